@@ -1,0 +1,95 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+// CI sets this variable: a warning in Errand's own code is then an error.
+let isStrict = ProcessInfo.processInfo.environment["ERRAND_WARNINGS_AS_ERRORS"] != nil
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+    ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
+
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+
+let package = Package(
+    name: "errand",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Errand", targets: ["Errand"]),
+        .library(name: "ErrandJSON", targets: ["ErrandJSON"]),
+        .library(name: "ErrandCore", targets: ["ErrandCore"]),
+        .library(name: "ErrandCurl", targets: ["ErrandCurl"]),
+        .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
+        .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
+        .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0")
+    ],
+    targets: [
+        // The walls: which target may import what is checked by Scripts/check-walls.
+        .target(name: "ErrandJSON", swiftSettings: settings),
+        .target(name: "ErrandCore", dependencies: ["ErrandJSON", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ErrandURLSession", dependencies: ["ErrandCore", httpTypes], swiftSettings: settings
+        ),
+        .systemLibrary(
+            name: "CLibcurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
+        .target(
+            name: "ErrandCurl",
+            dependencies: [
+                "ErrandCore", httpTypes,
+                .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings
+        ),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
+        .target(
+            name: "ErrandSQLite", dependencies: ["ErrandCore", "CSQLite", httpTypes],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Errand",
+            dependencies: [
+                "ErrandCore", "ErrandURLSession", "ErrandCurl", "ErrandSQLite", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandTesting", dependencies: ["ErrandCore", httpTypes], swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandJSONTests", dependencies: ["ErrandJSON"], swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandCoreTests", dependencies: ["ErrandCore", "ErrandTesting", httpTypes],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TransportContractTests",
+            dependencies: [
+                "ErrandCore", "ErrandTesting", "ErrandCurl", "ErrandURLSession", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandSQLiteTests", dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", httpTypes],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
