@@ -83,6 +83,10 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ErrandCurlTests", dependencies: ["ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "ErrandSQLiteTests", dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],
             swiftSettings: settings
         ),

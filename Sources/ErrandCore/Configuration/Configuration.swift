@@ -1,0 +1,96 @@
+public import HTTPTypes
+
+/// What an agent's requests have in common: a value, replaceable while requests run.
+///
+/// Each task keeps the configuration with which it started.
+public struct Configuration: Sendable {
+    /// The base of relative URLs; `nil` or empty is none (row URL-2).
+    public var baseURL: String?
+    /// The base of requests that use the CDN.
+    public var cdnURL: String?
+    /// How base and path are joined. Default ``URLJoining/rfc3986``.
+    public var urlJoining: URLJoining = .rfc3986
+    /// Filters of the endpoint's URL before it is joined with the base, in order (row URL-7).
+    public var urlFilters: [any URLFilter] = []
+    /// Filters of the final, absolute URL, in order.
+    public var absoluteURLFilters: [any URLFilter] = []
+
+    /// Headers of every request; the request's own win.
+    public var sharedHeaders: HTTPFields = [:]
+    /// Headers made for each request, later than ``sharedHeaders``; the request's own win.
+    public var headerProvider: (@Sendable () async throws -> HTTPFields)?
+    /// Arguments of every request; the request's own win (row CFG-3).
+    public var sharedArguments: Arguments = [:]
+    /// Arguments made for each request, later than ``sharedArguments``; the request's own win.
+    public var argumentProvider: (@Sendable () async throws -> Arguments)?
+    /// Shared arguments with these names win over the request's own.
+    public var fixedArgumentNames: Set<String> = []
+    /// The `User-Agent`; `nil` sends one that names Errand.
+    public var userAgent: String?
+
+    /// Time limits of requests that name none.
+    public var timeouts = Timeouts()
+    /// Retry of requests that name none. Default none.
+    public var retryPolicy = RetryPolicy.none
+    /// Redirects of requests that name none.
+    public var redirectPolicy = RedirectPolicy.follow
+    /// How many requests are under way at once in all; `nil` has no limit. Default none.
+    public var maximumRequestsInFlight: Int?
+    /// Settings of the transport.
+    public var transport = TransportOptions()
+
+    /// How the store is used by requests that do not say.
+    public var cachePolicy = CachePolicy.cacheElseLoad
+    /// Entries written by another version of the app are not used (row CAC-6).
+    public var appVersion: String?
+
+    /// Processors of every answer, before the endpoint's own.
+    public var responseProcessors: [any ResponseProcessor] = []
+    /// Last changes to the request, serialized body included, before each task's first attempt.
+    public var requestProcessors: [any RequestProcessor] = []
+    /// Changes to errors before they are delivered.
+    public var errorProcessors: [@Sendable (RequestError) async -> RequestError] = []
+    /// Who hears of every event.
+    public var eventListeners: [any RequestEventListener] = []
+
+    /// A configuration with every default and, where given, the bases.
+    public init(baseURL: String? = nil, cdnURL: String? = nil) {
+        self.baseURL = baseURL
+        self.cdnURL = cdnURL
+    }
+}
+
+/// How a base URL and an endpoint's path become one (row URL-3).
+public enum URLJoining: Sendable, Hashable {
+    /// The base gets a trailing slash, then RFC 3986 §5.2: a leading slash in the path drops the base's path.
+    case rfc3986
+    /// The path is appended with exactly one slash between, whatever it begins with.
+    case append
+}
+
+/// Changes a URL on its way (row URL-7).
+public protocol URLFilter: Sendable {
+    /// Returns the URL to use in place of this one. What it throws fails the request.
+    func filter(_ url: String, of request: RequestDescription) async throws -> String
+}
+
+/// A filter made of a closure.
+public struct ClosureURLFilter: URLFilter {
+    private let body: @Sendable (String, RequestDescription) async throws -> String
+
+    /// Makes a filter.
+    public init(_ body: @escaping @Sendable (String, RequestDescription) async throws -> String) {
+        self.body = body
+    }
+
+    /// Calls the closure.
+    public func filter(_ url: String, of request: RequestDescription) async throws -> String {
+        try await body(url, request)
+    }
+}
+
+/// Changes the final request: a signature over the bytes of the body, encryption (row RSQ-8).
+public protocol RequestProcessor: Sendable {
+    /// Changes the request, or throws what fails it.
+    func process(_ request: inout TransportRequest, of description: RequestDescription) async throws
+}

@@ -1,0 +1,66 @@
+public import Foundation
+public import HTTPTypes
+
+/// One thing that happened to a request, with the time at which it did.
+public struct RequestEvent: Sendable {
+    /// The task it happened to.
+    public var taskID: UUID
+    /// The endpoint's type name, such as `GetUser`.
+    public var endpoint: String
+    /// The endpoint's tag.
+    public var tag: Int
+    /// When, on the agent's clock (``RequestClock/uptime``).
+    public var uptime: Duration
+    /// What happened.
+    public var kind: Kind
+
+    package init(taskID: UUID, endpoint: String, tag: Int, uptime: Duration, kind: Kind) {
+        self.taskID = taskID
+        self.endpoint = endpoint
+        self.tag = tag
+        self.uptime = uptime
+        self.kind = kind
+    }
+
+    /// What happened; a growing list, so a `switch` over it needs a default.
+    public enum Kind: Sendable {
+        /// The task began.
+        case started
+        /// The request was built: its method and its address without query.
+        case adapted(method: HTTPMethod, url: String)
+        /// An identical request is under way; this one waits for its answer.
+        case joined
+        /// The store had a usable answer.
+        case cacheHit(age: Duration, source: Response.Source)
+        /// The store had none, and why.
+        case cacheMiss(CacheMissReason)
+        /// The answer was stored.
+        case cacheStored(bytes: Int)
+        /// The answer could not be stored; the request goes on.
+        case cacheWriteFailed(RequestError)
+        /// The request waits for a place.
+        case queued
+        /// An attempt, counted from 1, begins.
+        case attemptStarted(Int)
+        /// The head of an answer came.
+        case headReceived(attempt: Int, HTTPResponse.Status)
+        /// A redirect is followed to an address, given without query.
+        case redirected(to: String, HTTPResponse.Status)
+        /// An attempt ended, with what it cost, and why it failed if it did.
+        case attemptEnded(Int, AttemptTimings, RequestError?)
+        /// A further attempt will be made after a pause.
+        case retrying(after: Duration, RequestError)
+        /// A download goes on at this offset.
+        case resumed(offset: Int64)
+        /// The answer passed or failed validation.
+        case validated(RequestError?)
+        /// The task ended.
+        case ended(RequestError?)
+    }
+}
+
+/// Hears of everything that happens to requests; changes nothing.
+public protocol RequestEventListener: Sendable {
+    /// Called from any thread, in order for one task. Be quick.
+    func handle(_ event: RequestEvent)
+}

@@ -1,0 +1,19 @@
+/// What one step hands to the next: the request in its present form.
+package struct Exchange: Sendable {
+    /// What stays the same from start to end of the task.
+    package let context: TaskContext
+    /// The request for the wire; made by `AdaptStep`, changed by steps behind it.
+    package var request: TransportRequest
+    /// The number of the present attempt, from 1; 0 before the first.
+    package var attempt = 0
+    /// Where the body goes; `nil` collects it in memory.
+    package var sink: (any ResponseSink)?
+
+    package init(context: TaskContext, request: TransportRequest) {
+        self.context = context
+        self.request = request
+    }
+
+    package var description: RequestDescription { context.description }
+    package var configuration: Configuration { context.configuration }
+}

@@ -1,0 +1,30 @@
+/// One stage of the pipeline. It calls `next` to go on, or answers by itself.
+///
+/// Only `RetryStep`, `RedirectStep` and `DownloadStep` may call `next` more than once.
+package protocol Step: Sendable {
+    func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response
+}
+
+/// The rest of the pipeline, as a step sees it.
+package struct Next: Sendable {
+    private let steps: [any Step]
+    private let index: Int
+
+    package init(_ steps: [any Step]) {
+        self.init(steps, index: 0)
+    }
+
+    private init(_ steps: [any Step], index: Int) {
+        self.steps = steps
+        self.index = index
+    }
+
+    package func callAsFunction(_ exchange: Exchange) async throws(RequestError) -> Response {
+        guard index < steps.count else {
+            throw RequestError(
+                .transportFailed, stage: .transport,
+                "The pipeline has no transport step; end the list of steps with one.")
+        }
+        return try await steps[index].run(exchange, next: Next(steps, index: index + 1))
+    }
+}

@@ -1,0 +1,70 @@
+/// The knobs of a transport, set in ``Configuration/transport`` and overridable where an endpoint has a
+/// member for it.
+///
+/// A transport that lacks what a value asks for refuses the request with ``RequestError/Code/unsupported``
+/// before anything is sent.
+public struct TransportOptions: Sendable, Hashable {
+    /// The version to speak; `nil` lets the transport agree with the server.
+    public var httpVersion: HTTPVersionPolicy = .automatic
+    /// Whether gzip, deflate, br and zstd are asked for and decoded. Default true.
+    public var decodesContent = true
+    /// The largest body in bytes, after decoding; `nil` has no limit. Default none.
+    public var maximumBodyBytes: Int64?
+    /// The largest body that is collected in memory. Default 256 MiB.
+    public var maximumBytesInMemory: Int64 = 256 << 20
+    /// How many times larger than its encoded form a decoded body may be. Default 1000.
+    public var maximumDecodingRatio: Int? = 1000
+    /// The largest head in bytes. Default 256 KiB.
+    public var maximumHeadBytes = 256 << 10
+    /// Whether a request that the server may have read can be sent again by itself (RFC 9110 §9.2.2).
+    ///
+    /// Set by the agent from the method; never true for a method that is not idempotent.
+    public var mayReplay = false
+    /// Whether a mobile connection may be used; Apple platforms only, elsewhere without effect (row RSQ-5).
+    public var allowsCellularAccess = true
+    /// Whom to trust and what to show; `nil` trusts what the system trusts.
+    public var security: SecurityPolicy?
+    /// Which proxy to use. Default ``ProxyPolicy/environment``.
+    public var proxy: ProxyPolicy = .environment
+    /// Addresses to use in place of DNS: `"host:port"` to IP addresses.
+    public var addressOverrides: [String: [String]] = [:]
+    /// Which kind of IP address to use. Default either.
+    public var addressFamily: AddressFamily = .any
+    /// A Unix socket to connect to in place of host and port.
+    public var unixSocketPath: String?
+
+    /// Makes options with the defaults that each property names.
+    public init() {}
+
+    /// Which version of HTTP to speak.
+    public enum HTTPVersionPolicy: Sendable, Hashable {
+        /// HTTP/2 over TLS where the server offers it, else HTTP/1.1.
+        case automatic
+        /// HTTP/1.1 only.
+        case http11
+        /// HTTP/2 by ALPN over TLS; an error where the server does not offer it.
+        case http2
+        /// HTTP/2 without TLS, without asking first (RFC 9113 §3.3).
+        case http2PriorKnowledge
+    }
+
+    /// Which kind of IP address to use.
+    public enum AddressFamily: Sendable, Hashable {
+        /// Whichever connects first (RFC 8305).
+        case any
+        /// IPv4 only.
+        case ipv4
+        /// IPv6 only.
+        case ipv6
+    }
+
+    /// Which proxy to use.
+    public enum ProxyPolicy: Sendable, Hashable {
+        /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+        case environment
+        /// None, whatever the environment says.
+        case none
+        /// This one: `http://`, `https://`, `socks5://` or `socks5h://`, with `user:password@` where needed.
+        case url(String, bypass: [String] = [])
+    }
+}

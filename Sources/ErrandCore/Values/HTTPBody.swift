@@ -1,0 +1,75 @@
+public import Foundation
+
+/// A request's body: bytes, a file, or a sequence of chunks, with its content type.
+public struct HTTPBody: Sendable {
+    package enum Storage: Sendable {
+        case data(Data)
+        case file(URL)
+        case stream(length: Int64?, make: @Sendable () throws -> AnyChunks)
+    }
+
+    package var storage: Storage
+    /// What goes out as `Content-Type`, unless the request's headers name another.
+    public var contentType: String?
+
+    package init(storage: Storage, contentType: String?) {
+        self.storage = storage
+        self.contentType = contentType
+    }
+
+    /// Bytes in memory.
+    public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> Self {
+        HTTPBody(storage: .data(data), contentType: contentType)
+    }
+
+    /// Text in UTF-8.
+    public static func string(
+        _ text: String, contentType: String? = "text/plain; charset=utf-8"
+    ) -> Self {
+        HTTPBody(storage: .data(Data(text.utf8)), contentType: contentType)
+    }
+
+    /// A file, read while it is sent. It must exist when the request starts.
+    public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> Self {
+        HTTPBody(storage: .file(url), contentType: contentType)
+    }
+
+    /// Chunks from an async sequence, made anew for every attempt.
+    ///
+    /// - Parameters:
+    ///   - length: The number of bytes, if known; then it is announced and must be met. Else the body goes
+    ///     out chunked.
+    ///   - make: Makes the sequence; called once for each attempt.
+    public static func stream<Chunks: AsyncSequence & Sendable>(
+        length: Int64? = nil, contentType: String? = "application/octet-stream",
+        _ make: @escaping @Sendable () throws -> Chunks
+    ) -> Self where Chunks.Element == Data {
+        HTTPBody(
+            storage: .stream(length: length, make: { AnyChunks(try make()) }),
+            contentType: contentType)
+    }
+
+    /// The number of bytes where it is known without reading; `nil` for a file, until it is opened.
+    public var knownLength: Int64? {
+        switch storage {
+        case .data(let data): Int64(data.count)
+        case .file: nil
+        case .stream(let length, _): length
+        }
+    }
+}
+
+/// A sequence of chunks whose type is forgotten.
+package struct AnyChunks: Sendable {
+    package typealias Next = () async throws -> Data?
+    private let makeNext: @Sendable () -> Next
+
+    package init<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks) where Chunks.Element == Data {
+        makeNext = {
+            var iterator = chunks.makeAsyncIterator()
+            return { try await iterator.next(isolation: #isolation) }
+        }
+    }
+
+    package func makeIterator() -> Next { makeNext() }
+}

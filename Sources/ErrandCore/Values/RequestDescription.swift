@@ -1,0 +1,120 @@
+public import ErrandJSON
+public import HTTPTypes
+
+/// What an endpoint object says about itself, read once when it starts: the value that travels.
+///
+/// Each member has the meaning and the default of the override of the same name on `BaseRequest`.
+public struct RequestDescription: Sendable {
+    /// The endpoint's type name.
+    public var endpoint: String
+
+    /// Path below the base URL, or an absolute URL.
+    public var url: String
+    /// In place of the configuration's base URL.
+    public var baseURL: String?
+    /// In place of the configuration's CDN URL.
+    public var cdnURL: String?
+    /// Whether the CDN's URL is the base.
+    public var usesCDN = false
+    /// A path segment between base and path.
+    public var apiVersion: String?
+
+    /// The method.
+    public var method: HTTPMethod = .get
+    /// The arguments.
+    public var arguments: Arguments?
+    /// Where the arguments go.
+    public var argumentPlacement: ArgumentPlacement = .automatic
+    /// How arguments become a body.
+    public var requestSerializer: RequestSerializer = .form
+    /// A body in place of one made from arguments.
+    public var body: HTTPBody?
+    /// Headers of this request.
+    public var headers: HTTPFields = [:]
+    /// Headers of this request as plain text; checked, and stronger than ``headers``.
+    public var headerFieldValues: [String: String] = [:]
+    /// Credentials.
+    public var authorization: Authorization?
+    /// Whether the configuration's headers are added.
+    public var usesSharedHeaders = true
+    /// Whether the configuration's arguments are added.
+    public var usesSharedArguments = true
+    /// A complete request in place of URL, method, arguments, body and headers (row MET-5).
+    public var customRequest: CustomRequest?
+
+    /// Time limits; `nil` takes the configuration's.
+    public var timeouts: Timeouts?
+    /// Which of several waiting requests goes first.
+    public var priority: RequestPriority = .normal
+    /// Whether a mobile connection may be used.
+    public var allowsCellularAccess = true
+    /// When to try again; `nil` takes the configuration's.
+    public var retryPolicy: RetryPolicy?
+    /// What happens when the same request is under way.
+    public var duplicatePolicy: DuplicatePolicy = .allow
+    /// Which redirects are followed; `nil` takes the configuration's.
+    public var redirectPolicy: RedirectPolicy?
+    /// Whom to trust; `nil` takes the configuration's.
+    public var securityPolicy: SecurityPolicy?
+    /// Whether cookies are sent and stored.
+    public var usesCookies = true
+
+    /// What the body is expected to be.
+    public var responseSerializer: ResponseSerializer = .json
+    /// Which statuses are a success.
+    public var acceptableStatusCodes: Range<Int> = 200..<300
+    /// Which content types are a success.
+    public var acceptableContentTypes: AcceptableContentTypes = .automatic
+    /// The shape that JSON must have.
+    public var validator: JSONShape?
+    /// The endpoint's own steps behind validation.
+    public var processors: [any ResponseProcessor] = []
+
+    /// How long an answer stays fresh, in seconds; negative: no caching.
+    public var cacheSeconds = -1
+    /// Entries of another version are not used.
+    public var cacheVersion = 0
+    /// How the store is used; `nil` takes the configuration's.
+    public var cachePolicy: CachePolicy?
+    /// Whose data this is.
+    public var cacheIdentity: String?
+    /// The arguments that count for the key: without nonces and time stamps.
+    public var cacheArguments: Arguments?
+    /// Whether delivery does not wait for the write.
+    public var writesCacheAsynchronously = true
+    /// Whether the store is not read this once. The answer is stored all the same.
+    public var ignoresCache = false
+
+    /// A number of the user's choice.
+    public var tag = 0
+    /// Where a download goes; `nil` for everything that is none.
+    public var download: DownloadPlan?
+
+    /// A description with every default.
+    public init(endpoint: String, url: String) {
+        self.endpoint = endpoint
+        self.url = url
+    }
+}
+
+/// The parts of a `URLRequest` that are honoured when an endpoint brings its own (row MET-5).
+public struct CustomRequest: Sendable {
+    /// The absolute URL.
+    public var url: String
+    /// The method.
+    public var method: HTTPMethod
+    /// The headers.
+    public var headers: [(name: String, value: String)]
+    /// The body.
+    public var body: HTTPBody?
+
+    /// Makes a request that is sent as it is.
+    public init(
+        url: String, method: HTTPMethod, headers: [(name: String, value: String)], body: HTTPBody?
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+    }
+}

@@ -1,0 +1,99 @@
+public import ErrandJSON
+public import Foundation
+
+/// Why a request did not succeed: what happened, where, and what to do about it.
+///
+/// One struct for everything that can go wrong. ``code`` says what, ``stage`` where in the pipeline;
+/// the description is for people, says what to do and holds no secrets: no header values, no bodies, no query.
+public struct RequestError: Error, Sendable {
+    /// What went wrong. Compare with ``RequestError/Code``'s constants.
+    public var code: Code
+    /// Where in the pipeline it went wrong.
+    public var stage: Stage
+    /// What happened and what to do, in a sentence or two, without secrets.
+    public var message: String
+    /// The answer, where there was one: status, headers and the error body (row RSP-6).
+    public var response: Response?
+    /// The error beneath this one, where there is one.
+    public var underlying: (any Error)?
+    /// How many attempts were made; 0 when nothing was sent.
+    public var attempts: Int
+    /// Which limit ran out, when ``code`` is ``Code/timedOut``.
+    public var timeout: TimeoutKind?
+    /// Where the answer departs from the shape, when ``code`` is ``Code/shapeMismatch``.
+    public var shapeFault: JSONShapeFault?
+    /// Why the cache could not answer, when ``code`` is ``Code/cacheMiss``.
+    public var cacheMiss: CacheMissReason?
+
+    /// Makes an error.
+    public init(
+        _ code: Code, stage: Stage, _ message: String, response: Response? = nil,
+        underlying: (any Error)? = nil, attempts: Int = 0, timeout: TimeoutKind? = nil,
+        shapeFault: JSONShapeFault? = nil, cacheMiss: CacheMissReason? = nil
+    ) {
+        self.code = code
+        self.stage = stage
+        self.message = message
+        self.response = response
+        self.underlying = underlying
+        self.attempts = attempts
+        self.timeout = timeout
+        self.shapeFault = shapeFault
+        self.cacheMiss = cacheMiss
+    }
+
+    /// The part of the pipeline in which an error arose.
+    public enum Stage: String, Sendable, Hashable, CaseIterable {
+        /// Reading the endpoint's overrides and building the request from them.
+        case build
+        /// Filters, shared headers and arguments.
+        case adapt
+        /// Looking into the response store.
+        case cache
+        /// Waiting for a place.
+        case schedule
+        /// The network.
+        case transport
+        /// Status, content type and shape of the answer.
+        case validate
+        /// Turning the body into the output.
+        case decode
+        /// Processors.
+        case process
+        /// Cancelled by the caller.
+        case cancel
+    }
+
+    /// Which limit of ``Timeouts`` ran out.
+    public enum TimeoutKind: String, Sendable, Hashable {
+        /// No connection within ``Timeouts/connect``.
+        case connect
+        /// Silence for longer than ``Timeouts/idle``.
+        case idle
+        /// Everything together took longer than ``Timeouts/total``.
+        case total
+    }
+
+    /// Whether the request was cancelled by its caller.
+    public var isCancellation: Bool { code == .cancelled }
+
+    /// The status of the answer, where there was one.
+    public var status: HTTPResponse.Status? { response?.status }
+
+    /// The error everybody gets who is cancelled.
+    public static var cancelled: RequestError {
+        RequestError(.cancelled, stage: .cancel, "The request was cancelled.")
+    }
+}
+
+extension RequestError: CustomStringConvertible, LocalizedError {
+    /// What happened and what to do, with code and stage, without secrets.
+    public var description: String {
+        var text = "\(code) (\(stage.rawValue)): \(message)"
+        if attempts > 1 { text += " After \(attempts) attempts." }
+        return text
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}

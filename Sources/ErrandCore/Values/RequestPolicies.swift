@@ -1,0 +1,64 @@
+/// What happens when the same request, by its cache key, is under way already (row CAN-7).
+public enum DuplicatePolicy: Sendable, Hashable {
+    /// Both are sent. The default.
+    case allow
+    /// The later one fails with ``RequestError/Code/duplicate``.
+    case reject
+    /// The later one gets the earlier one's answer; one transfer.
+    case join
+    /// The earlier one is cancelled.
+    case cancelPrevious
+}
+
+/// Which redirects are followed (row SES-3).
+public struct RedirectPolicy: Sendable, Hashable {
+    /// How many redirects in a row are followed; 0 hands every 3xx back as the answer. Default 20.
+    public var maximumCount: Int
+    /// Whether a redirect from https to http is followed, without credentials. Default false.
+    public var allowsDowngrade: Bool
+
+    /// Makes a policy.
+    public init(maximumCount: Int = 20, allowsDowngrade: Bool = false) {
+        self.maximumCount = maximumCount
+        self.allowsDowngrade = allowsDowngrade
+    }
+
+    /// Follows up to 20 redirects, none from https to http.
+    public static let follow = RedirectPolicy()
+    /// Follows none: a 3xx is the answer.
+    public static let none = RedirectPolicy(maximumCount: 0)
+}
+
+/// Whether and when a failed request is sent again (rows RTY-1 to RTY-5).
+public struct RetryPolicy: Sendable, Hashable {
+    /// How many attempts are made in all; 1 means no retry. Default 1.
+    public var maximumAttempts: Int
+    /// The pause before the second attempt; doubled for each further one, and a random part of it taken.
+    public var baseDelay: Duration
+    /// The longest pause.
+    public var maximumDelay: Duration
+    /// Statuses that are worth another attempt. Default 408, 425, 429, 500, 502, 503, 504.
+    public var retryableStatusCodes: Set<Int>
+    /// Whether methods that are not idempotent are sent again. Default false.
+    public var retriesNonIdempotent: Bool
+
+    /// Makes a policy.
+    public init(
+        maximumAttempts: Int = 1, baseDelay: Duration = .milliseconds(500),
+        maximumDelay: Duration = .seconds(30),
+        retryableStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
+        retriesNonIdempotent: Bool = false
+    ) {
+        self.maximumAttempts = maximumAttempts
+        self.baseDelay = baseDelay
+        self.maximumDelay = maximumDelay
+        self.retryableStatusCodes = retryableStatusCodes
+        self.retriesNonIdempotent = retriesNonIdempotent
+    }
+
+    /// One attempt.
+    public static let none = RetryPolicy()
+
+    /// So many attempts in all, with the other defaults.
+    public static func attempts(_ count: Int) -> RetryPolicy { RetryPolicy(maximumAttempts: count) }
+}

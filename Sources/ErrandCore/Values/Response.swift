@@ -1,0 +1,114 @@
+public import ErrandJSON
+public import Foundation
+public import HTTPTypes
+import Synchronization
+
+/// A complete answer: from the network or from the store, it is the same value.
+public struct Response: Sendable {
+    /// The status, such as 200. Comparable with a literal: `response.status == 404`.
+    public var status: HTTPResponse.Status
+    /// The headers in the order they came, names compared without regard to case.
+    public var headers: HTTPFields
+    /// The body: bytes in memory, or a file for a download.
+    public var body: Body {
+        didSet { lazyJSON = LazyJSON() }
+    }
+    /// The address that answered, after redirects.
+    public var url: URI
+    /// Where the answer comes from.
+    public var source: Source
+    /// How many attempts it took; 0 from the cache.
+    public var attempts: Int
+    /// How long each phase took, an element for each attempt and each redirect.
+    public var timings: [AttemptTimings]
+    /// The HTTP version spoken; `nil` where the transport cannot tell.
+    public var httpVersion: HTTPVersion?
+    /// The peer's address as `IP:port`; `nil` where the transport cannot tell.
+    public var remoteAddress: String?
+    /// Header fields behind the body (RFC 9110 §6.5).
+    public var trailers: HTTPFields
+
+    private var lazyJSON = LazyJSON()
+
+    /// Makes an answer, as a scripted transport or a store does.
+    public init(
+        status: HTTPResponse.Status, headers: HTTPFields = [:], body: Body = .data(Data()),
+        url: URI, source: Source = .network, attempts: Int = 1, timings: [AttemptTimings] = [],
+        httpVersion: HTTPVersion? = nil, remoteAddress: String? = nil, trailers: HTTPFields = [:]
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.url = url
+        self.source = source
+        self.attempts = attempts
+        self.timings = timings
+        self.httpVersion = httpVersion
+        self.remoteAddress = remoteAddress
+        self.trailers = trailers
+    }
+
+    /// What the body is kept in.
+    public enum Body: Sendable, Hashable {
+        /// Bytes in memory.
+        case data(Data)
+        /// A finished file.
+        case file(URL)
+    }
+
+    /// Where an answer comes from (row CAC-13).
+    public enum Source: String, Sendable, Hashable {
+        /// From the server, just now.
+        case network
+        /// From the store and within its time.
+        case cacheFresh
+        /// From the store and out of date; a policy allowed it.
+        case cacheStale
+        /// From the store, after the server said that it is still valid (304).
+        case revalidated
+    }
+
+    /// Whether nothing but the store was asked.
+    public var isFromCache: Bool { source == .cacheFresh || source == .cacheStale }
+
+    /// The status as a number.
+    public var statusCode: Int { status.code }
+
+    /// The body's bytes. A download's file is read; empty when that fails.
+    public var data: Data {
+        switch body {
+        case .data(let data): data
+        case .file(let url): (try? Data(contentsOf: url, options: .mappedIfSafe)) ?? Data()
+        }
+    }
+
+    /// The file of a download, else `nil`.
+    public var file: URL? {
+        if case .file(let url) = body { url } else { nil }
+    }
+
+    /// The body as JSON; a value that `exists` not when the body is empty or no JSON.
+    ///
+    /// Parsed at the first use and kept.
+    public var json: JSON { (try? parsedJSON()) ?? .absent }
+
+    /// The body as JSON, or why it is none.
+    public func parsedJSON() throws(JSONError) -> JSON {
+        try lazyJSON.value(of: data).get()
+    }
+}
+
+/// JSON that is parsed when somebody asks, once for all copies of a response.
+private final class LazyJSON: Sendable {
+    private let state = Mutex<Result<JSON, JSONError>?>(nil)
+
+    func value(of data: @autoclosure () -> Data) -> Result<JSON, JSONError> {
+        state.withLock { state in
+            if let state { return state }
+            let bytes = data()
+            let result = Result { () throws(JSONError) in try JSON(parsing: bytes) }
+            state = result
+            return result
+        }
+    }
+}
