@@ -25,6 +25,8 @@ public struct Configuration: Sendable {
     public var argumentProvider: (@Sendable () async throws -> Arguments)?
     /// Shared arguments with these names win over the request's own.
     public var fixedArgumentNames: Set<String> = []
+    /// How arguments are written by requests that do not say.
+    public var argumentEncoding = ArgumentEncoding()
     /// The `User-Agent`; `nil` sends one that names Errand.
     public var userAgent: String?
 
