@@ -1,4 +1,6 @@
-/// A set of ASCII bytes, asked in a few instructions. Bytes beyond ASCII are never in it.
+/// A set of ASCII bytes, asked in a few instructions.
+///
+/// Bytes beyond ASCII are never in it.
 struct ByteSet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
@@ -34,9 +36,9 @@ struct ByteSet: Sendable {
     static let hexDigits = ByteSet("0123456789abcdefABCDEF")
     static let letters = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
     static let alphanumeric = letters.union("0123456789")
-    /// RFC 3986 §2.3
+    /// Unreserved characters (RFC 3986 §2.3).
     static let unreserved = alphanumeric.union("-._~")
-    /// RFC 9110 §5.6.2
+    /// Characters of a token (RFC 9110 §5.6.2).
     static let token = alphanumeric.union("!#$%&'*+-.^_`|~")
 }
 

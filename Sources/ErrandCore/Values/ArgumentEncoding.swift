@@ -5,19 +5,25 @@ public import Foundation
 /// The defaults are the ones that the field has used for a decade (rows ENC-1 to ENC-13), except that the
 /// order is the author's: see ``sortsKeys``.
 public struct ArgumentEncoding: Sendable {
-    /// How arrays are written. Default ``ArrayStyle/brackets``.
+    /// How arrays are written; default ``ArrayStyle/brackets``.
     public var arrays: ArrayStyle
-    /// How null is written. Default ``NullStyle/keyOnly``.
+    /// How null is written; default ``NullStyle/keyOnly``.
     public var nulls: NullStyle
-    /// How truth values are written. Default ``BoolStyle/numeric``. JSON and property lists have their own.
+    /// How truth values are written; default ``BoolStyle/numeric``.
+    ///
+    /// JSON and property lists have their own.
     public var bools: BoolStyle
-    /// How dates are written, in JSON too. Default ``DateStyle/iso8601``. Property lists have their own.
+    /// How dates are written, in JSON too; default ``DateStyle/iso8601``.
+    ///
+    /// Property lists have their own.
     public var dates: DateStyle
-    /// How bytes are written, in JSON too. Default ``DataStyle/base64``. Property lists have their own.
+    /// How bytes are written, in JSON too; default ``DataStyle/base64``.
+    ///
+    /// Property lists have their own.
     public var data: DataStyle
-    /// How a space is written. Default ``SpaceStyle/percentEncoded``.
+    /// How a space is written; default ``SpaceStyle/percentEncoded``.
     public var spaces: SpaceStyle
-    /// Which characters stay as they are. Default ``EscapeStyle/query``.
+    /// Which characters stay as they are; default ``EscapeStyle/query``.
     public var escapes: EscapeStyle
     /// Whether names are sorted by code units at every level, as AFNetworking did; also in JSON.
     ///
