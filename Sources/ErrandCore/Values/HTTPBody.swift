@@ -6,6 +6,8 @@ public struct HTTPBody: Sendable {
         case data(Data)
         case file(URL)
         case stream(length: Int64?, make: @Sendable () throws -> AnyChunks)
+        /// Bytes from a source made anew for every attempt, such as a multipart body.
+        case source(length: Int64?, make: @Sendable () throws(RequestError) -> any BodySource)
     }
 
     package var storage: Storage
@@ -18,7 +20,8 @@ public struct HTTPBody: Sendable {
     }
 
     /// Bytes in memory.
-    public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> Self {
+    public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> Self
+    {
         HTTPBody(storage: .data(data), contentType: contentType)
     }
 
@@ -55,6 +58,7 @@ public struct HTTPBody: Sendable {
         case .data(let data): Int64(data.count)
         case .file: nil
         case .stream(let length, _): length
+        case .source(let length, _): length
         }
     }
 }
