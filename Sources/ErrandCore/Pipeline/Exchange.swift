@@ -8,6 +8,8 @@ package struct Exchange: Sendable {
     package var attempt = 0
     /// Where the body goes; `nil` collects it in memory.
     package var sink: (any ResponseSink)?
+    /// The key of the request as `cacheArguments` would have it; `nil` where the request's own holds.
+    package var cacheKey: CacheKey?
 
     package init(context: TaskContext, request: TransportRequest) {
         self.context = context
