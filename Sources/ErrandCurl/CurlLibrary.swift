@@ -20,7 +20,9 @@
         let hasOpenSSL: Bool
         /// Whether it knows a bundle of certificates, so that the directory of single ones can be left alone.
         let hasBundle: Bool
-        /// Whether the environment names a proxy. Read once: the environment must not change under threads.
+        /// Whether the environment names a proxy.
+        ///
+        /// Read once: the environment must not change under threads.
         let environmentNamesProxy: Bool
 
         private init() {

@@ -1,7 +1,9 @@
 #if !os(Linux)
     public import ErrandCore
 
-    /// Stands in where there is no epoll: refuses every request. Use `URLSessionTransport` on this platform.
+    /// Stands in where there is no epoll: refuses every request.
+    ///
+    /// Use `URLSessionTransport` on this platform.
     public final class CurlTransport: Transport {
         /// The configuration's name, `curl` by default.
         public let name: String

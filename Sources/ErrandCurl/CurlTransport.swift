@@ -18,7 +18,9 @@
 
         private let mailbox: Mailbox
 
-        /// Makes a transport. Nothing is opened or started yet.
+        /// Makes a transport.
+        ///
+        /// Nothing is opened or started yet.
         public init(configuration: CurlConfiguration = CurlConfiguration()) {
             name = configuration.name
             mailbox = Mailbox(configuration: configuration)

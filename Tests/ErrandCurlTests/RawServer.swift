@@ -2,7 +2,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A server on loopback whose every byte the test decides. Each connection runs the script on a thread of its own.
+/// A server on loopback whose every byte the test decides.
+///
+/// Each connection runs the script on a thread of its own.
 final class RawServer: Sendable {
     typealias Script = @Sendable (RawConnection) -> Void
 

@@ -16,7 +16,9 @@ package struct Deadlines: Sendable {
 
     package init() {}
 
-    /// An attempt begins. Until it is connected the limit of silence counts only if connecting has none.
+    /// An attempt begins.
+    ///
+    /// Until it is connected the limit of silence counts only if connecting has none.
     package init(_ timeouts: Timeouts, startingAt now: MonotonicTime) {
         idleLimit = timeouts.idle
         if let connect = timeouts.connect {

@@ -42,7 +42,9 @@
             set(CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.connectionsPerHost ?? 0))
         }
 
-        /// Gives libcurl's handles back. Closing connections calls back, so this cannot wait for `deinit`.
+        /// Gives libcurl's handles back.
+        ///
+        /// Closing connections calls back, so this cannot wait for `deinit`.
         private func cleanUp() {
             spare.removeAll()
             if let multi { curl_multi_cleanup(multi) }

@@ -62,12 +62,16 @@
             if isRunning { _ = post(.close) }
         }
 
-        /// Swaps the waiting messages for an empty array. Loop thread only.
+        /// Swaps the waiting messages for an empty array.
+        ///
+        /// Loop thread only.
         func take(into batch: inout [Message]) {
             state.withLock { swap(&$0.messages, &batch) }
         }
 
-        /// True when nothing waits: whoever posts from now on wakes the loop. Loop thread only.
+        /// True when nothing waits: whoever posts from now on wakes the loop.
+        ///
+        /// Loop thread only.
         func fallAsleep() -> Bool {
             state.withLock { state in
                 state.isAsleep = state.messages.isEmpty
@@ -75,10 +79,14 @@
             }
         }
 
-        /// The loop is awake for another reason. Loop thread only.
+        /// The loop is awake for another reason.
+        ///
+        /// Loop thread only.
         func wake() { state.withLock { $0.isAsleep = false } }
 
-        /// True when nothing waits: later messages find no loop. Loop thread only.
+        /// True when nothing waits: later messages find no loop.
+        ///
+        /// Loop thread only.
         func leave() -> Bool {
             state.withLock { state in
                 guard state.messages.isEmpty else { return false }

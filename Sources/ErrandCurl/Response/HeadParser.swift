@@ -19,7 +19,9 @@ package struct HeadParser {
     /// More fields than anybody needs, and far fewer than `HTTPFields` takes.
     package static let maximumFields = 10_000
 
-    /// Reads a head. The last line must be the blank one.
+    /// Reads a head.
+    ///
+    /// The last line must be the blank one.
     package static func head(
         in bytes: UnsafeRawBufferPointer, cache: inout FieldCache
     ) throws(HeadFault) -> Head {

@@ -25,7 +25,9 @@ package struct HeadReader {
 
     package init() {}
 
-    /// Begins anew. The limit is for all heads of one answer together, trailers apart.
+    /// Begins anew.
+    ///
+    /// The limit is for all heads of one answer together, trailers apart.
     package mutating func reset(limit: Int) {
         buffer.removeAll(keepingCapacity: buffer.capacity <= 16 << 10)
         phase = .head

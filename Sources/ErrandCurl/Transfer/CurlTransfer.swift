@@ -9,7 +9,9 @@
         struct Signals: OptionSet, Sendable {
             let rawValue: UInt8
 
-            /// The owner wants the end. Never taken back.
+            /// The owner wants the end.
+            ///
+            /// Never taken back.
             static let cancel = Signals(rawValue: 1)
             /// The receiver wants more.
             static let resume = Signals(rawValue: 2)

@@ -127,7 +127,9 @@
             return CURL_SEEKFUNC_OK
         }
 
-        /// Notes the first reason to fail. Returns what aborts the request callback.
+        /// Notes the first reason to fail.
+        ///
+        /// Returns what aborts the request callback.
         private func give(up error: RequestError) -> Int32 {
             if failure == nil { failure = error }
             state.abort(.failed)

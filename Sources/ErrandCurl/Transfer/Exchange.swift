@@ -3,7 +3,9 @@
     import ErrandCore
     import HTTPTypes
 
-    /// One easy handle and the transfer it serves at the moment. Lives on the loop's thread and is used again.
+    /// One easy handle and the transfer it serves at the moment.
+    ///
+    /// Lives on the loop's thread and is used again.
     ///
     /// What happens when is ``TransferState``'s to say; this class carries it out.
     final class Exchange {
@@ -84,10 +86,14 @@
             if !wasAttached { fail(CurlFailure.cannotBegin) }
         }
 
-        /// Ends the transfer at once. Not from inside a callback of libcurl.
+        /// Ends the transfer at once.
+        ///
+        /// Not from inside a callback of libcurl.
         func stop(_ ending: TransferState.Ending) { perform(state.stop(ending)) }
 
-        /// Ends the transfer with an error. Not from inside a callback of libcurl.
+        /// Ends the transfer with an error.
+        ///
+        /// Not from inside a callback of libcurl.
         private func fail(_ error: RequestError) {
             if failure == nil { failure = error }
             stop(.failed)
@@ -135,7 +141,9 @@
             applyPause()
         }
 
-        /// Tells libcurl which directions rest. It may hand over bytes before it returns.
+        /// Tells libcurl which directions rest.
+        ///
+        /// It may hand over bytes before it returns.
         private func applyPause() {
             var mask: Int32 = 0
             if isReceivingPaused { mask |= CURLPAUSE_RECV }
