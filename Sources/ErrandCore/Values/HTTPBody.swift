@@ -6,6 +6,8 @@ public struct HTTPBody: Sendable {
         case data(Data)
         case file(URL)
         case stream(length: Int64?, make: @Sendable () throws -> AnyChunks)
+        /// Bytes from a source made anew for every attempt, such as a multipart body.
+        case source(length: Int64?, make: @Sendable () throws(RequestError) -> any BodySource)
     }
 
     package var storage: Storage
@@ -18,7 +20,8 @@ public struct HTTPBody: Sendable {
     }
 
     /// Bytes in memory.
-    public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> Self {
+    public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> Self
+    {
         HTTPBody(storage: .data(data), contentType: contentType)
     }
 
@@ -29,7 +32,9 @@ public struct HTTPBody: Sendable {
         HTTPBody(storage: .data(Data(text.utf8)), contentType: contentType)
     }
 
-    /// A file, read while it is sent. It must exist when the request starts.
+    /// A file, read while it is sent.
+    ///
+    /// It must exist, be a regular file and keep its size until it is sent; else the request fails.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> Self {
         HTTPBody(storage: .file(url), contentType: contentType)
     }
@@ -55,6 +60,7 @@ public struct HTTPBody: Sendable {
         case .data(let data): Int64(data.count)
         case .file: nil
         case .stream(let length, _): length
+        case .source(let length, _): length
         }
     }
 }

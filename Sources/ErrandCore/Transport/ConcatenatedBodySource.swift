@@ -1,0 +1,114 @@
+import Synchronization
+
+/// Several bodies one after the other, each opened when its turn comes.
+///
+/// What is announced for a file is its length when the whole was put together; one that has changed by the
+/// time it is opened fails the body.
+package final class ConcatenatedBodySource: BodySource {
+    /// One of the bodies.
+    package struct Segment: Sendable {
+        package let length: Int64?
+        package let make: @Sendable () throws(RequestError) -> any BodySource
+
+        package init(
+            length: Int64?, make: @escaping @Sendable () throws(RequestError) -> any BodySource
+        ) {
+            self.length = length
+            self.make = make
+        }
+    }
+
+    private enum Position {
+        case before(Int)
+        case inside(Int, any BodySource)
+        case closed
+    }
+
+    private let segments: [Segment]
+    package let length: Int64?
+    private let position = Mutex(Position.before(0))
+
+    package init(_ segments: [Segment]) {
+        self.segments = segments
+        length = segments.reduce(Int64?(0)) { sum, segment in
+            guard let sum, let length = segment.length else { return nil }
+            let (total, overflows) = sum.addingReportingOverflow(length)
+            return overflows ? nil : total
+        }
+    }
+
+    deinit { close() }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        while true {
+            switch current() {
+            case .failure(let error): return .failed(error)
+            case .success(nil): return .end
+            case .success(let source?):
+                let result = source.read(into: buffer)
+                guard case .end = result else { return result }
+                advance(past: source)
+            }
+        }
+    }
+
+    package func whenReadable(_ notify: @escaping @Sendable () -> Void) {
+        if case .success(let source?) = current() {
+            source.whenReadable(notify)
+        } else {
+            notify()
+        }
+    }
+
+    package func rewind() -> Bool {
+        let (old, canRewind) = position.withLock { position in
+            if case .closed = position { return ((any BodySource)?.none, false) }
+            defer { position = .before(0) }
+            if case .inside(_, let source) = position { return (source, true) }
+            return (nil, true)
+        }
+        old?.close()
+        return canRewind
+    }
+
+    package func close() {
+        let old: (any BodySource)? = position.withLock { position in
+            defer { position = .closed }
+            if case .inside(_, let source) = position { return source }
+            return nil
+        }
+        old?.close()
+    }
+
+    /// The source whose turn it is, opened if it was not; `nil` behind the last.
+    private func current() -> Result<(any BodySource)?, RequestError> {
+        // Opening a file happens under the lock: it calls nobody back.
+        position.withLock { position in
+            switch position {
+            case .closed:
+                return .failure(
+                    RequestError(.bodyReadFailed, stage: .transport, "The body was closed."))
+            case .inside(_, let source):
+                return .success(source)
+            case .before(let index):
+                guard index < segments.count else { return .success(nil) }
+                do throws(RequestError) {
+                    let source = try segments[index].make()
+                    position = .inside(index, source)
+                    return .success(source)
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+    }
+
+    private func advance(past source: any BodySource) {
+        position.withLock { position in
+            if case .inside(let index, let current) = position, current === source {
+                position = .before(index + 1)
+            }
+        }
+        source.close()
+    }
+}
