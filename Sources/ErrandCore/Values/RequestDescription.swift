@@ -25,6 +25,8 @@ public struct RequestDescription: Sendable {
     public var arguments: Arguments?
     /// Where the arguments go.
     public var argumentPlacement: ArgumentPlacement = .automatic
+    /// How arguments are written; `nil` takes the configuration's.
+    public var argumentEncoding: ArgumentEncoding?
     /// How arguments become a body.
     public var requestSerializer: RequestSerializer = .form
     /// A body in place of one made from arguments.
