@@ -4,7 +4,9 @@ import HTTPTypes
 
 /// An entry as a row: how it is written, read, and found to be damaged.
 enum EntryRow {
-    /// The number of a key's row. Two keys with one number are told apart by the key's text.
+    /// The number of a key's row.
+    ///
+    /// Two keys with one number are told apart by the key's text.
     static func id(of key: CacheKey) -> Int64 { Int64(bitPattern: key.hash64) }
 
     static let columns = """
@@ -104,7 +106,9 @@ enum EntryRow {
         return sum.value
     }
 
-    /// `Name:value` lines. A value holds no line break: `HTTPField` sees to that.
+    /// The fields as lines, name and value with a colon between.
+    ///
+    /// A value holds no line break: `HTTPField` sees to that.
     private static func encode(_ headers: HTTPFields) -> [UInt8] {
         var bytes: [UInt8] = []
         for field in headers {

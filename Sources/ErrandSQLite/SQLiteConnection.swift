@@ -1,6 +1,8 @@
 import CSQLite
 
-/// A connection; closed when it goes. Not Sendable: it lives inside one lock.
+/// A connection; closed when it goes.
+///
+/// Not Sendable: it lives inside one lock.
 final class SQLiteConnection {
     fileprivate let handle: OpaquePointer
 

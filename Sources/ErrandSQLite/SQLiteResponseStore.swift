@@ -23,7 +23,9 @@ public final class SQLiteResponseStore: ResponseStore {
     private let checkpointer = Checkpointer()
     private let now: @Sendable () -> Date
 
-    /// Makes a store in a file that need not exist yet. Nothing is read or written before the first use.
+    /// Makes a store in a file that need not exist yet.
+    ///
+    /// Nothing is read or written before the first use.
     ///
     /// - Parameters:
     ///   - maximumBytes: The most bytes the database uses, at least 64 KiB. Default 256 MiB. An entry may

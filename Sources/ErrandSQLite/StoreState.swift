@@ -155,7 +155,9 @@ struct StoreState {
         return true
     }
 
-    /// Writes the times of reads down. When that fails only the order of eviction suffers.
+    /// Writes the times of reads down.
+    ///
+    /// When that fails only the order of eviction suffers.
     mutating func writeBackAccesses() {
         guard !touches.isEmpty, let database else { return }
         let pending = touches

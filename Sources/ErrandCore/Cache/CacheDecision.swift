@@ -56,7 +56,9 @@ package enum CacheDecision: Sendable, Hashable {
 }
 
 extension CacheRules {
-    /// Rows CAC-1 and CAC-2. A download never touches the store.
+    /// Where to look first, by rows CAC-1 and CAC-2.
+    ///
+    /// A download never touches the store.
     package var opening: CacheOpening {
         if isDownload { return .load }
         if ignoresCache { return policy == .cacheOnly ? .contradiction : .load }
@@ -71,7 +73,7 @@ extension CacheRules {
     /// Whether an answer from the network is stored: caching is on and lasts for some time (rows CAC-1, CAC-10).
     package var saves: Bool { cacheSeconds > 0 && !isDownload }
 
-    /// Row CAC-3: the checks in the order of its table. The first one that fails names the reason.
+    /// The checks of row CAC-3, in its order; the first one that fails names the reason.
     ///
     /// - Parameter acceptsAnyAge: True once the network has failed and the policy takes what there is.
     package func decide(

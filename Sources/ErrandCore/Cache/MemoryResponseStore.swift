@@ -11,7 +11,9 @@ public final class MemoryResponseStore: ResponseStore {
 
     private let table: Mutex<LRUTable<CacheKey, StoredResponse>>
 
-    /// Makes an empty store. Default 32 MiB.
+    /// Makes an empty store.
+    ///
+    /// - Parameter maximumBytes: The most bytes of headers and bodies. Default 32 MiB.
     public init(maximumBytes: Int = 32 << 20) {
         self.maximumBytes = max(0, maximumBytes)
         table = Mutex(LRUTable(limit: self.maximumBytes))

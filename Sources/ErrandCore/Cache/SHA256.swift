@@ -41,7 +41,9 @@ package struct SHA256: Sendable {
         block.append(contentsOf: rest.dropFirst(whole))
     }
 
-    /// The digest of everything so far, 32 bytes. The value itself stays as it is.
+    /// The digest of everything so far, 32 bytes.
+    ///
+    /// The value itself stays as it is.
     package func finalize() -> [UInt8] {
         var copy = self
         copy.block.append(0x80)

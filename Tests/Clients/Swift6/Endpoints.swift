@@ -126,7 +126,7 @@ class PageRequest<Item: Codable & Sendable>: AppRequest<Page<Item>> {
 
 final class Users: PageRequest<User> {
     override var url: String { "/users" }
-    override var jsonDecoder: @Sendable (Data) throws -> Page<User> {
+    override var jsonDecoder: JSONDecoding {
         { try JSONDecoder().decode(Page<User>.self, from: $0) }
     }
 }
