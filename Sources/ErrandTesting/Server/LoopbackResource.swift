@@ -1,0 +1,95 @@
+public import Foundation
+
+/// Bytes that a ``LoopbackServer`` offers for download: with ranges, validators and conditions
+/// (RFC 9110 §13 and §14).
+public struct LoopbackResource: Sendable {
+    /// The bytes.
+    public var body: Data
+    /// The `ETag`, quotes included, such as `"v1"` or `W/"v1"`; `nil` sends none.
+    public var etag: String?
+    /// The `Last-Modified` line; `nil` sends none.
+    public var lastModified: String?
+    /// The `Content-Type`.
+    public var contentType: String
+    /// Whether ranges are offered: true by default.
+    public var acceptsRanges = true
+
+    /// Makes a resource.
+    public init(
+        _ body: Data, etag: String? = nil, lastModified: String? = nil,
+        contentType: String = "application/octet-stream"
+    ) {
+        self.body = body
+        self.etag = etag
+        self.lastModified = lastModified
+        self.contentType = contentType
+    }
+
+    /// The answer to a request: 200, 206, 304 or 416.
+    public func answer(to request: LoopbackRequest) -> LoopbackAnswer {
+        if let etag, request.header("If-None-Match").map({ $0 == "*" || $0.contains(etag) }) == true
+        {
+            return make(304, nil, [])
+        }
+        guard acceptsRanges, request.method == "GET", conditionHolds(request) else {
+            return make(200, 0..<body.count, [])
+        }
+        switch Self.parse(request.header("Range"), size: body.count) {
+        case .whole:
+            return make(200, 0..<body.count, [])
+        case .part(let range):
+            let text = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
+            return make(206, range, [LoopbackHeader("Content-Range", text)])
+        case .unsatisfiable:
+            return make(416, 0..<0, [LoopbackHeader("Content-Range", "bytes */\(body.count)")])
+        }
+    }
+
+    /// `If-Range` asks for the part only where the validator is strong and the same.
+    private func conditionHolds(_ request: LoopbackRequest) -> Bool {
+        guard let condition = request.header("If-Range") else { return true }
+        if let etag, !etag.hasPrefix("W/"), condition == etag { return true }
+        return lastModified == condition
+    }
+
+    private func make(
+        _ status: Int, _ range: Range<Int>?, _ extra: [LoopbackHeader]
+    ) -> LoopbackAnswer {
+        var lines: [LoopbackHeader] = []
+        if let etag { lines.append(LoopbackHeader("ETag", etag)) }
+        if let lastModified { lines.append(LoopbackHeader("Last-Modified", lastModified)) }
+        if acceptsRanges { lines.append(LoopbackHeader("Accept-Ranges", "bytes")) }
+        lines += extra
+        guard let range else {
+            return LoopbackAnswer(steps: [.head(status: status, headers: lines)])
+        }
+        lines.append(LoopbackHeader("Content-Type", contentType))
+        lines.append(LoopbackHeader("Content-Length", "\(range.count)"))
+        let start = body.startIndex
+        let part = body[(start + range.lowerBound)..<(start + range.upperBound)]
+        return LoopbackAnswer(
+            steps: [.head(status: status, headers: lines), .body(Data(part))])
+    }
+
+    enum Wanted: Hashable {
+        /// There is no such line, or it is one that may be ignored.
+        case whole
+        case part(Range<Int>)
+        case unsatisfiable
+    }
+
+    static func parse(_ line: String?, size: Int) -> Wanted {
+        guard let line, line.hasPrefix("bytes=") else { return .whole }
+        let parts = line.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return .whole }
+        if parts[0].isEmpty {
+            guard let count = Int(parts[1]), count >= 0 else { return .whole }
+            return count == 0 || size == 0 ? .unsatisfiable : .part(max(0, size - count)..<size)
+        }
+        guard let first = Int(parts[0]), first >= 0 else { return .whole }
+        guard first < size else { return .unsatisfiable }
+        if parts[1].isEmpty { return .part(first..<size) }
+        guard let last = Int(parts[1]), last >= first else { return .whole }
+        return .part(first..<(last >= size ? size : last + 1))
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A POSIX socket; who makes one closes it.
+struct LoopbackSocket: Sendable {
+    let descriptor: Int32
+
+    /// A socket that listens on loopback, and the port that the system chose.
+    static func listening(
+        ipv6: Bool, backlog: Int32 = 1024, receiveBuffer: Int32? = nil
+    ) throws -> (socket: LoopbackSocket, port: Int) {
+        let socket = try make(ipv6: ipv6)
+        var one: Int32 = 1
+        setsockopt(
+            socket.descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        if var size = receiveBuffer {
+            // Connections inherit it; set before listening so that it counts for the window.
+            setsockopt(
+                socket.descriptor, SOL_SOCKET, SO_RCVBUF, &size,
+                socklen_t(MemoryLayout<Int32>.size))
+        }
+        do {
+            try socket.bindToLoopback(ipv6: ipv6, port: 0)
+            guard listen(socket.descriptor, backlog) == 0 else { throw failure("listen") }
+            return (socket, try socket.localPort(ipv6: ipv6))
+        } catch {
+            socket.close()
+            throw error
+        }
+    }
+
+    static func make(ipv6: Bool) throws -> LoopbackSocket {
+        let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, LoopbackPlatform.stream, 0)
+        guard descriptor >= 0 else { throw failure("socket") }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return LoopbackSocket(descriptor: descriptor)
+    }
+
+    static func failure(_ call: String) -> POSIXError {
+        POSIXError(
+            POSIXErrorCode(rawValue: errno) ?? .EIO,
+            userInfo: [NSLocalizedDescriptionKey: "\(call) failed on loopback: errno \(errno)"])
+    }
+
+    /// The next connection; `nil` when there is none to be had any more.
+    func accepted() -> LoopbackSocket? {
+        while true {
+            let descriptor = accept(self.descriptor, nil, nil)
+            if descriptor >= 0 {
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                let socket = LoopbackSocket(descriptor: descriptor)
+                LoopbackPlatform.prepare(socket)
+                return socket
+            }
+            guard errno == EINTR || errno == ECONNABORTED else { return nil }
+        }
+    }
+
+    /// Reads what is there, waiting for the first byte; 0 at the end or after an error.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count >= 0 { return count }
+            guard errno == EINTR else { return 0 }
+        }
+    }
+
+    /// Sends everything; false when the peer does not take it.
+    func send(_ data: Data) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var sent = 0
+            while sent < bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
+                let count = LoopbackPlatform.send(descriptor, rest)
+                if count > 0 {
+                    sent += count
+                } else if errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    /// Wakes every thread that reads or writes the socket.
+    func shutDown() { _ = shutdown(descriptor, LoopbackPlatform.bothWays) }
+
+    func finishSending() { _ = shutdown(descriptor, LoopbackPlatform.sending) }
+
+    func close() { _ = LoopbackPlatform.close(descriptor) }
+
+    /// Closes so that the peer gets RST instead of an orderly end.
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    /// Waits until the pipe has a byte, or the peer has gone or the socket was shut down.
+    func waitForPeerToGo(or pipe: LoopbackPipe) {
+        var polled = [
+            pollfd(fd: descriptor, events: LoopbackPlatform.peerGone, revents: 0),
+            pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0),
+        ]
+        while poll(&polled, 2, -1) < 0, errno == EINTR {}
+    }
+
+    /// Waits until a connection can be accepted; false once the pipe has a byte.
+    func waitForConnection(or pipe: LoopbackPipe) -> Bool {
+        var polled = [
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0),
+        ]
+        while poll(&polled, 2, -1) < 0, errno == EINTR {}
+        return polled[1].revents == 0
+    }
+
+    private func bindToLoopback(ipv6: Bool, port: UInt16) throws {
+        let result: Int32
+        if ipv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = in6addr_loopback
+            result = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+                }
+            }
+        } else {
+            var address = Self.ipv4Loopback(port: port)
+            result = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+        }
+        guard result == 0 else { throw Self.failure("bind") }
+    }
+
+    static func ipv4Loopback(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+        return address
+    }
+
+    private func localPort(ipv6: Bool) throws -> Int {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(descriptor, $0, &length)
+            }
+        }
+        guard result == 0 else { throw Self.failure("getsockname") }
+        return withUnsafeBytes(of: &storage) { bytes in
+            // The port lies at the same place for both families.
+            Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+        }
+    }
+}
+
+/// A pipe that wakes a thread out of `poll`.
+struct LoopbackPipe: Sendable {
+    let reader: Int32
+    let writer: Int32
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw LoopbackSocket.failure("pipe") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        reader = ends[0]
+        writer = ends[1]
+    }
+
+    func wake() {
+        var byte: UInt8 = 1
+        _ = write(writer, &byte, 1)
+    }
+
+    func close() {
+        _ = LoopbackPlatform.close(reader)
+        _ = LoopbackPlatform.close(writer)
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+
+/// Reads requests from a socket: heads, and bodies in both codings.
+struct LoopbackStream {
+    struct Head {
+        var method: String
+        var target: String
+        var version: String
+        var headers: [LoopbackHeader]
+    }
+
+    private enum Framing {
+        case none
+        case length(Int)
+        /// Within a chunk, so many bytes of it are left; `nil` before a size line.
+        case chunked(left: Int?)
+    }
+
+    /// The client went, or does not speak HTTP.
+    struct Ended: Error {}
+
+    let socket: LoopbackSocket
+    private var buffer: [UInt8] = []
+    private var position = 0
+    private var framing = Framing.none
+
+    init(_ socket: LoopbackSocket) { self.socket = socket }
+
+    private static let maximumLine = 8 << 20
+
+    /// The next request's head; throws when the client has gone.
+    mutating func readHead() throws(Ended) -> Head {
+        var line = try readLine()
+        // RFC 9112 §2.2: an empty line before the request line is passed over.
+        if line.isEmpty { line = try readLine() }
+        let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 3 else { throw Ended() }
+        var headers: [LoopbackHeader] = []
+        while true {
+            let line = try readLine()
+            if line.isEmpty { break }
+            guard let colon = line.firstIndex(of: ":") else { throw Ended() }
+            let value = line[line.index(after: colon)...]
+                .drop { $0 == " " || $0 == "\t" }
+            headers.append(LoopbackHeader(String(line[..<colon]), String(value)))
+        }
+        let head = Head(method: words[0], target: words[1], version: words[2], headers: headers)
+        framing = Self.framing(of: headers)
+        return head
+    }
+
+    private static func framing(of headers: [LoopbackHeader]) -> Framing {
+        func value(_ name: String) -> String? {
+            headers.first { $0.name.lowercased() == name }?.value
+        }
+        if value("transfer-encoding")?.lowercased().hasSuffix("chunked") == true {
+            return .chunked(left: nil)
+        }
+        if let length = value("content-length").flatMap({ Int($0) }), length > 0 {
+            return .length(length)
+        }
+        return .none
+    }
+
+    /// Whether there is body left to be read.
+    var hasBody: Bool {
+        if case .none = framing { return false }
+        return true
+    }
+
+    /// The next bytes of the body; `nil` at its end.
+    ///
+    /// Throws when the client goes before.
+    mutating func readBody(upTo limit: Int) throws(Ended) -> [UInt8]? {
+        switch framing {
+        case .none: return nil
+        case .length(let left):
+            let bytes = try readSome(upTo: min(left, limit))
+            framing = left > bytes.count ? .length(left - bytes.count) : .none
+            return bytes
+        case .chunked(let left?):
+            let bytes = try readSome(upTo: min(left, limit))
+            if left == bytes.count {
+                _ = try readLine()
+                framing = .chunked(left: nil)
+            } else {
+                framing = .chunked(left: left - bytes.count)
+            }
+            return bytes
+        case .chunked(nil):
+            let size = try readLine().prefix { $0 != ";" }
+            guard let count = Int(size, radix: 16), count >= 0 else { throw Ended() }
+            guard count > 0 else {
+                while try !readLine().isEmpty {}
+                framing = .none
+                return nil
+            }
+            framing = .chunked(left: count)
+            return try readBody(upTo: limit)
+        }
+    }
+
+    private mutating func readSome(upTo limit: Int) throws(Ended) -> [UInt8] {
+        if position == buffer.count { try fill() }
+        let count = min(limit, buffer.count - position)
+        defer { position += count }
+        return Array(buffer[position..<(position + count)])
+    }
+
+    private mutating func readLine() throws(Ended) -> String {
+        var scanned = position
+        while true {
+            if let end = buffer[scanned...].firstIndex(of: 0x0A) {
+                let hasReturn = end > position && buffer[end - 1] == 0x0D
+                let line = buffer[position..<(hasReturn ? end - 1 : end)]
+                position = end + 1
+                return String(decoding: line, as: UTF8.self)
+            }
+            guard buffer.count - position < Self.maximumLine else { throw Ended() }
+            let kept = buffer.count - position
+            try fill()
+            scanned = position + kept
+        }
+    }
+
+    /// Appends what the socket has, dropping what was read before.
+    private mutating func fill() throws(Ended) {
+        buffer.removeFirst(position)
+        position = 0
+        let room = 64 << 10
+        let start = buffer.count
+        buffer.append(contentsOf: repeatElement(0, count: room))
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: bytes[start...]))
+        }
+        buffer.removeLast(room - count)
+        guard count > 0 else { throw Ended() }
+    }
+}
