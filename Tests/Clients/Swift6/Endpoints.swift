@@ -27,7 +27,10 @@ final class Register: BaseRequest {
     // What
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? {
-        ["username": username, "password": password, "tags": ["a", "b"], "invitedBy": nil as String?]
+        [
+            "username": username, "password": password, "tags": ["a", "b"],
+            "invitedBy": nil as String?,
+        ]
     }
     override var argumentPlacement: ArgumentPlacement { .body }
     override var requestSerializer: RequestSerializer { .json }
