@@ -5,6 +5,8 @@ import PackageDescription
 // CI sets this variable: a warning in Errand's own code is then an error.
 let isStrict = ProcessInfo.processInfo.environment["ERRAND_WARNINGS_AS_ERRORS"] != nil
 
+let strict: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
+
 let settings: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
@@ -12,7 +14,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .enableUpcomingFeature("InferIsolatedConformances"),
-    ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
+    ] + strict
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
@@ -34,9 +36,11 @@ let package = Package(
     targets: [
         // The walls: which target may import what is checked by Scripts/check-walls.
         .target(name: "ErrandJSON", swiftSettings: settings),
-        .target(name: "ErrandCore", dependencies: ["ErrandJSON", httpTypes], swiftSettings: settings),
         .target(
-            name: "ErrandURLSession", dependencies: ["ErrandCore", httpTypes], swiftSettings: settings
+            name: "ErrandCore", dependencies: ["ErrandJSON", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ErrandURLSession", dependencies: ["ErrandCore", httpTypes],
+            swiftSettings: settings
         ),
         .systemLibrary(
             name: "CLibcurl", pkgConfig: "libcurl",
@@ -83,16 +87,35 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ErrandCurlTests", dependencies: ["ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes],
+            name: "ErrandCurlTests",
+            dependencies: ["ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ErrandSQLiteTests", dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],
+            name: "ErrandSQLiteTests",
+            dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", httpTypes],
             swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ReadmeSamples", dependencies: ["Errand", "ErrandTesting"],
+            swiftSettings: strict
+        ),
+        // Users' code in three regimes, with nothing but the public API: it must compile without a warning.
+        .target(
+            name: "ClientSwift5", dependencies: ["Errand"], path: "Tests/Clients/Swift5",
+            packageAccess: false, swiftSettings: [.swiftLanguageMode(.v5)] + strict
+        ),
+        .target(
+            name: "ClientSwift6", dependencies: ["Errand"], path: "Tests/Clients/Swift6",
+            packageAccess: false, swiftSettings: strict
+        ),
+        .target(
+            name: "ClientMainActor", dependencies: ["Errand"], path: "Tests/Clients/MainActor",
+            packageAccess: false, swiftSettings: [.defaultIsolation(MainActor.self)] + strict
         ),
     ],
     swiftLanguageModes: [.v6]

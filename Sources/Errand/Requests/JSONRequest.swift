@@ -20,8 +20,17 @@ nonisolated open class JSONRequest<Output: Decodable & Sendable>: Request<Output
         return ResponseDecoder { try decode($0.data) }
     }
 
-    /// Turns bytes into the output; override it for key, date or data strategies of your own. Default: no strategies.
-    open var jsonDecoder: @Sendable (Data) throws -> Output {
+    /// Turns the bytes of a body into the output, off the main actor.
+    public typealias JSONDecoding = @Sendable (Data) throws -> Output
+
+    /// Turns bytes into the output. Default: no strategies.
+    ///
+    /// Override it for key, date or data strategies of your own:
+    ///
+    ///     override var jsonDecoder: JSONDecoding {
+    ///         { try MyDecoder().decode(User.self, from: $0) }
+    ///     }
+    open var jsonDecoder: JSONDecoding {
         { try JSONDecoder().decode(Output.self, from: $0) }
     }
 }

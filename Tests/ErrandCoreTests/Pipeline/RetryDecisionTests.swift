@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import ErrandCore
+
+@Suite struct RetryDecisionTests {
+    private let now = Date(timeIntervalSince1970: 784_111_777)  // Sun, 06 Nov 1994 08:49:37 GMT
+
+    @Test func oneAttemptIsTheDefault() {
+        #expect(decide(RetryPolicy(), .connectionLost, attempt: 1) == .giveUp)
+    }
+
+    @Test func thePauseDoublesUpToTheCapAndIsJittered() {
+        let policy = RetryPolicy(
+            maximumAttempts: 10, baseDelay: .seconds(1), maximumDelay: .seconds(5))
+        #expect(decide(policy, .connectionLost, attempt: 1, random: 1) == .again(after: .seconds(1)))
+        #expect(decide(policy, .connectionLost, attempt: 3, random: 1) == .again(after: .seconds(4)))
+        #expect(decide(policy, .connectionLost, attempt: 4, random: 1) == .again(after: .seconds(5)))
+        #expect(decide(policy, .connectionLost, attempt: 3, random: 0.5) == .again(after: .seconds(2)))
+        #expect(decide(policy, .connectionLost, attempt: 3, random: 0) == .again(after: .zero))
+        #expect(decide(policy, .connectionLost, attempt: 10, random: 1) == .giveUp)
+    }
+
+    @Test(arguments: [HTTPMethod.post, .patch, HTTPMethod("PURGE")])
+    func whatIsNotIdempotentIsNotSentAgain(method: HTTPMethod) {
+        #expect(decide(.attempts(3), .connectionLost, method: method) == .giveUp)
+        var policy = RetryPolicy.attempts(3)
+        policy.retriesNonIdempotent = true
+        #expect(decide(policy, .connectionLost, method: method) != .giveUp)
+    }
+
+    @Test(arguments: [
+        RequestError.Code.cancelled, .invalidURL, .certificateRejected, .pinMismatch, .shapeMismatch,
+        .undecodable, .unsupported, .duplicate, .processingFailed, .tooManyRedirects,
+    ])
+    func whatWouldFailAgainIsNotRetried(code: RequestError.Code) {
+        #expect(decide(.attempts(3), code) == .giveUp)
+    }
+
+    @Test func onlyTheListedStatusesAreRetried() {
+        #expect(decide(.attempts(3), .unacceptableStatus, status: 503) != .giveUp)
+        #expect(decide(.attempts(3), .unacceptableStatus, status: 429) != .giveUp)
+        #expect(decide(.attempts(3), .unacceptableStatus, status: 404) == .giveUp)
+        #expect(decide(.attempts(3), .unacceptableStatus, status: 501) == .giveUp)
+    }
+
+    @Test func retryAfterIsObeyedInSecondsAndAsADate() {
+        #expect(
+            decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: "7")
+                == .again(after: .seconds(7)))
+        #expect(
+            decide(
+                .attempts(3), .unacceptableStatus, status: 503,
+                retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT") == .again(after: .seconds(10)))
+        #expect(
+            decide(
+                .attempts(3), .unacceptableStatus, status: 503,
+                retryAfter: "Sun, 06 Nov 1994 08:00:00 GMT") == .again(after: .zero))
+    }
+
+    @Test func anHourIsTooLongToWait() {
+        #expect(
+            decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: "3600") == .giveUp)
+        #expect(
+            decide(
+                .attempts(3), .unacceptableStatus, status: 503,
+                retryAfter: "99999999999999999999999999") != .giveUp)
+    }
+
+    private func decide(
+        _ policy: RetryPolicy, _ code: RequestError.Code, method: HTTPMethod = .get,
+        status: Int? = nil, retryAfter: String? = nil, attempt: Int = 1, random: Double = 0.5
+    ) -> RetryDecision {
+        var error = RequestError(code, stage: .transport, "test")
+        if let status {
+            var headers = HTTPFields()
+            headers[.retryAfter] = retryAfter
+            error.response = Response(
+                status: .init(code: status), headers: headers, url: URI())
+        }
+        return .decide(
+            policy: policy, request: TransportRequest(method: method, url: URI()), error: error,
+            attempt: attempt, now: now, random: random)
+    }
+}

@@ -1,0 +1,139 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct BatchTests {
+    @Test func anEmptyBatchSucceedsAtOnce() async throws {
+        #expect(try await BatchRequest([]).send().isEmpty)
+    }
+
+    @Test func resultsAreInTheOrderOfTheMembersWhicheverEndsFirst() async throws {
+        for order in permutations(of: [0, 1, 2, 3]) {
+            let world = World()
+            let gates = (0..<4).map { _ in Gate() }
+            for index in 0..<4 {
+                world.transport.on(
+                    .get, "/\(index)",
+                    ScriptedAnswer.json(#"{"n":\#(index)}"#).held(by: gates[index]))
+            }
+            let batch = BatchRequest((0..<4).map { world.with(Plain("\($0)")) })
+            async let opened: Void = open(gates, in: order)
+            let results = try await batch.send()
+            try await opened
+            #expect(results.map { try? $0.get().json["n"].int } == [0, 1, 2, 3])
+        }
+    }
+
+    @Test func failFastCancelsTheOthersAndThrowsTheFirstError() async throws {
+        let world = World()
+        world.transport.on(.get, "/slow", .silence)
+        world.transport.on(.get, "/bad", .json("{}", status: .badRequest))
+        let members = [world.with(Plain("slow")), world.with(Plain("bad")), world.with(Plain("slow"))]
+        let batch = BatchRequest(members)
+        let error = await #expect(throws: RequestError.self) { try await batch.send() }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(batch.failedRequest === members[1])
+        #expect(members[0].error?.code == .cancelled)
+        #expect(members[2].error?.code == .cancelled)
+        #expect(world.transport.inFlight == 0)
+    }
+
+    @Test func collectAllKeepsWhatSucceeded() async throws {
+        let world = World()
+        world.transport.on(.get, "/good", .json(#"{"n":1}"#))
+        world.transport.on(.get, "/bad", .json("{}", status: .badRequest))
+        let batch = BatchRequest(
+            [world.with(Plain("bad")), world.with(Plain("good"))], policy: .collectAll)
+        let results = try await batch.send()
+        #expect(throws: RequestError.self) { try results[0].get() }
+        #expect(try results[1].get().json["n"].int == 1)
+    }
+
+    @Test func atMostSoManyAreUnderWay() async throws {
+        let world = World()
+        let gates = (0..<5).map { _ in Gate() }
+        for index in 0..<5 {
+            world.transport.on(
+                .get, "/\(index)", ScriptedAnswer.json("{}").held(by: gates[index]))
+        }
+        let batch = BatchRequest(
+            (0..<5).map { world.with(Plain("\($0)")) }, maxConcurrent: 2)
+        let transport = world.transport
+        async let most: Int = {
+            var most = 0
+            for gate in gates {
+                try await gate.reached()
+                most = max(most, transport.inFlight)
+                gate.open()
+            }
+            return most
+        }()
+        try await batch.send()
+        #expect(try await most <= 2)
+        #expect(world.transport.requests.count == 5)
+    }
+
+    @Test @MainActor func theBatchIsHookedLikeARequestAndMembersAreToldFirst() async {
+        let world = World()
+        world.transport.on(.get, "/a", .json("{}"))
+        let log = Log()
+        let member = world.with(Plain("a"))
+        member.attach { _ in log.lines.append("member") }
+        let batch = BatchRequest([member])
+        batch.accessories = [log]
+        await withCheckedContinuation { continuation in
+            batch.start { _ in
+                log.lines.append("closure")
+                Task { continuation.resume() }
+            }
+        }
+        #expect(
+            log.lines == [
+                "batch willStart", "member", "batch willStop", "closure", "batch didStop",
+            ])
+    }
+
+    @Test @MainActor func cancellingABatchEndsItOnceWithCancelled() async throws {
+        let world = World()
+        world.transport.on(.get, "/slow", .silence)
+        let batch = BatchRequest(
+            [world.with(Plain("slow")), world.with(Plain("slow"))], policy: .collectAll)
+        let error: RequestError? = await withCheckedContinuation { continuation in
+            let task = batch.start { _ in
+                continuation.resume(returning: nil)
+            } failure: { _, error in
+                continuation.resume(returning: error)
+            }
+            Task {
+                _ = try await world.transport.nextRequest()
+                task.cancel()
+            }
+        }
+        #expect(error?.code == .cancelled)
+        #expect(batch.requests.allSatisfy { $0.error?.code == .cancelled })
+    }
+
+    @Test func typedOutputsOfABatch() async throws {
+        let world = World()
+        world.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))
+        let (first, second) = try await BatchRequest.values(
+            world.with(GetUser(id: 1)), world.with(GetUser(id: 2)))
+        #expect(first == second)
+        #expect(first.nick == "a")
+    }
+
+    private func open(_ gates: [Gate], in order: [Int]) async throws {
+        for index in order {
+            try await gates[index].reached()
+            gates[index].open()
+        }
+    }
+
+    private func permutations(of items: [Int]) -> [[Int]] {
+        guard items.count > 1 else { return [items] }
+        return items.flatMap { item in
+            permutations(of: items.filter { $0 != item }).map { [item] + $0 }
+        }
+    }
+}

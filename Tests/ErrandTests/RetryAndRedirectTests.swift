@@ -1,0 +1,70 @@
+import Errand
+import ErrandTesting
+import Testing
+
+final class Posting: BaseRequest {
+    override var url: String { "post" }
+    override var method: HTTPMethod { .post }
+    override var arguments: Arguments? { ["a": 1] }
+    override var authorization: Authorization? { .bearer("secret") }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct RetryAndRedirectTests {
+    @Test func anAttemptFollowsAfterThePauseTheServerAskedFor() async throws {
+        let world = World { $0.retryPolicy = .attempts(3) }
+        var busy = ScriptedAnswer.json("{}", status: .serviceUnavailable)
+        busy = ScriptedAnswer(
+            status: .serviceUnavailable,
+            headers: [.contentType: "application/json", .retryAfter: "7"])
+        world.transport.on(.get, "/x", busy, .json("{}"))
+        let task = world.agent.start(Plain("x").describe())
+        try await world.clock.untilSleeping()
+        world.clock.advance(by: .milliseconds(6999))
+        #expect(world.transport.requests.count == 1)
+        world.clock.advance(by: .milliseconds(1))
+        let response = try await task.response()
+        #expect(response.attempts == 2)
+        #expect(world.events.names.filter { $0 == "attemptStarted" }.count == 2)
+    }
+
+    @Test func cancellingDuringThePauseEndsAtOnce() async throws {
+        let world = World { $0.retryPolicy = .attempts(3) }
+        world.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable))
+        let task = world.agent.start(Plain("x").describe())
+        try await world.clock.untilSleeping()
+        task.cancel()
+        let error = await #expect(throws: RequestError.self) { try await task.response() }
+        #expect(error?.code == .cancelled)
+        #expect(world.transport.requests.count == 1)
+    }
+
+    @Test func redirectsAreFollowedWithoutLeakingCredentials() async throws {
+        let world = World()
+        world.transport.on(
+            .post, "/post",
+            ScriptedAnswer(
+                status: .seeOther, headers: [.location: "https://elsewhere.example.com/landed"]))
+        world.transport.on(.get, "/landed", .json(#"{"here":true}"#))
+        let request = world.with(Posting())
+        let response = try await request.send()
+        #expect(response.url.string == "https://elsewhere.example.com/landed")
+        let hops = world.transport.requests
+        #expect(hops.map(\.method) == [.post, .get])
+        #expect(hops[0].headers[.authorization] == "Bearer secret")
+        #expect(hops[1].headers[.authorization] == nil)
+        #expect(hops[1].body == nil)
+    }
+
+    @Test func aCircleOfRedirectsEnds() async throws {
+        let world = World()
+        world.transport.on(
+            .get, "/a", ScriptedAnswer(status: .found, headers: [.location: "/b"]))
+        world.transport.on(
+            .get, "/b", ScriptedAnswer(status: .found, headers: [.location: "/a"]))
+        let error = await #expect(throws: RequestError.self) {
+            try await world.with(Plain("a")).send()
+        }
+        #expect(error?.code == .tooManyRedirects)
+        #expect(world.transport.requests.count < 25)
+    }
+}
