@@ -6,9 +6,3 @@ struct DownloadStep: Step {
         try await next(exchange)
     }
 }
-extension RequestBuilder {
-    static func cacheKey(
-        for: TransportRequest, description: RequestDescription, configuration: Configuration,
-        sharedArguments: Arguments
-    ) throws(RequestError) -> CacheKey? { nil }
-}
