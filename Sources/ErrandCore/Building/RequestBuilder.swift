@@ -17,35 +17,29 @@ package struct RequestBuilder {
         _ description: RequestDescription, configuration: Configuration, sharedHeaders: HTTPFields,
         sharedArguments: Arguments, relativeURL: String
     ) throws(RequestError) -> TransportRequest {
-        let settings = RequestSettings(description: description, configuration: configuration)
         let method = description.customRequest?.method ?? description.method
-        try settings.check(method)
-
-        let urls = URLBuilder(configuration: configuration)
+        try RequestSettings.check(method, of: description)
         var url: URI
-        var body: HTTPBody?
+        let body: HTTPBody?
         if let custom = description.customRequest {
-            url = try urls.url(of: description, relativeURL: custom.url)
+            url = try URLBuilder.url(of: description, configuration, relativeURL: custom.url)
             body = custom.body
         } else {
-            url = try urls.url(of: description, relativeURL: relativeURL)
-            let arguments = ArgumentPlacing(
-                description: description, configuration: configuration, shared: sharedArguments)
+            url = try URLBuilder.url(of: description, configuration, relativeURL: relativeURL)
+            let arguments = ArgumentPlacing(description, configuration, shared: sharedArguments)
             url.appendQuery(try arguments.query())
             body = try arguments.body()
         }
-        try settings.check(body, with: method)
-
-        let headers = try HeaderBuilder(description: description, configuration: configuration)
-            .headers(
-                shared: description.customRequest == nil ? sharedHeaders : [:], url: url,
-                body: body,
-                apiVersion: urls.version(of: description))
+        try RequestSettings.check(body, with: method, of: description)
+        let headers = try HeaderBuilder.headers(
+            of: description, configuration,
+            shared: description.customRequest == nil ? sharedHeaders : [:], url: url, body: body)
         url.userInfo = nil
         url.fragment = nil
         return TransportRequest(
             method: method, url: url, headers: headers, body: body,
-            timeouts: try settings.timeouts(), options: settings.options(for: method))
+            timeouts: try RequestSettings.timeouts(of: description, configuration),
+            options: RequestSettings.options(for: method, of: description, configuration))
     }
 
     /// An absolute address that may be sent: what a filter of absolute URLs made.
@@ -98,14 +92,10 @@ package struct RequestBuilder {
     ) throws(RequestError) -> TransportRequest? {
         guard description.customRequest == nil, description.cacheArguments != description.arguments
         else { return nil }
-        func placing(_ arguments: Arguments?) -> ArgumentPlacing {
-            var copy = description
-            copy.arguments = arguments
-            return ArgumentPlacing(
-                description: copy, configuration: configuration, shared: sharedArguments)
-        }
-        let full = placing(description.arguments)
-        let reduced = placing(description.cacheArguments)
+        let full = ArgumentPlacing(description, configuration, shared: sharedArguments)
+        let reduced = ArgumentPlacing(
+            description, configuration, arguments: description.cacheArguments,
+            shared: sharedArguments)
         var key = request
         let query = try full.query()
         if !query.isEmpty, let present = request.url.query, present.hasSuffix(query) {
