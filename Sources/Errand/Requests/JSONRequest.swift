@@ -23,7 +23,7 @@ nonisolated open class JSONRequest<Output: Decodable & Sendable>: Request<Output
     /// Turns the bytes of a body into the output, off the main actor.
     public typealias JSONDecoding = @Sendable (Data) throws -> Output
 
-    /// Turns bytes into the output. Default: no strategies.
+    /// Turns bytes into the output (default: no strategies).
     ///
     /// Override it for key, date or data strategies of your own:
     ///
