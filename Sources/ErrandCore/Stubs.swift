@@ -6,15 +6,9 @@ struct DownloadStep: Step {
         try await next(exchange)
     }
 }
-struct RequestBuilder {
-    func build(
-        _ description: RequestDescription, configuration: Configuration, sharedHeaders: HTTPFields,
-        sharedArguments: Arguments, relativeURL: String
-    ) throws(RequestError) -> TransportRequest { .init(url: URI()) }
-    static func absoluteURL(parsing: String) throws(RequestError) -> URI { URI() }
+extension RequestBuilder {
     static func cacheKey(
         for: TransportRequest, description: RequestDescription, configuration: Configuration,
         sharedArguments: Arguments
     ) throws(RequestError) -> CacheKey? { nil }
 }
-extension Arguments { func merging(_ x: Arguments) -> Arguments { x };  }

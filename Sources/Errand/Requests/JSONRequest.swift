@@ -1,5 +1,4 @@
-import ErrandJSON
-public import Foundation
+public import ErrandJSON
 
 /// An endpoint whose answer is JSON of a `Decodable` type.
 ///
@@ -15,22 +14,15 @@ nonisolated open class JSONRequest<Output: Decodable & Sendable>: Request<Output
     public override init() { super.init() }
 
     /// Decodes the body with ``jsonDecoder``.
+    ///
+    /// Validation has parsed it already; it is not parsed again.
     open override var decoder: ResponseDecoder<Output> {
-        let decode = jsonDecoder
-        return ResponseDecoder { try decode($0.data) }
+        let decoder = jsonDecoder
+        return ResponseDecoder { try decoder.decode(Output.self, from: try $0.parsedJSON()) }
     }
 
-    /// Turns the bytes of a body into the output, off the main actor.
-    public typealias JSONDecoding = @Sendable (Data) throws -> Output
-
-    /// Turns bytes into the output (default: no strategies).
+    /// Key, date and data strategies; override it for your own.
     ///
-    /// Override it for key, date or data strategies of your own:
-    ///
-    ///     override var jsonDecoder: JSONDecoding {
-    ///         { try MyDecoder().decode(User.self, from: $0) }
-    ///     }
-    open var jsonDecoder: JSONDecoding {
-        { try JSONDecoder().decode(Output.self, from: $0) }
-    }
+    /// They are `JSONDecoder`'s, with its defaults.
+    open var jsonDecoder: FastJSONDecoder { FastJSONDecoder() }
 }
