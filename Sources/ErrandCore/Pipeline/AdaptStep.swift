@@ -13,7 +13,9 @@ package struct AdaptStep: Step {
         if description.usesSharedHeaders {
             headers = configuration.sharedHeaders
             if let provider = configuration.headerProvider {
-                let made = try await adapting("The provider of shared headers") { try await provider() }
+                let made = try await adapting("The provider of shared headers") {
+                    try await provider()
+                }
                 for field in made { headers[field.name] = nil }
                 for field in made { headers.append(field) }
             }

@@ -39,7 +39,9 @@ package struct JoinStep: Step {
         return try await flight.wait().get()
     }
 
-    private func follow(_ flight: Flight, _ exchange: Exchange) async throws(RequestError) -> Response {
+    private func follow(_ flight: Flight, _ exchange: Exchange) async throws(RequestError)
+        -> Response
+    {
         exchange.context.emit(.joined)
         defer { flight.leave() }
         let response = try await flight.wait().get()
