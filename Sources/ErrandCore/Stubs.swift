@@ -1,11 +1,6 @@
 import Foundation
 import HTTPTypes
 
-struct DownloadStep: Step {
-    func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        try await next(exchange)
-    }
-}
 struct RequestBuilder {
     func build(
         _ description: RequestDescription, configuration: Configuration, sharedHeaders: HTTPFields,
