@@ -32,7 +32,9 @@ package struct DownloadDestination: Sendable, Hashable {
     /// Whether a file has the destination's name already.
     package var isTaken: Bool { FileManager.default.fileExists(atPath: file.path) }
 
-    /// The names to try when the destination must not be replaced: `a.txt`, `a 2.txt`, `a 3.txt` …
+    /// The names to try when the destination must not be replaced.
+    ///
+    /// For example `a.txt`, `a 2.txt`, `a 3.txt`.
     package func candidate(_ number: Int) -> URL {
         guard number > 1 else { return file }
         let name = file.lastPathComponent

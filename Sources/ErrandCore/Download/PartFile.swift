@@ -32,12 +32,18 @@ package final class PartFile: Sendable {
     ///
     /// - Throws: ``RequestError/Code/fileFailed`` when another download has it, here or in another process,
     ///   and when the directory cannot be written.
-    package init(_ destination: DownloadDestination, syncInterval: Int64 = 16 << 20)
-        throws(RequestError)
-    {
+    package convenience init(
+        _ destination: DownloadDestination, syncInterval: Int64 = 16 << 20
+    ) throws(RequestError) {
+        self.init(
+            destination, descriptor: try FileLock.openLocked(destination.part),
+            syncInterval: syncInterval)
+    }
+
+    /// - Parameter descriptor: Opened for reading and writing; closed by the part file.
+    init(_ destination: DownloadDestination, descriptor: Int32, syncInterval: Int64 = 16 << 20) {
         self.destination = destination
         self.syncInterval = syncInterval
-        let descriptor = try FileLock.openLocked(destination.part)
         let size = Int64(max(0, lseek(descriptor, 0, SEEK_END)))
         // A journal is small; what is not small is none.
         let data = try? FileHandle(forReadingFrom: destination.journal).read(upToCount: 64 << 10)
