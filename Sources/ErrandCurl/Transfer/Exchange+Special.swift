@@ -7,7 +7,12 @@
         /// Version, address, proxy and trust, as far as they depart from the defaults.
         func applyTransportOptions(_ request: TransportRequest) throws(RequestError) {
             let options = request.options
-            try applyVersion(options.httpVersion)
+            if let bytes = options.receiveBufferBytes {
+            // The range that libcurl takes.
+            try set(CURLOPT_BUFFERSIZE, min(max(bytes, 1 << 10), 10 << 20))
+            needsReset = true
+        }
+        try applyVersion(options.httpVersion)
         }
 
         private func applyVersion(_ version: TransportOptions.HTTPVersionPolicy)
