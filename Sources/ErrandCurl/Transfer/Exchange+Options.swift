@@ -92,20 +92,28 @@
             headers.removeAll()
             var hasAccept = false
             var hasExpect = false
+            var announcesCodings = request.options.decodesContent
             for field in request.headers {
                 switch field.name.canonicalName {
                 case "host", "content-length", "transfer-encoding": continue
                 case "accept": hasAccept = true
                 case "expect": hasExpect = true
+                // A range is one of the encoded form (RFC 9110 §14.2): parts of it could not be decoded.
+                case "accept-encoding", "range": announcesCodings = false
                 default: break
                 }
                 headers.append(field)
             }
+            if announcesCodings, let line = Self.acceptEncoding { headers.append(line: line) }
             if announcesNothing { headers.append(line: "Content-Length: 0") }
             // What libcurl would add by itself: the request goes out as it was built.
             if !hasAccept { headers.append(line: "Accept:") }
             if upload != nil, !hasExpect { headers.append(line: "Expect:") }
         }
+
+        private static let acceptEncoding: String? =
+            ContentCoding.announcement.isEmpty
+            ? nil : "Accept-Encoding: " + ContentCoding.announcement
 
         private func writeURL(_ target: URI) {
             url.removeAll(keepingCapacity: true)

@@ -8,11 +8,11 @@
         func applyTransportOptions(_ request: TransportRequest) throws(RequestError) {
             let options = request.options
             if let bytes = options.receiveBufferBytes {
-            // The range that libcurl takes.
-            try set(CURLOPT_BUFFERSIZE, min(max(bytes, 1 << 10), 10 << 20))
-            needsReset = true
-        }
-        try applyVersion(options.httpVersion)
+                // The range that libcurl takes.
+                try set(CURLOPT_BUFFERSIZE, min(max(bytes, 1 << 10), 10 << 20))
+                needsReset = true
+            }
+            try applyVersion(options.httpVersion)
         }
 
         private func applyVersion(_ version: TransportOptions.HTTPVersionPolicy)
