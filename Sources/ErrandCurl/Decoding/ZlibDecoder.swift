@@ -66,8 +66,10 @@
                 consumed: Int(available - stream.pointee.avail_in),
                 produced: Int(room - stream.pointee.avail_out))
             switch result {
-            case 0, -5: return step  // Z_OK, and Z_BUF_ERROR for "no progress without more input or room"
-            case 1:  // Z_STREAM_END: length and checksum have been compared
+            // Z_OK, and Z_BUF_ERROR for "no progress without more input or room".
+            case 0, -5: return step
+            // Z_STREAM_END: length and checksum have been compared.
+            case 1:
                 close()
                 phase = .ended
                 return step

@@ -47,7 +47,10 @@
             try expect(errand_set_close_callback(handle, onClose))
             try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
             try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
+            // A reset forgets the option but not its list, when a transfer was given up before it began.
+            try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, nil))
             try set(CURLOPT_NOSIGNAL, 1)
+            try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             try set(CURLOPT_PATH_AS_IS, 1)
             try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             try set(CURLOPT_BUFFERSIZE, 64 << 10)
