@@ -1,8 +1,0 @@
-import Foundation
-import HTTPTypes
-
-struct DownloadStep: Step {
-    func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        try await next(exchange)
-    }
-}
