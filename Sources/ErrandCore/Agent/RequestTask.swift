@@ -1,7 +1,9 @@
 public import Foundation
 import Synchronization
 
-/// One run of a request: what `start` returns. It may be kept, sent about and cancelled from anywhere.
+/// One run of a request: what `start` returns.
+///
+/// It may be kept, sent about and cancelled from anywhere.
 public final class RequestTask: Sendable, Identifiable {
     /// Stays the same over all attempts.
     public let id: UUID
@@ -28,12 +30,15 @@ public final class RequestTask: Sendable, Identifiable {
         tag = context.description.tag
     }
 
-    /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended. Its callbacks are still called,
-    /// once, with that error.
+    /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended.
+    ///
+    /// Its callbacks are still called, once, with that error.
     public func cancel() { stop(.cancelled) }
 
-    /// Holds the task: before its transfer begins, or in the middle of it, where the transport stops reading
-    /// from the wire. Time limits go on counting.
+    /// Holds the task: before its transfer begins, or in the middle of it, where the transport
+    /// stops reading from the wire.
+    ///
+    /// Time limits go on counting.
     public func suspend() {
         notify(.willSuspend)
         context.pause.pause()
@@ -71,7 +76,9 @@ public final class RequestTask: Sendable, Identifiable {
         case ended
     }
 
-    /// Waits for the end. Cancelling the waiting Swift task cancels this task.
+    /// Waits for the end.
+    ///
+    /// Cancelling the waiting Swift task cancels this task.
     package func outcome() async -> TaskOutcome {
         guard let work = state.withLock({ $0.work }) else { return .notStarted }
         return await withTaskCancellationHandler {

@@ -71,16 +71,32 @@ package struct RequestBuilder {
         return url
     }
 
+    /// The key of a request whose endpoint drops arguments from it (row CAC-7).
+    ///
+    /// `nil` when it drops none, then the request itself makes the key; and for a body whose bytes are not
+    /// known.
+    ///
+    /// - Throws: ``RequestError/Code/invalidArguments``.
+    package static func cacheKey(
+        for request: TransportRequest, description: RequestDescription,
+        configuration: Configuration, sharedArguments: Arguments
+    ) throws(RequestError) -> CacheKey? {
+        try keyRequest(
+            for: request, description: description, configuration: configuration,
+            sharedArguments: sharedArguments
+        ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cacheIdentity) }
+    }
+
     /// The same request with the arguments that count for the cache's key, where they differ (row CAC-7).
     ///
     /// `nil` when the endpoint drops none: then the request itself makes the key.
     ///
     /// - Throws: ``RequestError/Code/invalidArguments``.
-    package static func keyRequest(
+    static func keyRequest(
         for request: TransportRequest, description: RequestDescription,
         configuration: Configuration, sharedArguments: Arguments
     ) throws(RequestError) -> TransportRequest? {
-        guard description.customRequest == nil, description.cacheArguments != description.arguments
+        guard description.customRequest == nil, let counting = description.cacheArguments
         else { return nil }
         func placing(_ arguments: Arguments?) -> ArgumentPlacing {
             var copy = description
@@ -89,7 +105,7 @@ package struct RequestBuilder {
                 description: copy, configuration: configuration, shared: sharedArguments)
         }
         let full = placing(description.arguments)
-        let reduced = placing(description.cacheArguments)
+        let reduced = placing(counting)
         var key = request
         let query = try full.query()
         if !query.isEmpty, let present = request.url.query, present.hasSuffix(query) {

@@ -6,7 +6,7 @@ package struct JoinStep: Step {
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let policy = exchange.description.duplicatePolicy
-        guard policy != .allow, let key = exchange.cacheKey else { return try await next(exchange) }
+        guard policy != .allow, let key = cacheKey(for: exchange) else { return try await next(exchange) }
         let new = Flight()
         switch policy {
         case .allow: break
@@ -39,7 +39,9 @@ package struct JoinStep: Step {
         return try await flight.wait().get()
     }
 
-    private func follow(_ flight: Flight, _ exchange: Exchange) async throws(RequestError) -> Response {
+    private func follow(_ flight: Flight, _ exchange: Exchange) async throws(RequestError)
+        -> Response
+    {
         exchange.context.emit(.joined)
         defer { flight.leave() }
         let response = try await flight.wait().get()

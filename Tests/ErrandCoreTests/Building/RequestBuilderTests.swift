@@ -260,13 +260,28 @@ struct RequestBuilderTests {
                 for: request, description: description, configuration: world.configuration,
                 sharedArguments: ["s": 1])
         }
-        description.cacheArguments = description.arguments
+        description.cacheArguments = nil
         #expect(try key(.get) == nil)
         description.cacheArguments = ["a": 1]
         #expect(try key(.get)?.url.string == "http://h/v1/user?x=1&s=1&a=1")
         let post = try key(.post)
         #expect(post?.url.query == "x=1" && post?.bodyText == "s=1&a=1")
-        description.cacheArguments = nil
+        description.cacheArguments = [:]
         #expect(try key(.get)?.url.query == "x=1&s=1")
+
+        func cacheKey(nonce: Int) throws -> CacheKey? {
+            description.arguments = ["a": 1, "nonce": nonce]
+            description.cacheArguments = ["a": 1]
+            let request = try RequestBuilder().build(
+                description, configuration: world.configuration, sharedHeaders: [:],
+                sharedArguments: [:], relativeURL: description.url)
+            return try RequestBuilder.cacheKey(
+                for: request, description: description, configuration: world.configuration,
+                sharedArguments: [:])
+        }
+        let first = try #require(try cacheKey(nonce: 1))
+        #expect(try cacheKey(nonce: 2) == first)
+        description.cacheIdentity = "somebody else"
+        #expect(try cacheKey(nonce: 1) != first)
     }
 }
