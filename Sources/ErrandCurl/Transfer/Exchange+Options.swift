@@ -15,9 +15,7 @@
                 needsReset = false
             }
             writeURL(request.url)
-            try url.withUnsafeBufferPointer { url throws(RequestError) in
-                try expect(errand_set_string(handle, CURLOPT_URL, url.baseAddress))
-            }
+            try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
             try applyMethodAndBody(request)
             try expect(errand_set_pointer(handle, CURLOPT_HTTPHEADER, headers.chain()))
             let connect = request.timeouts.connect?.wholeMilliseconds ?? Int(Int32.max)
@@ -119,27 +117,24 @@
             ? nil : "Accept-Encoding: " + ContentCoding.announcement
 
         private func writeURL(_ target: URI) {
-            url.removeAll(keepingCapacity: true)
-            append(target.scheme ?? "http")
-            append("://")
-            append(target.host ?? "")
+            url.removeAll()
+            url.append(target.scheme ?? "http")
+            url.append("://")
+            url.append(target.host ?? "")
             if let port = target.port {
-                append(":")
-                append(String(port))
+                url.append(UInt8(ascii: ":"))
+                url.append(String(port))
             }
-            if target.path.isEmpty { append("/") } else { append(target.path) }
+            if target.path.isEmpty {
+                url.append(UInt8(ascii: "/"))
+            } else {
+                url.append(target.path)
+            }
             if let query = target.query {
-                append("?")
-                append(query)
+                url.append(UInt8(ascii: "?"))
+                url.append(query)
             }
             url.append(0)
-        }
-
-        private func append(_ text: String) {
-            var text = text
-            text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { url.append(contentsOf: $0) }
-            }
         }
 
         // MARK: - Setting
