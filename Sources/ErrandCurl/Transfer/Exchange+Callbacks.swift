@@ -48,8 +48,11 @@
                 _ = give(up: fault)
                 return false
             }
-            if head.framing.isSuspicious { errand_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
-            needsReset = needsReset || head.framing.isSuspicious
+            if head.framing.isSuspicious {
+                errand_set_long(handle, CURLOPT_FORBID_REUSE, 1)
+                needsReset = true
+                specialOptions = nil
+            }
             let hasBody =
                 transfer.request.method != .head && head.status.code != 204
                 && head.status.code != 304

@@ -9,10 +9,13 @@
         /// Puts a request into the handle.
         func apply(_ request: TransportRequest) throws(RequestError) {
             guard let handle else { throw CurlFailure.cannotBegin }
-            if needsReset {
+            let keepsOptions = specialOptions == request.options
+            if needsReset, !keepsOptions {
                 curl_easy_reset(handle)
                 try applyPermanentOptions()
                 needsReset = false
+                waitsForSharing = false
+                specialOptions = nil
             }
             writeURL(request.url)
             try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
@@ -20,7 +23,8 @@
             try expect(errand_set_pointer(handle, CURLOPT_HTTPHEADER, headers.chain()))
             let connect = request.timeouts.connect?.wholeMilliseconds ?? Int(Int32.max)
             try set(CURLOPT_CONNECTTIMEOUT_MS, connect)
-            try applyTransportOptions(request)
+            if !keepsOptions { try applyTransportOptions(request) }
+            try applyMultiplexing(request)
         }
 
         private func applyPermanentOptions() throws(RequestError) {
@@ -51,12 +55,12 @@
             try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             try set(CURLOPT_PATH_AS_IS, 1)
             try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            try set(CURLOPT_BUFFERSIZE, 64 << 10)
+            // libcurl does not take it while a handle keeps the buffer of an earlier transfer, of this size then.
+            errand_set_long(handle, CURLOPT_BUFFERSIZE, 64 << 10)
             // Without it, giving up while a name is looked up would hold the loop until the resolver is done.
             try set(CURLOPT_QUICK_EXIT, 1)
             if CurlLibrary.linked.hasHTTP2 {
                 try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-                try set(CURLOPT_PIPEWAIT, 1)
             }
             if CurlLibrary.linked.hasBundle {
                 // libcurl keeps the parsed bundle for all connections, but not while a directory is set.
@@ -65,6 +69,21 @@
             if !CurlLibrary.linked.environmentNamesProxy {
                 try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
             }
+        }
+
+        /// Where HTTP/2 is possible, requests wait for a connection under way rather than open one each.
+        ///
+        /// Not over plain HTTP/1.1: there libcurl would wait for the first answer to know that it cannot share.
+        private func applyMultiplexing(_ request: TransportRequest) throws(RequestError) {
+            let shares: Bool
+            switch request.options.httpVersion {
+            case .automatic, .http2: shares = request.url.scheme == "https"
+            case .http11: shares = false
+            case .http2PriorKnowledge: shares = true
+            }
+            guard shares != waitsForSharing else { return }
+            try set(CURLOPT_PIPEWAIT, shares ? 1 : 0)
+            waitsForSharing = shares
         }
 
         // MARK: - Method, headers, body

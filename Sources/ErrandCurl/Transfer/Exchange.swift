@@ -9,7 +9,7 @@
     ///
     /// What happens when is ``TransferState``'s to say; this class carries it out.
     final class Exchange {
-        let handle: UnsafeMutableRawPointer?
+        private(set) var handle: UnsafeMutableRawPointer?
         unowned(unsafe) let loop: EventLoop
         /// Its place among the loop's active exchanges.
         var activeIndex = 0
@@ -39,6 +39,12 @@
         let url = TextBuffer(capacity: 256)
         /// Options were set that the next request must not inherit.
         var needsReset = true
+        /// The options that were set, where a request with the same ones may inherit them.
+        var specialOptions: TransportOptions?
+        /// The handle keeps a buffer of an unusual size.
+        var hasOwnBuffer = false
+        /// Whether libcurl was told to wait for a connection that can be shared.
+        var waitsForSharing = false
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
         private var takenUp = MonotonicTime.never
@@ -194,6 +200,16 @@
             transfer = nil
             receiver = nil
             failure = nil
+            if hasOwnBuffer { renewHandle() }
+        }
+
+        /// libcurl keeps a handle's buffer as long as the handle.
+        private func renewHandle() {
+            if let handle { curl_easy_cleanup(handle) }
+            handle = curl_easy_init()
+            hasOwnBuffer = false
+            needsReset = true
+            specialOptions = nil
         }
 
         // MARK: - What libcurl knows
