@@ -10,6 +10,8 @@ public struct Configuration: Sendable {
     public var cdnURL: String?
     /// How base and path are joined. Default ``URLJoining/rfc3986``.
     public var urlJoining: URLJoining = .rfc3986
+    /// Where an endpoint's API version goes (row URL-8).
+    public var apiVersionPlacement: APIVersionPlacement = .path
     /// Filters of the endpoint's URL before it is joined with the base, in order (row URL-7).
     public var urlFilters: [any URLFilter] = []
     /// Filters of the final, absolute URL, in order.
@@ -25,6 +27,8 @@ public struct Configuration: Sendable {
     public var argumentProvider: (@Sendable () async throws -> Arguments)?
     /// Shared arguments with these names win over the request's own.
     public var fixedArgumentNames: Set<String> = []
+    /// How arguments are written by requests that do not say.
+    public var argumentEncoding = ArgumentEncoding()
     /// The `User-Agent`; `nil` sends one that names Errand.
     public var userAgent: String?
 
@@ -66,6 +70,16 @@ public enum URLJoining: Sendable, Hashable {
     case rfc3986
     /// The path is appended with exactly one slash between, whatever it begins with.
     case append
+}
+
+/// Where the API version of an endpoint with a relative URL goes (row URL-8).
+public enum APIVersionPlacement: Sendable, Hashable {
+    /// Between base and path, as a segment: `https://example.com/v5/users`. The default.
+    case path
+    /// Into a header with this name.
+    case header(String)
+    /// Into the query under this name.
+    case query(String)
 }
 
 /// Changes a URL on its way (row URL-7).

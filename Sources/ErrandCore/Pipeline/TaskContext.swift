@@ -1,6 +1,7 @@
 package import Foundation
+import Synchronization
 
-/// What stays the same from start to end of one task.
+/// What stays the same from start to end of one task, and the few things that its steps share.
 package final class TaskContext: Sendable {
     package let id: UUID
     package let description: RequestDescription
@@ -8,6 +9,10 @@ package final class TaskContext: Sendable {
     package let transport: any Transport
     package let store: (any ResponseStore)?
     package let clock: any RequestClock
+    package let progress = ProgressHub()
+    package let pause = PauseGate()
+
+    private let madeOutput = Mutex<(any Sendable)?>(nil)
 
     package init(
         id: UUID, description: RequestDescription, configuration: Configuration,
@@ -20,6 +25,11 @@ package final class TaskContext: Sendable {
         self.store = store
         self.clock = clock
     }
+
+    /// The typed output that `ProcessStep` made.
+    package var output: (any Sendable)? { madeOutput.withLock { $0 } }
+
+    package func keep(output: any Sendable) { madeOutput.withLock { $0 = output } }
 
     /// Tells the listeners; costs nothing when there are none.
     package func emit(_ kind: @autoclosure () -> RequestEvent.Kind) {

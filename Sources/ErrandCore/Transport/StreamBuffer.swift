@@ -50,7 +50,9 @@ package struct StreamBuffer {
         hasEnded = true
     }
 
-    /// The stream broke; what it brought is dropped. The first failure counts.
+    /// The stream broke: what it brought is dropped.
+    ///
+    /// The first failure counts.
     package mutating func fail(_ error: RequestError) {
         guard failure == nil, !hasEnded else { return }
         failure = error

@@ -32,7 +32,9 @@ public struct HTTPBody: Sendable {
         HTTPBody(storage: .data(Data(text.utf8)), contentType: contentType)
     }
 
-    /// A file, read while it is sent. It must exist when the request starts.
+    /// A file, read while it is sent.
+    ///
+    /// It must exist, be a regular file and keep its size until it is sent; else the request fails.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> Self {
         HTTPBody(storage: .file(url), contentType: contentType)
     }

@@ -25,6 +25,8 @@ public struct RequestDescription: Sendable {
     public var arguments: Arguments?
     /// Where the arguments go.
     public var argumentPlacement: ArgumentPlacement = .automatic
+    /// How arguments are written; `nil` takes the configuration's.
+    public var argumentEncoding: ArgumentEncoding?
     /// How arguments become a body.
     public var requestSerializer: RequestSerializer = .form
     /// A body in place of one made from arguments.
@@ -87,6 +89,10 @@ public struct RequestDescription: Sendable {
 
     /// A number of the user's choice.
     public var tag = 0
+    /// Whatever else the user attached.
+    public var userInfo: [String: any Sendable] = [:]
+    /// Makes the typed output of an endpoint that has one; runs in the pipeline, off the main actor.
+    package var decode: (@Sendable (Response) throws(RequestError) -> any Sendable)?
     /// Where a download goes; `nil` for everything that is none.
     public var download: DownloadPlan?
 

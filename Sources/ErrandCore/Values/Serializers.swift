@@ -36,7 +36,7 @@ public enum ResponseSerializer: Sendable {
     case json
     /// A property list.
     case plist
-    /// XML; its well-formedness is checked.
+    /// XML: the content type is checked, the bytes are left to whichever parser the endpoint chooses.
     case xml
     /// Checked by a closure, which throws what is wrong.
     case custom(@Sendable (Response) throws -> Void)

@@ -1,0 +1,138 @@
+public import ErrandCore
+
+/// Several requests as one (rows BAT-1 to BAT-15).
+///
+///     let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
+///     let results = try await batch.send()
+///
+/// Members keep their own hooks, delegates, accessories and attached closures, which are called before the batch's. The
+/// results are in the order of the members, whichever ends first. An empty batch succeeds at once.
+nonisolated public final class BatchRequest: CompositeRequest {
+    /// What a failing member means for the others (row BAT-2).
+    public enum Policy: Sendable, Hashable {
+        /// The first failure cancels the others and is the batch's. The default.
+        case failFast
+        /// All members run to their ends.
+        case collectAll
+    }
+
+    /// The members in order.
+    public let requests: [BaseRequest]
+    /// What a failing member means for the others.
+    public let policy: Policy
+    /// How many members are under way at once; `nil` has no limit.
+    public let maxConcurrent: Int?
+    /// A number of the user's choice. Default 0.
+    public var tag = 0
+    /// Companions of the batch as a whole.
+    public var accessories: [any RequestAccessory] = []
+    /// What the last run brought, one for each member; empty before it. A member that never started is cancelled.
+    public private(set) var results: [Result<Response, RequestError>] = []
+    /// The first member that failed in the last run, in order of time.
+    public private(set) var failedRequest: BaseRequest?
+
+    /// Makes a batch.
+    ///
+    /// - Parameters:
+    ///   - requests: The members.
+    ///   - policy: What a failing member means for the others.
+    ///   - maxConcurrent: How many members are under way at once; `nil` has no limit, less than 1 counts as 1.
+    public init(
+        _ requests: [BaseRequest], policy: Policy = .failFast, maxConcurrent: Int? = nil
+    ) {
+        self.requests = requests
+        self.policy = policy
+        self.maxConcurrent = maxConcurrent.map { max(1, $0) }
+    }
+
+    /// Whether every answer of the last run came from the store (row BAT-13).
+    public var isFromCache: Bool {
+        !results.isEmpty && results.allSatisfy { (try? $0.get())?.isFromCache == true }
+    }
+
+    /// Starts the members; one of the closures is called, once, on the main actor, after all members have ended. A
+    /// failure is the first member's error, under both policies.
+    @MainActor @discardableResult
+    public func start(
+        success: @escaping @MainActor (BatchRequest) -> Void = { _ in },
+        failure: @escaping @MainActor (BatchRequest, RequestError) -> Void = { _, _ in }
+    ) -> CompositeTask {
+        let control = CompositeTask(total: requests.count)
+        Task { @MainActor in
+            let error = await run(control)
+            for accessory in accessories { accessory.compositeWillStop(self) }
+            if let error { failure(self, error) } else { success(self) }
+            for accessory in accessories { accessory.compositeDidStop(self) }
+        }
+        return control
+    }
+
+    /// Runs the members and returns a result for each, on the caller's actor.
+    ///
+    /// - Throws: Under ``Policy/failFast`` the first member's error; under ``Policy/collectAll`` nothing but
+    ///   ``RequestError/Code/cancelled``, when the calling Swift task is cancelled.
+    @discardableResult
+    nonisolated(nonsending) public func send() async throws(RequestError)
+        -> [Result<Response, RequestError>]
+    {
+        let control = CompositeTask(total: requests.count)
+        let error = await withTaskCancellationHandler {
+            await run(control)
+        } onCancel: {
+            control.cancel()
+        }
+        for accessory in accessories { accessory.compositeWillStop(self) }
+        defer { for accessory in accessories { accessory.compositeDidStop(self) } }
+        if let error, policy == .failFast || control.isCancelled { throw error }
+        return results
+    }
+
+    /// Runs everything to its end; returns the first failure.
+    nonisolated(nonsending) private func run(_ control: CompositeTask) async -> RequestError? {
+        for accessory in accessories { accessory.compositeWillStart(self) }
+        results = []
+        failedRequest = nil
+        var found: [Result<Response, RequestError>?] = Array(repeating: nil, count: requests.count)
+        var firstError: RequestError?
+        let (ends, continuation) = AsyncStream.makeStream(of: MemberEnd.self)
+        var iterator = ends.makeAsyncIterator()
+        var next = 0
+        var underWay = 0
+        while true {
+            while next < requests.count, underWay < maxConcurrent ?? .max, !control.isCancelled,
+                firstError == nil || policy == .collectAll
+            {
+                begin(next, control: control, ends: continuation)
+                next += 1
+                underWay += 1
+            }
+            guard underWay > 0, let end = await iterator.next(isolation: #isolation) else { break }
+            underWay -= 1
+            control.leave(end.task)
+            found[end.index] = end.outcome.result
+            if case .failure(let error) = end.outcome.result, firstError == nil {
+                firstError = error
+                failedRequest = requests[end.index]
+                if policy == .failFast { control.cancelMembers() }
+            }
+            requests[end.index].end(end.outcome) { _ in }
+        }
+        results = found.map { $0 ?? .failure(.cancelled) }
+        return control.isCancelled ? .cancelled : firstError
+    }
+
+    private func begin(
+        _ index: Int, control: CompositeTask, ends: AsyncStream<MemberEnd>.Continuation
+    ) {
+        let task = requests[index].begin()
+        control.enter(task)
+        Task { ends.yield(MemberEnd(index: index, task: task, outcome: await task.outcome())) }
+    }
+}
+
+/// A member's end on its way to the actor that the batch belongs to.
+nonisolated private struct MemberEnd: Sendable {
+    var index: Int
+    var task: RequestTask
+    var outcome: TaskOutcome
+}

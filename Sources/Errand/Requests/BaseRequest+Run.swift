@@ -1,0 +1,33 @@
+extension BaseRequest {
+    /// Tells the accessories and the endpoint, describes, and hands over to the agent.
+    nonisolated package func begin() -> RequestTask {
+        for accessory in accessories { accessory.requestWillStart(self) }
+        willStart()
+        return (agent ?? .shared).start(describe())
+    }
+
+    /// The one end of a run, in the documented order: will-stop accessories, endpoint, delegate, attached closures,
+    /// the closures given to `start`, did-stop accessories.
+    nonisolated package func end(_ outcome: TaskOutcome, closures: (RequestError?) -> Void) {
+        take(outcome)
+        // Copies: whoever is called may change them, or start the request again.
+        let accessories = accessories
+        let attached = (success: attachedSuccess, failure: attachedFailure)
+        attachedSuccess = nil
+        attachedFailure = nil
+        for accessory in accessories { accessory.requestWillStop(self) }
+        switch outcome.result {
+        case .success:
+            didFinish()
+            delegate?.requestFinished(self)
+            attached.success?(self)
+            closures(nil)
+        case .failure(let error):
+            didFail()
+            delegate?.requestFailed(self)
+            attached.failure?(self, error)
+            closures(error)
+        }
+        for accessory in accessories { accessory.requestDidStop(self) }
+    }
+}

@@ -1,0 +1,215 @@
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// An endpoint. Subclass it, override what differs from the defaults, start it.
+///
+///     final class Register: BaseRequest {
+///         let username: String
+///         init(username: String) { self.username = username }
+///         override var url: String { "/iphone/register" }
+///         override var method: HTTPMethod { .post }
+///         override var arguments: Arguments? { ["username": username] }
+///     }
+///     Register(username: "a").start { request in … } failure: { request, error in … }
+///
+/// A request stays with the actor that made it; only its description travels. Overrides are read once per start, by
+/// ``describe()``, on the caller's side: keep them cheap and free of side effects. An endpoint may be started again,
+/// also from inside its own callback; each start is a ``RequestTask`` of its own.
+///
+/// The word `nonisolated` is load-bearing: it keeps subclasses free of annotations in every language mode.
+nonisolated open class BaseRequest {
+    /// Makes a request.
+    public init() {}
+
+    // MARK: - Where
+
+    /// Path below the base URL, or an absolute URL. Default empty: the base URL itself.
+    open var url: String { "" }
+    /// In place of the configuration's base URL. Default `nil`.
+    open var baseURL: String? { nil }
+    /// In place of the configuration's CDN URL. Default `nil`.
+    open var cdnURL: String? { nil }
+    /// Whether the CDN's URL is the base. Default false.
+    open var usesCDN: Bool { false }
+    /// A path segment between base and path, such as `v5`. Default `nil`.
+    open var apiVersion: String? { nil }
+
+    // MARK: - What
+
+    /// The method. Default ``HTTPMethod/get``.
+    open var method: HTTPMethod { .get }
+    /// The arguments. Default `nil`.
+    open var arguments: Arguments? { nil }
+    /// Where arguments go. Default ``ArgumentPlacement/automatic``.
+    open var argumentPlacement: ArgumentPlacement { .automatic }
+    /// How arguments become a body. Default ``RequestSerializer/form``.
+    open var requestSerializer: RequestSerializer { .form }
+    /// A body in place of one made from arguments. Default `nil`.
+    open var body: HTTPBody? { nil }
+    /// Headers of this request; they win over shared ones. Default none.
+    open var headers: HTTPFields { [:] }
+    /// Headers as plain text, for names and values that are not known to be well formed: they are checked and
+    /// refused with ``RequestError/Code/invalidHeader``. They win over ``headers``. Default none.
+    open var headerFieldValues: [String: String] { [:] }
+    /// Credentials that go out with the first attempt. Default `nil`.
+    open var authorization: Authorization? { nil }
+    /// Whether the configuration's headers are added. Default true.
+    open var usesSharedHeaders: Bool { true }
+    /// Whether the configuration's arguments are added. Default true.
+    open var usesSharedArguments: Bool { true }
+    /// A complete request in place of URL, method, arguments, headers and body. Validators, hooks, cache, retry
+    /// and progress stay as they are (row MET-5). Default `nil`.
+    open func customURLRequest() -> URLRequest? { nil }
+
+    // MARK: - How
+
+    /// Time limits. Default `nil`: the configuration's.
+    open var timeouts: Timeouts? { nil }
+    /// Which of several waiting requests goes first. Default ``RequestPriority/normal``.
+    open var priority: RequestPriority { .normal }
+    /// Whether a mobile connection may be used. Default true.
+    open var allowsCellularAccess: Bool { true }
+    /// When to try again. Default `nil`: the configuration's.
+    open var retryPolicy: RetryPolicy? { nil }
+    /// What happens when the same request is under way. Default ``DuplicatePolicy/allow``.
+    open var duplicatePolicy: DuplicatePolicy { .allow }
+    /// Which redirects are followed. Default `nil`: the configuration's.
+    open var redirectPolicy: RedirectPolicy? { nil }
+    /// Whom to trust over TLS. Default `nil`: the configuration's.
+    open var securityPolicy: SecurityPolicy? { nil }
+    /// Whether cookies are sent and stored. Default true.
+    open var usesCookies: Bool { true }
+
+    // MARK: - Answer
+
+    /// What the body is expected to be. Default ``ResponseSerializer/json``.
+    open var responseSerializer: ResponseSerializer { .json }
+    /// Which statuses are a success. Default `200..<300`.
+    open var acceptableStatusCodes: Range<Int> { 200..<300 }
+    /// Which content types are a success. Default ``AcceptableContentTypes/automatic``.
+    open var acceptableContentTypes: AcceptableContentTypes { .automatic }
+    /// The shape that JSON must have. Default `nil`: any.
+    open var validator: JSONShape? { nil }
+    /// The endpoint's own steps behind validation, run off the main actor. Default none.
+    open var processors: [any ResponseProcessor] { [] }
+
+    // MARK: - Cache
+
+    /// How long an answer stays fresh, in seconds. Default -1: no caching. 0 reads an entry of this very moment and
+    /// stores nothing (row CAC-1).
+    open var cacheSeconds: Int { -1 }
+    /// Entries of another version are not used. Default 0.
+    open var cacheVersion: Int { 0 }
+    /// How the store is used. Default `nil`: the configuration's, ``CachePolicy/cacheElseLoad``.
+    open var cachePolicy: CachePolicy? { nil }
+    /// Whose data this is; entries of another identity are not used. Default `nil`: everybody's.
+    open var cacheIdentity: String? { nil }
+    /// The arguments that count for the cache key: return them without nonces and time stamps. Default: all.
+    open func cacheArguments(_ arguments: Arguments?) -> Arguments? { arguments }
+    /// Whether delivery does not wait for the write. Default true.
+    open var writesCacheAsynchronously: Bool { true }
+
+    // MARK: - Hooks, called on the actor the request belongs to; there is no need to call `super`
+
+    /// The request is about to start. Default: nothing.
+    open func willStart() {}
+    /// The request succeeded; ``response`` is set. Called before delegate and closures. Default: nothing.
+    open func didFinish() {}
+    /// The request failed or was cancelled; ``error`` is set. Called before delegate and closures. Default: nothing.
+    open func didFail() {}
+
+    // MARK: - Properties
+
+    /// A number of the user's choice. Default 0.
+    public var tag = 0
+    /// Whatever else belongs to the request. Default empty.
+    public var userInfo: [String: any Sendable] = [:]
+    /// Whether the store is not read; the answer is stored all the same. Default false.
+    public var ignoresCache = false
+    /// Companions, called in order. Held until removed. Default none.
+    public var accessories: [any RequestAccessory] = []
+    /// Hears of the end, after the hooks and before the closures. Default `nil`.
+    public weak var delegate: (any RequestDelegate)?
+    /// Who carries the request out; `nil`, the default, is ``RequestAgent/shared``.
+    public var agent: RequestAgent?
+
+    /// What the last run brought; `nil` before it, and after a failure without an answer.
+    public internal(set) var response: Response?
+    /// Why the last run failed; `nil` before it and after a success.
+    public internal(set) var error: RequestError?
+
+    var attachedSuccess: ((BaseRequest) -> Void)?
+    var attachedFailure: ((BaseRequest, RequestError) -> Void)?
+
+    // MARK: - Description
+
+    /// Reads every override, once: the value that travels. Sends nothing.
+    public final func describe() -> RequestDescription { makeDescription() }
+
+    package func makeDescription() -> RequestDescription {
+        var it = RequestDescription(endpoint: String(describing: type(of: self)), url: url)
+        describeWhereAndWhat(&it)
+        describeHowAndAnswer(&it)
+        it.cacheSeconds = cacheSeconds
+        it.cacheVersion = cacheVersion
+        it.cachePolicy = cachePolicy
+        it.cacheIdentity = cacheIdentity
+        if cacheSeconds >= 0 || duplicatePolicy != .allow || cachePolicy != nil {
+            it.cacheArguments = cacheArguments(it.arguments)
+        }
+        it.writesCacheAsynchronously = writesCacheAsynchronously
+        it.ignoresCache = ignoresCache
+        it.tag = tag
+        it.userInfo = userInfo
+        return it
+    }
+
+    private func describeWhereAndWhat(_ it: inout RequestDescription) {
+        it.baseURL = baseURL
+        it.cdnURL = cdnURL
+        it.usesCDN = usesCDN
+        it.apiVersion = apiVersion
+        it.method = method
+        it.arguments = arguments
+        it.argumentPlacement = argumentPlacement
+        it.requestSerializer = requestSerializer
+        it.body = body
+        it.headers = headers
+        it.headerFieldValues = headerFieldValues
+        it.authorization = authorization
+        it.usesSharedHeaders = usesSharedHeaders
+        it.usesSharedArguments = usesSharedArguments
+        if let custom = customURLRequest() { it.customRequest = CustomRequest(custom) }
+    }
+
+    private func describeHowAndAnswer(_ it: inout RequestDescription) {
+        it.timeouts = timeouts
+        it.priority = priority
+        it.allowsCellularAccess = allowsCellularAccess
+        it.retryPolicy = retryPolicy
+        it.duplicatePolicy = duplicatePolicy
+        it.redirectPolicy = redirectPolicy
+        it.securityPolicy = securityPolicy
+        it.usesCookies = usesCookies
+        it.responseSerializer = responseSerializer
+        it.acceptableStatusCodes = acceptableStatusCodes
+        it.acceptableContentTypes = acceptableContentTypes
+        it.validator = validator
+        it.processors = processors
+    }
+
+    /// Takes what a run brought; typed requests take their output too.
+    package func take(_ outcome: TaskOutcome) {
+        switch outcome.result {
+        case .success(let response):
+            self.response = response
+            error = nil
+        case .failure(let error):
+            response = error.response
+            self.error = error
+        }
+    }
+}

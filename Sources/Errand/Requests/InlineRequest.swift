@@ -1,0 +1,40 @@
+/// A request without a class of its own, for one-off use.
+///
+///     let request = InlineRequest("https://example.com/users") {
+///         $0.method = .post
+///         $0.arguments = ["name": "a"]
+///     }
+///     let response = try await request.send()
+nonisolated public final class InlineRequest: BaseRequest {
+    private var values: RequestDescription
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - url: An absolute URL, or a path below the base URL.
+    ///   - configure: Sets the members that a subclass would override; they have the same names.
+    public init(_ url: String, _ configure: (inout RequestDescription) -> Void = { _ in }) {
+        values = RequestDescription(endpoint: "InlineRequest", url: url)
+        configure(&values)
+        super.init()
+        tag = values.tag
+        userInfo = values.userInfo
+        ignoresCache = values.ignoresCache
+    }
+
+    /// What the initializer was given.
+    public override var url: String { values.url }
+    /// What the closure set.
+    public override var method: HTTPMethod { values.method }
+    /// What the closure set.
+    public override var arguments: Arguments? { values.arguments }
+
+    package override func makeDescription() -> RequestDescription {
+        var it = values
+        if it.cacheArguments == nil { it.cacheArguments = it.arguments }
+        it.tag = tag
+        it.userInfo = userInfo
+        it.ignoresCache = ignoresCache
+        return it
+    }
+}

@@ -1,0 +1,81 @@
+public import Dispatch
+
+/// What every endpoint can do; the extension gives closures the subclass's own type.
+nonisolated public protocol StartableRequest: BaseRequest {}
+
+extension BaseRequest: StartableRequest {}
+
+extension StartableRequest {
+    /// Starts the request; one of the closures is called, once, on the main actor, also when it is cancelled
+    /// (``RequestError/Code/cancelled``).
+    ///
+    /// The request, its closures and everything they hold are kept until then and no longer.
+    @MainActor @discardableResult
+    public func start(
+        success: @escaping @MainActor (Self) -> Void = { _ in },
+        failure: @escaping @MainActor (Self, RequestError) -> Void = { _, _ in }
+    ) -> RequestTask {
+        let task = begin()
+        relay(task)
+        Task { @MainActor in
+            let outcome = await task.outcome()
+            end(outcome) { error in
+                if let error { failure(self, error) } else { success(self) }
+            }
+        }
+        return task
+    }
+
+    /// Starts the request from anywhere; the closure is called once, on the queue.
+    ///
+    /// The request object stays with its actor: accessories hear of the start only, hooks of the end, delegate and
+    /// ``BaseRequest/response`` are not touched. Everything is in the result.
+    @discardableResult
+    nonisolated public func start(
+        on queue: DispatchQueue,
+        completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
+    ) -> RequestTask {
+        let task = begin()
+        Task {
+            let outcome = await task.outcome()
+            queue.async { completion(outcome.result) }
+        }
+        return task
+    }
+
+    /// Runs the request and returns its answer, on the caller's actor. Cancelling the calling Swift task cancels it.
+    ///
+    /// - Throws: ``RequestError``.
+    @discardableResult
+    nonisolated(nonsending) public func send() async throws(RequestError) -> Response {
+        let task = begin()
+        let outcome = await task.outcome()
+        end(outcome) { _ in }
+        return try outcome.result.get()
+    }
+
+    /// Attaches closures to the next run, whoever starts it: how members of a batch or a chain keep their own
+    /// (rows BAT-7, CHN-9). Called on the actor the request belongs to, then let go.
+    @discardableResult
+    nonisolated public func attach(
+        success: @escaping (Self) -> Void, failure: @escaping (Self, RequestError) -> Void = { _, _ in }
+    ) -> Self {
+        attachedSuccess = { request in
+            if let request = request as? Self { success(request) }
+        }
+        attachedFailure = { request, error in
+            if let request = request as? Self { failure(request, error) }
+        }
+        return self
+    }
+
+    /// Lets the accessories of a request on the main actor hear of suspend, resume and cancel.
+    @MainActor
+    private func relay(_ task: RequestTask) {
+        guard !accessories.isEmpty else { return }
+        let relay = AccessoryRelay(request: self)
+        task.observe { change in
+            Task { @MainActor in relay.tell(change) }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Synchronization
+
+/// Carries requests out. Any number of agents live side by side; each has its transport, its store and its
+/// configuration.
+///
+///     let agent = RequestAgent(
+///         configuration: Configuration(baseURL: "https://api.example.com/v1"))
+public final class RequestAgent: Sendable {
+    private struct State {
+        var configuration: Configuration
+        var tasks: [UUID: RequestTask] = [:]
+        var isShutDown = false
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// What carries the requests.
+    public let transport: any Transport
+    /// Where answers are kept; `nil` caches nothing.
+    public let store: (any ResponseStore)?
+
+    private let clock: any RequestClock
+    private let pipeline: Pipeline
+    private let state: Mutex<State>
+
+    /// Makes an agent.
+    ///
+    /// - Parameters:
+    ///   - configuration: What its requests have in common.
+    ///   - transport: What carries them.
+    ///   - store: Where answers are kept; by default in memory, up to 8 MiB. `nil` caches nothing.
+    ///   - clock: Time; tests give a manual one.
+    public init(
+        configuration: Configuration = Configuration(), transport: any Transport,
+        store: (any ResponseStore)? = MemoryResponseStore(), clock: any RequestClock = SystemClock()
+    ) {
+        self.transport = transport
+        self.store = store
+        self.clock = clock
+        pipeline = Pipeline(flights: FlightTable(), scheduler: Scheduler())
+        state = Mutex(State(configuration: configuration))
+    }
+
+    /// What requests have in common. May be replaced at any time; a task keeps what it started with.
+    public var configuration: Configuration {
+        get { state.withLock { $0.configuration } }
+        set { state.withLock { $0.configuration = newValue } }
+    }
+
+    /// The tasks that have not ended, in no order.
+    public var activeTasks: [RequestTask] { state.withLock { Array($0.tasks.values) } }
+
+    /// Starts what an endpoint described. `describe()` of an endpoint, or a description made by hand.
+    @discardableResult
+    public func start(_ description: RequestDescription) -> RequestTask {
+        let context = TaskContext(
+            id: TaskID.next(), description: description, configuration: configuration,
+            transport: transport, store: store, clock: clock)
+        let task = RequestTask(context: context)
+        let isShutDown = state.withLock { state in
+            // Registered before it runs: no end can come before the entry is there.
+            if !state.isShutDown { state.tasks[task.id] = task }
+            return state.isShutDown
+        }
+        if isShutDown { task.stop(.shutDown) }
+        task.begin { [self] in await run(task) }
+        return task
+    }
+
+    /// Cancels the tasks for which the predicate holds; each ends with ``RequestError/Code/cancelled``.
+    public func cancelAll(where predicate: (RequestTask) -> Bool = { _ in true }) {
+        for task in activeTasks where predicate(task) { task.cancel() }
+    }
+
+    /// Cancels the tasks with a tag.
+    public func cancel(tag: Int) { cancelAll { $0.tag == tag } }
+
+    /// Takes no more requests, lets those under way end or ends them, then closes the transport.
+    ///
+    /// - Parameter draining: Whether tasks under way may end by themselves. Default true.
+    public func shutdown(draining: Bool = true) async {
+        let tasks = state.withLock { state in
+            state.isShutDown = true
+            return Array(state.tasks.values)
+        }
+        if !draining { for task in tasks { task.stop(.shutDown) } }
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if state.tasks.isEmpty { return true }
+                state.idleWaiters.append(continuation)
+                return false
+            }
+            if isIdle { continuation.resume() }
+        }
+        transport.shutDown()
+    }
+
+    private func run(_ task: RequestTask) async -> TaskOutcome {
+        let context = task.context
+        context.emit(.started)
+        let result = await carryOut(task)
+        context.progress.finish()
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.tasks[task.id] = nil
+            guard state.isShutDown, state.tasks.isEmpty else { return [] }
+            defer { state.idleWaiters = [] }
+            return state.idleWaiters
+        }
+        for waiter in waiters { waiter.resume() }
+        switch result {
+        case .success:
+            context.emit(.ended(nil))
+            return TaskOutcome(result: result, output: context.output)
+        case .failure(let error):
+            context.emit(.ended(error))
+            return TaskOutcome(result: result)
+        }
+    }
+
+    private func carryOut(_ task: RequestTask) async -> Result<Response, RequestError> {
+        let context = task.context
+        let limit = (context.description.timeouts ?? context.configuration.timeouts).total
+        let deadline = limit.map { limit in
+            Task { [clock] in
+                guard (try? await clock.sleep(for: limit)) != nil else { return }
+                task.stop(.deadline)
+            }
+        }
+        defer { deadline?.cancel() }
+        let result: Result<Response, RequestError>
+        do throws(RequestError) {
+            guard !Task.isCancelled else { throw .cancelled }
+            result = .success(try await pipeline(context))
+        } catch {
+            result = .failure(error)
+        }
+        let reason = task.end()
+        guard case .failure(let error) = result, error.isCancellation, let reason else { return result }
+        return .failure(Self.error(for: reason, limit: limit, cancellation: error))
+    }
+
+    private static func error(
+        for reason: TaskLife.StopReason, limit: Duration?, cancellation: RequestError
+    ) -> RequestError {
+        switch reason {
+        case .cancelled: cancellation
+        case .shutDown:
+            RequestError(
+                .agentShutDown, stage: .schedule,
+                "The agent was shut down; requests need another agent.")
+        case .deadline:
+            RequestError(
+                .timedOut, stage: .transport,
+                "The request took longer than its total limit of \(limit ?? .zero). Raise timeouts.total, or find out from the events what it waited for.",
+                attempts: cancellation.attempts, timeout: .total)
+        }
+    }
+}

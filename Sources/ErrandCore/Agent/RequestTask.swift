@@ -1,0 +1,142 @@
+public import Foundation
+import Synchronization
+
+/// One run of a request: what `start` returns. It may be kept, sent about and cancelled from anywhere.
+public final class RequestTask: Sendable, Identifiable {
+    /// Stays the same over all attempts.
+    public let id: UUID
+    /// The endpoint's type name.
+    public let endpoint: String
+    /// The endpoint's tag.
+    public let tag: Int
+
+    private struct State {
+        var life = TaskLife()
+        var work: Task<TaskOutcome, Never>?
+        var observers: [@Sendable (Change) -> Void] = []
+    }
+
+    package enum Change: Sendable { case willSuspend, didResume, willCancel }
+
+    private let state = Mutex(State())
+    package let context: TaskContext
+
+    package init(context: TaskContext) {
+        self.context = context
+        id = context.id
+        endpoint = context.description.endpoint
+        tag = context.description.tag
+    }
+
+    /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended. Its callbacks are still called,
+    /// once, with that error.
+    public func cancel() { stop(.cancelled) }
+
+    /// Holds the task: before its transfer begins, or in the middle of it, where the transport stops reading
+    /// from the wire. Time limits go on counting.
+    public func suspend() {
+        notify(.willSuspend)
+        context.pause.pause()
+    }
+
+    /// Lets a suspended task go on.
+    public func resume() {
+        context.pause.open()
+        notify(.didResume)
+    }
+
+    /// How far the task is.
+    public var progress: ProgressUpdates { ProgressUpdates(context.progress) }
+
+    /// Where the task is in its life.
+    public var phase: Phase {
+        state.withLock { state in
+            switch state.life.state {
+            case .running: context.pause.isPaused ? .suspended : .running
+            case .stopping: .cancelling
+            case .ended: .ended
+            }
+        }
+    }
+
+    /// Where a task is in its life.
+    public enum Phase: Sendable, Hashable {
+        /// Under way.
+        case running
+        /// Held by ``RequestTask/suspend()``.
+        case suspended
+        /// Told to stop, not yet ended.
+        case cancelling
+        /// Ended; its outcome is there.
+        case ended
+    }
+
+    /// Waits for the end. Cancelling the waiting Swift task cancels this task.
+    package func outcome() async -> TaskOutcome {
+        guard let work = state.withLock({ $0.work }) else { return .notStarted }
+        return await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// Waits for the answer.
+    ///
+    /// - Throws: ``RequestError``. Cancelling the waiting Swift task cancels this task.
+    public func response() async throws(RequestError) -> Response {
+        try await outcome().result.get()
+    }
+
+    package func begin(_ work: @escaping @Sendable () async -> TaskOutcome) {
+        let task = Task { await work() }
+        let stops = state.withLock { state -> Bool in
+            state.work = task
+            if case .stopping = state.life.state { return true }
+            return false
+        }
+        if stops { task.cancel() }
+    }
+
+    package func stop(_ reason: TaskLife.StopReason) {
+        let (action, work, observers) = state.withLock { state in
+            (state.life.stop(reason), state.work, state.observers)
+        }
+        guard action == .cancelWork else { return }
+        for observer in observers { observer(.willCancel) }
+        work?.cancel()
+    }
+
+    package func end() -> TaskLife.StopReason? {
+        state.withLock { state in
+            state.observers = []
+            return state.life.end()
+        }
+    }
+
+    package func observe(_ observer: @escaping @Sendable (Change) -> Void) {
+        state.withLock { state in
+            guard state.life.state != .ended else { return }
+            state.observers.append(observer)
+        }
+    }
+
+    private func notify(_ change: Change) {
+        let observers = state.withLock { $0.observers }
+        for observer in observers { observer(change) }
+    }
+}
+
+/// What a task came to.
+package struct TaskOutcome: Sendable {
+    package var result: Result<Response, RequestError>
+    /// The typed output, where the endpoint makes one.
+    package var output: (any Sendable)?
+
+    package init(result: Result<Response, RequestError>, output: (any Sendable)? = nil) {
+        self.result = result
+        self.output = output
+    }
+
+    static let notStarted = TaskOutcome(result: .failure(.cancelled))
+}

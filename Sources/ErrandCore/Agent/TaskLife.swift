@@ -1,0 +1,39 @@
+/// The life of a task as a pure machine: running, told to stop, ended. One end, whatever the order of events.
+package struct TaskLife: Sendable, Equatable {
+    /// Why a task was told to stop before its end.
+    package enum StopReason: Sendable, Equatable {
+        case cancelled
+        case deadline
+        case shutDown
+    }
+
+    package enum State: Sendable, Equatable {
+        case running
+        case stopping(StopReason)
+        case ended
+    }
+
+    /// What the shell has to do.
+    package enum Action: Sendable, Equatable {
+        case nothing
+        case cancelWork
+    }
+
+    package private(set) var state = State.running
+
+    package init() {}
+
+    /// Somebody wants the task to stop; the first reason counts.
+    package mutating func stop(_ reason: StopReason) -> Action {
+        guard state == .running else { return .nothing }
+        state = .stopping(reason)
+        return .cancelWork
+    }
+
+    /// The work is over; returns why it was told to stop, if it was.
+    package mutating func end() -> StopReason? {
+        defer { state = .ended }
+        if case .stopping(let reason) = state { return reason }
+        return nil
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+
+/// Writes arguments as `a=1&b%5Bc%5D=2`, straight to bytes (rows ENC-1 to ENC-13).
+struct FormWriter {
+    private let encoding: ArgumentEncoding
+    private let text: ArgumentText
+    private let kept: ByteSet
+    private var bytes: [UInt8] = []
+    /// The name of the value in hand, escaped: `b%5Bc%5D`.
+    private var key: [UInt8] = []
+    /// The name at the top of the value in hand, for errors.
+    private var name = ""
+
+    private static let query = ByteSet.unreserved.union("?/")
+    private static let webForm = ByteSet.alphanumeric.union("*-._")
+
+    /// The arguments as bytes, all of them ASCII.
+    ///
+    /// - Throws: ``RequestError/Code/invalidArguments``.
+    static func bytes(
+        of arguments: Arguments, encoding: ArgumentEncoding
+    ) throws(RequestError) -> [UInt8] {
+        if let custom = encoding.custom { return try bytes(of: arguments, custom: custom) }
+        var writer = FormWriter(encoding)
+        try writer.write(arguments, isNested: false, depth: 0)
+        return writer.bytes
+    }
+
+    private static func bytes(
+        of arguments: Arguments, custom: @Sendable (Arguments) throws -> String
+    ) throws(RequestError) -> [UInt8] {
+        do {
+            let text = try custom(arguments)
+            var bytes: [UInt8] = []
+            PercentEncoding.appendKeepingEscapes(text.utf8, keeping: URIBytes.query, to: &bytes)
+            return bytes
+        } catch {
+            throw error as? RequestError
+                ?? RequestError(
+                    .invalidArguments, stage: .build,
+                    "The custom argument encoding failed.", underlying: error)
+        }
+    }
+
+    private init(_ encoding: ArgumentEncoding) {
+        self.encoding = encoding
+        text = ArgumentText(encoding: encoding)
+        kept =
+            switch encoding.escapes {
+            case .query: Self.query
+            case .unreserved: .unreserved
+            case .webForm: Self.webForm
+            }
+    }
+
+    private mutating func write(
+        _ arguments: Arguments, isNested: Bool, depth: Int
+    ) throws(RequestError) {
+        let items = encoding.sortsKeys ? arguments.sorted().items : arguments.items
+        for item in items {
+            let end = key.count
+            if isNested {
+                key += Self.openBracket
+                appendToKey(item.name)
+                key += Self.closeBracket
+            } else {
+                name = item.name
+                appendToKey(item.name)
+            }
+            try write(item.node, depth: depth + 1)
+            key.removeLast(key.count - end)
+        }
+    }
+
+    private mutating func write(_ node: ArgumentNode, depth: Int) throws(RequestError) {
+        guard depth <= ArgumentText.maximumDepth else { throw ArgumentText.tooDeep(name) }
+        switch node {
+        case .object(let arguments):
+            try write(arguments, isNested: true, depth: depth)
+        case .array(let nodes):
+            try write(array: nodes, depth: depth)
+        case .set(let nodes):
+            for node in try sorted(nodes) { try write(node, depth: depth + 1) }
+        case .null:
+            guard encoding.nulls != .omit else { return }
+            beginPair()
+            if encoding.nulls == .empty { bytes.append(UInt8(ascii: "=")) }
+        default:
+            let value = try scalar(node)
+            beginPair()
+            bytes.append(UInt8(ascii: "="))
+            appendToBytes(value)
+        }
+    }
+
+    private mutating func write(array nodes: [ArgumentNode], depth: Int) throws(RequestError) {
+        if encoding.arrays == .comma { return try write(commaSeparated: nodes) }
+        let end = key.count
+        for (index, node) in nodes.enumerated() {
+            switch encoding.arrays {
+            case .brackets: key += Self.openBracket + Self.closeBracket
+            case .indices: key += Self.openBracket + Array(String(index).utf8) + Self.closeBracket
+            case .repeated, .comma: break
+            }
+            try write(node, depth: depth + 1)
+            key.removeLast(key.count - end)
+        }
+    }
+
+    private mutating func write(commaSeparated nodes: [ArgumentNode]) throws(RequestError) {
+        var values: [String] = []
+        for node in nodes {
+            switch node {
+            case .null:
+                if encoding.nulls != .omit { values.append("") }
+            case .array, .set, .object:
+                throw ArgumentText.invalid(
+                    name, "holds a collection in a list, which the comma style cannot write")
+            default:
+                values.append(try scalar(node))
+            }
+        }
+        guard !values.isEmpty else { return }
+        beginPair()
+        for (index, value) in values.enumerated() {
+            bytes.append(index == 0 ? UInt8(ascii: "=") : UInt8(ascii: ","))
+            appendToBytes(value)
+        }
+    }
+
+    /// Elements of a set in the order of their text; collections in it keep theirs, behind the others.
+    private func sorted(_ nodes: [ArgumentNode]) throws(RequestError) -> [ArgumentNode] {
+        var keyed: [(text: String, node: ArgumentNode)] = []
+        for node in nodes {
+            switch node {
+            case .array, .set, .object: keyed.append(("\u{10FFFF}\(node)", node))
+            case .null: keyed.append(("", node))
+            default: keyed.append((try scalar(node), node))
+            }
+        }
+        keyed.sort { $0.text.utf16.lexicographicallyPrecedes($1.text.utf16) }
+        return keyed.map(\.node)
+    }
+
+    private func scalar(_ node: ArgumentNode) throws(RequestError) -> String {
+        switch node {
+        case .null, .array, .set, .object: return ""
+        case .bool(let value):
+            if encoding.bools == .numeric { return value ? "1" : "0" }
+            return value ? "true" : "false"
+        case .integer(let value): return String(value)
+        case .unsigned(let value): return String(value)
+        case .double(let value): return try ArgumentText.number(value, name: name)
+        case .decimal(let value): return try ArgumentText.decimal(value, name: name)
+        case .string(let value): return value
+        case .date(let value): return try scalar(text.date(value, name: name))
+        case .data(let value): return text.data(value)
+        }
+    }
+
+    private mutating func beginPair() {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+        bytes += key
+    }
+
+    private mutating func appendToKey(_ text: String) {
+        PercentEncoding.append(
+            text.utf8, keeping: kept, spaceAsPlus: encoding.spaces == .plus, to: &key)
+    }
+
+    private mutating func appendToBytes(_ text: String) {
+        PercentEncoding.append(
+            text.utf8, keeping: kept, spaceAsPlus: encoding.spaces == .plus, to: &bytes)
+    }
+
+    private static let openBracket = Array("%5B".utf8)
+    private static let closeBracket = Array("%5D".utf8)
+}

@@ -1,0 +1,134 @@
+/// Makes the address of a request from the endpoint's URL and the bases (rows URL-1 to URL-8).
+struct URLBuilder {
+    let configuration: Configuration
+
+    /// The absolute address, with the endpoint's own query and fragment, without the arguments.
+    ///
+    /// - Parameter relativeURL: The endpoint's URL, after the filters.
+    /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/noBaseURL``.
+    func url(
+        of description: RequestDescription, relativeURL: String
+    ) throws(RequestError) -> URI {
+        let reference = try parse(relativeURL, of: "url", endpoint: description.endpoint)
+        if reference.scheme != nil {
+            return try checkedAbsolute(reference, endpoint: description.endpoint)
+        }
+        let base = try base(of: description, isURLEmpty: relativeURL.isEmpty)
+        var url = try join(base, reference, text: relativeURL, description)
+        if let version = version(of: description),
+            case .query(let name) = configuration.apiVersionPlacement
+        {
+            var bytes: [UInt8] = []
+            PercentEncoding.append(name.utf8, keeping: .unreserved, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            PercentEncoding.append(version.utf8, keeping: .unreserved, to: &bytes)
+            url.appendQuery(String(decoding: bytes, as: UTF8.self))
+        }
+        return url
+    }
+
+    /// The API version without slashes around it; `nil` where there is none.
+    func version(of description: RequestDescription) -> String? {
+        guard let version = description.apiVersion else { return nil }
+        let trimmed = version.drop { $0 == "/" }
+        guard let last = trimmed.lastIndex(where: { $0 != "/" }) else { return nil }
+        return String(trimmed[...last])
+    }
+
+    /// Which base counts (row URL-2): an empty one is none.
+    private func base(
+        of description: RequestDescription, isURLEmpty: Bool
+    ) throws(RequestError) -> URI {
+        var candidates = [description.baseURL, configuration.baseURL]
+        if description.usesCDN {
+            candidates = [description.cdnURL, configuration.cdnURL] + candidates
+        }
+        guard let text = candidates.lazy.compactMap(\.self).first(where: { !$0.isEmpty }) else {
+            throw isURLEmpty
+                ? RequestError(
+                    .invalidURL, stage: .build,
+                    "\(description.endpoint)'s url is empty and there is no base URL. "
+                        + "Override url, or set the configuration's baseURL.")
+                : RequestError(
+                    .noBaseURL, stage: .build,
+                    "\(description.endpoint)'s url is relative and there is no base URL. Set the "
+                        + "configuration's baseURL, override baseURL, or make url absolute: https://…."
+                )
+        }
+        let base = try parse(text, of: "base URL", endpoint: description.endpoint)
+        guard base.isAbsoluteHTTP else {
+            throw RequestError(
+                .invalidURL, stage: .build,
+                "\(description.endpoint)'s base URL is no absolute http or https address. "
+                    + "It must look like https://example.com/api/.")
+        }
+        return base
+    }
+
+    private func join(
+        _ base: URI, _ reference: URI, text: String, _ description: RequestDescription
+    ) throws(RequestError) -> URI {
+        var base = base
+        base.fragment = nil
+        if base.path.utf8.last != UInt8(ascii: "/") { base.path += "/" }
+        var reference = reference
+        let version = pathVersion(of: description)
+        switch configuration.urlJoining {
+        case .rfc3986:
+            if let version, reference.host == nil {
+                let isRooted = reference.path.utf8.first == UInt8(ascii: "/")
+                reference.path =
+                    isRooted ? "/\(version)\(reference.path)" : "\(version)/\(reference.path)"
+            }
+            return reference.resolved(against: base)
+        case .append:
+            // Without its slashes the path must not be taken for a host or a scheme: hence the dot.
+            reference = try parse(
+                "./" + text.drop { $0 == "/" || $0 == " " }, of: "url",
+                endpoint: description.endpoint)
+            if let version { reference.path = version + "/" + reference.path.dropFirst(2) }
+            var joined = reference.resolved(against: base)
+            joined.query = base.query
+            joined.appendQuery(reference.query ?? "")
+            return joined
+        }
+    }
+
+    private func pathVersion(of description: RequestDescription) -> String? {
+        guard case .path = configuration.apiVersionPlacement,
+            let version = version(of: description)
+        else { return nil }
+        var bytes: [UInt8] = []
+        PercentEncoding.appendKeepingEscapes(version.utf8, keeping: URIBytes.path, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func parse(
+        _ text: String, of what: String, endpoint: String
+    ) throws(RequestError) -> URI {
+        do throws(RequestError) {
+            return try URI(parsing: text)
+        } catch {
+            throw RequestError(
+                error.code, stage: error.stage, "\(endpoint)'s \(what): \(error.message)")
+        }
+    }
+
+    private func checkedAbsolute(_ url: URI, endpoint: String) throws(RequestError) -> URI {
+        guard url.scheme == "http" || url.scheme == "https" else {
+            throw RequestError(
+                .invalidURL, stage: .build,
+                "\(endpoint)'s url has the scheme \"\(url.scheme ?? "")\"; only http and https can be sent. "
+                    + "If it is a path with a colon, begin it with ./ or a slash.")
+        }
+        guard url.isAbsoluteHTTP else {
+            throw RequestError(
+                .invalidURL, stage: .build,
+                "\(endpoint)'s url has a scheme but no host. It must look like https://example.com/path."
+            )
+        }
+        var url = url
+        url.path = URI.removingDotSegments(url.path)
+        return url
+    }
+}

@@ -1,0 +1,85 @@
+import HTTPTypes
+
+/// Makes the request for the wire: filters, shared headers and arguments, then the builder, then the
+/// user's request processors.
+package struct AdaptStep: Step {
+    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let description = exchange.description
+        let configuration = exchange.configuration
+        var exchange = exchange
+
+        let url = try await filter(description.url, by: configuration.urlFilters, of: description)
+        var headers = HTTPFields()
+        if description.usesSharedHeaders {
+            headers = configuration.sharedHeaders
+            if let provider = configuration.headerProvider {
+                let made = try await adapting("The provider of shared headers") { try await provider() }
+                for field in made { headers[field.name] = nil }
+                for field in made { headers.append(field) }
+            }
+        }
+        var arguments = Arguments()
+        if description.usesSharedArguments {
+            arguments = configuration.sharedArguments
+            if let provider = configuration.argumentProvider {
+                let made = try await adapting("The provider of shared arguments") {
+                    try await provider()
+                }
+                arguments = arguments.merging(made)
+            }
+        }
+        var request = try RequestBuilder().build(
+            description, configuration: configuration, sharedHeaders: headers,
+            sharedArguments: arguments, relativeURL: url)
+        if !configuration.absoluteURLFilters.isEmpty {
+            let text = try await filter(
+                request.url.string, by: configuration.absoluteURLFilters, of: description)
+            request.url = try RequestBuilder.absoluteURL(parsing: text)
+        }
+        for processor in configuration.requestProcessors {
+            let before = request
+            request = try await adapting("A request processor") {
+                var copy = before
+                try await processor.process(&copy, of: description)
+                return copy
+            }
+        }
+        exchange.request = request
+        exchange.cacheKey = try RequestBuilder.cacheKey(
+            for: request, description: description, configuration: configuration,
+            sharedArguments: arguments)
+        exchange.context.emit(.adapted(method: request.method, url: request.url.redacted))
+        return try await next(exchange)
+    }
+
+    private func filter(
+        _ url: String, by filters: [any URLFilter], of description: RequestDescription
+    ) async throws(RequestError) -> String {
+        var url = url
+        for filter in filters {
+            let before = url
+            url = try await adapting("A URL filter") {
+                try await filter.filter(before, of: description)
+            }
+        }
+        return url
+    }
+
+    /// Runs the user's code and gives what it throws a stage.
+    private func adapting<Value: Sendable>(
+        _ what: String, _ body: () async throws -> Value
+    ) async throws(RequestError) -> Value {
+        do {
+            return try await body()
+        } catch let error as RequestError {
+            throw error
+        } catch is CancellationError {
+            throw .cancelled
+        } catch {
+            throw RequestError(
+                .adaptationFailed, stage: .adapt,
+                "\(what) threw \(type(of: error)); nothing was sent. The thrown error is underlying.",
+                underlying: error)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// The steps a request passes through, in order. This list is the architecture.
+package struct Pipeline: Sendable {
+    private let steps: [any Step]
+
+    /// Where order carries meaning:
+    /// - processors run outside the cache, so that stored and fresh answers take the same way;
+    /// - joining stands outside the cache, so that one transfer fills it for everybody who waits;
+    /// - the schedule stands inside the cache: an answer from the store never waits for a place;
+    /// - retry stands outside validation, so that a rejected answer may be asked for again;
+    /// - the download stands outside validation: only a validated body becomes the destination file;
+    /// - validation stands inside the cache, so that only validated answers are stored;
+    /// - redirects stand inside validation: a 3xx that is followed is no answer.
+    package init(flights: FlightTable, scheduler: Scheduler) {
+        steps = [
+            ProcessStep(),  // the user's processors and the typed output
+            AdaptStep(),  // filters, shared headers and arguments, the request for the wire
+            JoinStep(flights: flights),  // share an identical request that is under way
+            CacheStep(),  // answer from the store, or store what comes
+            ScheduleStep(scheduler: scheduler),  // wait for a place
+            RetryStep(),  // try again, if the policy says so
+            DownloadStep(),  // part file, Range, rename
+            ValidateStep(),  // status, content type, body, shape
+            RedirectStep(),  // follow a 3xx, without leaking credentials
+            TransportStep(),  // the network
+        ]
+    }
+
+    /// Runs one task through all steps, off the caller's actor.
+    @concurrent
+    package func callAsFunction(_ context: TaskContext) async throws(RequestError) -> Response {
+        let start = Exchange(context: context, request: TransportRequest(url: URI()))
+        return try await Next(steps)(start)
+    }
+}

@@ -1,0 +1,44 @@
+/// Runs the configuration's processors, then the endpoint's own, then makes the typed output.
+package struct ProcessStep: Step {
+    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        do {
+            var response = try await next(exchange)
+            for processor in exchange.configuration.responseProcessors {
+                response = try await run(processor, on: response)
+            }
+            for processor in exchange.description.processors {
+                response = try await run(processor, on: response)
+            }
+            if let decode = exchange.description.decode {
+                exchange.context.keep(output: try decode(response))
+            }
+            return response
+        } catch {
+            throw await map(error, of: exchange)
+        }
+    }
+
+    private func run(
+        _ processor: any ResponseProcessor, on response: Response
+    ) async throws(RequestError) -> Response {
+        do {
+            return try await processor.process(response, attempt: response.attempts)
+        } catch let error as RequestError {
+            throw error
+        } catch is CancellationError {
+            throw .cancelled
+        } catch {
+            throw RequestError(
+                .processingFailed, stage: .process,
+                "A processor rejected the answer: \(type(of: error)). The thrown error is underlying.",
+                response: response, underlying: error, attempts: response.attempts)
+        }
+    }
+
+    private func map(_ error: RequestError, of exchange: Exchange) async -> RequestError {
+        guard !error.isCancellation else { return error }
+        var error = error
+        for processor in exchange.configuration.errorProcessors { error = await processor(error) }
+        return error
+    }
+}

@@ -1,0 +1,86 @@
+import HTTPTypes
+
+/// What to do about an answer of 300 to 399 (RFC 9110 §15.4): a pure function.
+package enum RedirectDecision: Sendable {
+    /// It is the answer.
+    case deliver
+    /// Send this request in its place.
+    case follow(TransportRequest)
+    /// It must not be followed.
+    case fail(RequestError)
+
+    package static func decide(
+        response: Response, request: TransportRequest, visited: [URI], policy: RedirectPolicy
+    ) -> RedirectDecision {
+        guard [301, 302, 303, 307, 308].contains(response.status.code),
+            let location = response.headers[values: .location].first, policy.maximumCount > 0
+        else { return .deliver }
+        guard visited.count <= policy.maximumCount else {
+            return fail(
+                .tooManyRedirects, response,
+                "More than \(policy.maximumCount) redirects in a row. Raise redirectPolicy's maximumCount if that is right."
+            )
+        }
+        var target: URI
+        do {
+            target = try URI.resolve(location, against: request.url)
+        } catch {
+            return fail(.unsafeRedirect, response, "The server redirects to what is no URL.")
+        }
+        target.fragment = nil
+        target.userInfo = nil
+        guard target.isAbsoluteHTTP else {
+            return fail(
+                .unsafeRedirect, response,
+                "The server redirects to the scheme \(target.scheme ?? "none"); only http and https are followed."
+            )
+        }
+        if request.url.scheme == "https", target.scheme == "http", !policy.allowsDowngrade {
+            return fail(
+                .unsafeRedirect, response,
+                "The server redirects from https to http. Set redirectPolicy's allowsDowngrade if that is right."
+            )
+        }
+        var next = request
+        next.url = target
+        rewriteMethod(of: &next, status: response.status.code)
+        if target.origin != request.url.origin { removeCredentials(from: &next.headers) }
+        if target == request.url, next.method == request.method, visited.count > 1,
+            visited.dropLast().contains(target)
+        {
+            return fail(.tooManyRedirects, response, "The redirects run in a circle.")
+        }
+        return .follow(next)
+    }
+
+    /// 303 turns everything but HEAD into GET; 301 and 302 turn POST into GET; 307 and 308 keep all.
+    private static func rewriteMethod(of request: inout TransportRequest, status: Int) {
+        let becomesGet =
+            (status == 303 && request.method != .get && request.method != .head)
+            || ((status == 301 || status == 302) && request.method == .post)
+        guard becomesGet else { return }
+        request.method = .get
+        request.body = nil
+        request.options.mayReplay = true
+        for name: HTTPField.Name in [
+            .contentType, .contentEncoding, .contentLanguage, .contentLocation, .expect,
+        ] {
+            request.headers[name] = nil
+        }
+    }
+
+    /// Nothing that proves who the user is crosses an origin.
+    private static func removeCredentials(from headers: inout HTTPFields) {
+        let secret: Set<String> = [
+            "authorization", "cookie", "proxy-authorization", "x-api-key", "api-key", "apikey",
+            "x-auth-token", "x-access-token", "x-csrf-token", "x-amz-security-token", "x-session-token",
+        ]
+        headers = HTTPFields(headers.filter { !secret.contains($0.name.canonicalName) })
+    }
+
+    private static func fail(
+        _ code: RequestError.Code, _ response: Response, _ message: String
+    ) -> RedirectDecision {
+        .fail(RequestError(code, stage: .transport, message, response: response, attempts: 1))
+    }
+}

@@ -1,0 +1,28 @@
+/// Follows redirects, for every transport alike.
+package struct RedirectStep: Step {
+    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let policy = exchange.description.redirectPolicy ?? exchange.configuration.redirectPolicy
+        var exchange = exchange
+        var visited: [URI] = []
+        var timings: [AttemptTimings] = []
+        while true {
+            var response = try await next(exchange)
+            guard response.status.kind == .redirection else {
+                if !timings.isEmpty { response.timings = timings + response.timings }
+                return response
+            }
+            timings += response.timings
+            response.timings = timings
+            visited.append(exchange.request.url)
+            let decision = RedirectDecision.decide(
+                response: response, request: exchange.request, visited: visited, policy: policy)
+            switch decision {
+            case .deliver: return response
+            case .fail(let error): throw error
+            case .follow(let request):
+                exchange.context.emit(.redirected(to: request.url.redacted, response.status))
+                exchange.request = request
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Synchronization
+
+/// Collects what a transfer brings, in memory or in a sink, and wakes the waiting step at the end.
+///
+/// Cancelling may come before, while and after the transfer starts; whichever is later acts.
+final class ResponseCollector: TransferReceiver {
+    private struct State {
+        var head: ResponseHead?
+        var data = Data()
+        var usesSink = false
+        var failure: RequestError?
+        var transfer: (any Transfer)?
+        var isCancelled = false
+        var hasEnded = false
+        var waiter: UnsafeContinuation<CollectedAnswer, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let context: TaskContext
+    private let sink: (any ResponseSink)?
+    private let attempt: Int
+    private let limit: Int64
+
+    init(context: TaskContext, sink: (any ResponseSink)?, attempt: Int, limit: Int64) {
+        self.context = context
+        self.sink = sink
+        self.attempt = attempt
+        self.limit = limit
+    }
+
+    func run(_ request: TransportRequest) async -> CollectedAnswer {
+        // Unsafe only in that nobody counts the resumes: `didEnd` is told once by contract, and `hasEnded`
+        // holds a transport to it.
+        await withUnsafeContinuation { continuation in
+            state.withLock { $0.waiter = continuation }
+            let transfer = context.transport.start(request, receiver: self)
+            let isCancelled = state.withLock { state in
+                guard !state.hasEnded else { return false }
+                state.transfer = transfer
+                return state.isCancelled
+            }
+            context.pause.attach(transfer)
+            if isCancelled { transfer.cancel() }
+        }
+    }
+
+    func cancel() {
+        let transfer = state.withLock { state in
+            state.isCancelled = true
+            return state.transfer
+        }
+        transfer?.cancel()
+    }
+
+    func didReceive(head: ResponseHead) {
+        context.emit(.headReceived(attempt: attempt, head.status))
+        let usesSink: Bool
+        var failure: RequestError?
+        switch sink?.accept(head) {
+        case nil: usesSink = false
+        case .success(let accepts): usesSink = accepts
+        case .failure(let error):
+            usesSink = false
+            failure = error
+        }
+        state.withLock { state in
+            state.head = head
+            state.usesSink = usesSink
+            state.failure = failure
+            if !usesSink, let length = head.contentLength, length > 0, length <= limit {
+                // The announced length is a hint: a liar gets no memory for what never comes.
+                state.data.reserveCapacity(Int(min(length, 1 << 20)))
+            }
+        }
+        if !usesSink, let length = head.contentLength {
+            context.progress.update { $0.totalBytesToReceive = length }
+        }
+    }
+
+    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+        let usesSink = state.withLock { state -> Bool? in
+            guard state.failure == nil else { return nil }
+            if state.usesSink { return true }
+            guard Int64(state.data.count) + Int64(bytes.count) <= limit else {
+                state.failure = RequestError(
+                    .bodyTooLarge, stage: .transport,
+                    "The body is larger than the \(limit) bytes that maximumBytesInMemory allows. Download it to a file, or raise the limit."
+                )
+                return nil
+            }
+            state.data.append(contentsOf: bytes)
+            return false
+        }
+        guard let usesSink else { return .stop }
+        if usesSink, let error = sink?.write(bytes) {
+            state.withLock { $0.failure = error }
+            return .stop
+        }
+        context.progress.update { $0.bytesReceived += Int64(bytes.count) }
+        return context.pause.demand()
+    }
+
+    func didSend(bodyBytes: Int64) {
+        context.progress.update { $0.bytesSent = bodyBytes }
+    }
+
+    func didEnd(_ end: TransferEnd) {
+        let (waiter, failure, data, head, usesSink) = state.withLock { state in
+            defer {
+                state.hasEnded = true
+                state.waiter = nil
+                state.transfer = nil
+            }
+            return (state.waiter, state.failure, state.data, state.head, state.usesSink)
+        }
+        guard let waiter else { return }
+        context.pause.attach(nil)
+        var body = Result<Response.Body, RequestError>.success(.data(data))
+        if usesSink, let sink { body = sink.finish(failure ?? end.error) }
+        if let failure { body = .failure(failure) }
+        waiter.resume(returning: CollectedAnswer(head: head, body: body, end: end))
+    }
+}

@@ -1,0 +1,111 @@
+import ErrandJSON
+import Foundation
+import HTTPTypes
+
+/// The checks an answer must pass, from the network and from the store alike: a pure function.
+///
+/// The first failure wins: status, content type, body, shape (row LIFE-3; the status comes first, since a
+/// proxy's error page in HTML is a 502 and not a wrong content type).
+package enum ResponseValidation {
+    package static func check(
+        _ response: Response, description: RequestDescription
+    ) throws(RequestError) {
+        let status = response.status.code
+        guard description.acceptableStatusCodes.contains(status) else {
+            throw RequestError(
+                .unacceptableStatus, stage: .validate,
+                "The server answered \(status), which is outside \(description.acceptableStatusCodes). The error's response holds what it said.",
+                response: response)
+        }
+        if description.download != nil { return }
+        let isEmpty = hasNoBody(response, method: description.method)
+        if !isEmpty { try checkContentType(response, description: description) }
+        try checkBody(response, description: description, isEmpty: isEmpty)
+    }
+
+    /// Nothing, or one single space, counts as nothing (row RSP-4).
+    private static func hasNoBody(_ response: Response, method: HTTPMethod) -> Bool {
+        guard case .data(let data) = response.body else { return false }
+        return data.isEmpty || (data.count == 1 && data.first == 0x20)
+    }
+
+    private static func checkContentType(
+        _ response: Response, description: RequestDescription
+    ) throws(RequestError) {
+        let accepted: ContentTypePatterns
+        switch description.acceptableContentTypes {
+        case .any: return
+        case .types(let types): accepted = ContentTypePatterns(types)
+        case .automatic:
+            guard let patterns = ContentTypePatterns.automatic(for: description.responseSerializer)
+            else { return }
+            accepted = patterns
+        }
+        let type = response.headers[.contentType] ?? ""
+        // A server that says nothing says nothing wrong (AFNetworking judges alike).
+        guard !type.isEmpty, !accepted.match(type) else { return }
+        throw RequestError(
+            .unacceptableContentType, stage: .validate,
+            "The answer's content type is \(type.prefix(80)). If that is right, override acceptableContentTypes, with .any to ignore it.",
+            response: response)
+    }
+
+    private static func checkBody(
+        _ response: Response, description: RequestDescription, isEmpty: Bool
+    ) throws(RequestError) {
+        switch description.responseSerializer {
+        case .data, .string, .xml: break
+        case .json:
+            if !isEmpty { try checkJSON(response) }
+        case .plist:
+            if !isEmpty { try checkPropertyList(response) }
+        case .custom(let check):
+            do { try check(response) } catch let error as RequestError { throw error } catch {
+                throw undecodable(response, "The custom serializer rejected the body.", error)
+            }
+        }
+        guard let shape = description.validator else { return }
+        if isEmpty {
+            guard shape.requiresBody else { return }
+            throw RequestError(
+                .emptyBody, stage: .validate, "The answer has no body and the validator requires one.",
+                response: response)
+        }
+        try checkShape(response, shape)
+    }
+
+    private static func checkJSON(_ response: Response) throws(RequestError) {
+        do { _ = try response.parsedJSON() } catch {
+            throw undecodable(
+                response,
+                "The body is no JSON: \(error). Override responseSerializer if it is not meant to be.",
+                error)
+        }
+    }
+
+    private static func checkShape(_ response: Response, _ shape: JSONShape) throws(RequestError) {
+        let json: JSON
+        // A body that is no JSON passes a validator of an endpoint that does not ask for JSON (row VAL-1).
+        do { json = try response.parsedJSON() } catch { return }
+        guard let fault = shape.firstFault(in: json) else { return }
+        throw RequestError(
+            .shapeMismatch, stage: .validate,
+            "The JSON departs from the validator at \(fault.path): expected \(fault.expected), found \(fault.found).",
+            response: response, shapeFault: fault)
+    }
+
+    private static func checkPropertyList(_ response: Response) throws(RequestError) {
+        do {
+            _ = try PropertyListSerialization.propertyList(from: response.data, format: nil)
+        } catch {
+            throw undecodable(response, "The body is no property list.", error)
+        }
+    }
+
+    package static func undecodable(
+        _ response: Response, _ message: String, _ underlying: (any Error)?
+    ) -> RequestError {
+        RequestError(
+            .undecodable, stage: .decode, message, response: response, underlying: underlying)
+    }
+}

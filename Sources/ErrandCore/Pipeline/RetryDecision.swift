@@ -1,0 +1,43 @@
+package import Foundation
+import HTTPTypes
+
+/// Whether a failed attempt is followed by another (rows RTY-1 to RTY-3): a pure function.
+package enum RetryDecision: Sendable, Equatable {
+    case giveUp
+    case again(after: Duration)
+
+    package static func decide(
+        policy: RetryPolicy, request: TransportRequest, error: RequestError, attempt: Int, now: Date,
+        random: Double
+    ) -> RetryDecision {
+        guard attempt < policy.maximumAttempts else { return .giveUp }
+        guard request.method.isIdempotent || policy.retriesNonIdempotent else { return .giveUp }
+        guard isWorthwhile(error, policy: policy) else { return .giveUp }
+        if let asked = retryAfter(error.response, now: now) {
+            // Asked to wait longer than anybody wants to: better an answer now.
+            return asked <= policy.maximumDelay ? .again(after: asked) : .giveUp
+        }
+        // Full jitter: a random part of a pause that doubles with each attempt.
+        let doublings = Double(1 << min(attempt - 1, 30))
+        let longest = min(policy.baseDelay * doublings, policy.maximumDelay)
+        return .again(after: longest * max(0, min(random, 1)))
+    }
+
+    private static func isWorthwhile(_ error: RequestError, policy: RetryPolicy) -> Bool {
+        switch error.code {
+        case .unacceptableStatus:
+            error.response.map { policy.retryableStatusCodes.contains($0.status.code) } ?? false
+        case .timedOut: error.timeout != .total
+        case .cannotFindHost, .cannotConnect, .connectionLost, .truncatedBody, .transportFailed: true
+        default: false
+        }
+    }
+
+    /// `Retry-After` as seconds or as a date (RFC 9110 §10.2.3).
+    package static func retryAfter(_ response: Response?, now: Date) -> Duration? {
+        guard let text = response?.headers[.retryAfter] else { return nil }
+        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 1 << 32)) }
+        guard let date = HTTPDate.parse(text) else { return nil }
+        return .milliseconds(Int64(max(0, min(date.timeIntervalSince(now), 4e9)) * 1000))
+    }
+}

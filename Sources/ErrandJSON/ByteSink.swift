@@ -1,0 +1,221 @@
+/// Bytes being written: a buffer that grows, with JSON's ways of writing strings and numbers.
+final class ByteSink {
+    private(set) var base: UnsafeMutablePointer<UInt8>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(capacity: Int = 512) {
+        self.capacity = max(capacity, 64)
+        base = UnsafeMutablePointer<UInt8>.allocate(capacity: self.capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
+
+    /// Makes room for `more` bytes, which the caller then writes without checks.
+    @inline(__always)
+    private func reserve(_ more: Int) -> UnsafeMutablePointer<UInt8> {
+        if capacity &- count < more { grow(more) }
+        return base + count
+    }
+
+    @inline(never)
+    private func grow(_ more: Int) {
+        capacity = max(capacity * 2, count + more)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        larger.update(from: base, count: count)
+        base.deallocate()
+        base = larger
+    }
+
+    @inline(__always)
+    func write(_ byte: UInt8) {
+        reserve(1).pointee = byte
+        count &+= 1
+    }
+
+    @inline(__always)
+    func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
+        reserve(bytes.count).update(from: source, count: bytes.count)
+        count &+= bytes.count
+    }
+
+    @inline(__always)
+    func write(_ text: StaticString) {
+        write(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Drops everything from `position` on.
+    func truncate(to position: Int) { count = min(count, max(position, 0)) }
+
+    /// Removes the bytes in `range` and moves up what follows.
+    func remove(_ range: Range<Int>) {
+        (base + range.lowerBound).update(
+            from: base + range.upperBound, count: count - range.upperBound)
+        count -= range.count
+    }
+
+    /// Replaces everything from `position` on.
+    func replaceTail(from position: Int, with bytes: [UInt8]) {
+        truncate(to: position)
+        bytes.withUnsafeBufferPointer { write($0) }
+    }
+
+    // MARK: - Strings
+
+    /// Writes a string with its quotes.
+    @inline(__always)
+    func write(string: String, escapesSlashes: Bool = false) {
+        var string = string
+        string.withUTF8 { write(quoted: $0, escapesSlashes: escapesSlashes) }
+    }
+
+    /// Writes UTF-8 as a string, with quotes and the escapes it needs.
+    func write(quoted text: UnsafeBufferPointer<UInt8>, escapesSlashes: Bool) {
+        // Six bytes are the longest escape of one byte; for long texts that would waste room.
+        guard text.count <= 4096 else { return writeLong(text, escapesSlashes) }
+        var target = reserve(text.count &* 6 &+ 10)
+        target.pointee = UInt8(ascii: "\"")
+        target += 1
+        if let source = text.baseAddress {
+            target = ByteSink.escape(source, text.count, to: target, escapesSlashes)
+        }
+        target.pointee = UInt8(ascii: "\"")
+        count = target + 1 - base
+    }
+
+    private func writeLong(_ text: UnsafeBufferPointer<UInt8>, _ escapesSlashes: Bool) {
+        write(UInt8(ascii: "\""))
+        var position = 0
+        while position < text.count, let source = text.baseAddress {
+            let length = min(4096, text.count - position)
+            let target = reserve(length &* 6 &+ 8)
+            count = ByteSink.escape(source + position, length, to: target, escapesSlashes) - base
+            position += length
+        }
+        write(UInt8(ascii: "\""))
+    }
+
+    /// Writes `count` bytes at `source` with escapes and tells where the next byte goes.
+    @inline(__always)
+    private static func escape(
+        _ source: UnsafePointer<UInt8>, _ count: Int, to target: UnsafeMutablePointer<UInt8>,
+        _ escapesSlashes: Bool
+    ) -> UnsafeMutablePointer<UInt8> {
+        let end = source + count
+        var read = source
+        var write = target
+        while read < end {
+            while end - read >= 8 {
+                let word = UnsafeRawPointer(read).loadUnaligned(as: UInt64.self)
+                UnsafeMutableRawPointer(write).storeBytes(of: word, as: UInt64.self)
+                let plain = plainBytes(UInt64(littleEndian: word), escapesSlashes)
+                read += plain
+                write += plain
+                if plain < 8 { break }
+            }
+            if read == end { break }
+            let byte = read.pointee
+            if byte >= 0x20, byte != 0x22, byte != 0x5C, byte != 0x2F || !escapesSlashes {
+                write.pointee = byte
+                write += 1
+            } else {
+                write += writeEscape(byte, to: write)
+            }
+            read += 1
+        }
+        return write
+    }
+
+    /// How many of a word's bytes, from the lowest, need no escape.
+    @inline(__always)
+    private static func plainBytes(_ word: UInt64, _ escapesSlashes: Bool) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quote = word ^ (ones &* 0x22)
+        let slash = word ^ (ones &* 0x5C)
+        // Each term's high bits mark zero bytes (below: bytes under a space), the lowest rightly.
+        var special = (quote &- ones) & ~quote | (slash &- ones) & ~slash
+        special |= (word &- ones &* 0x20) & ~word
+        if escapesSlashes {
+            let solidus = word ^ (ones &* 0x2F)
+            special |= (solidus &- ones) & ~solidus
+        }
+        return (special & 0x8080_8080_8080_8080).trailingZeroBitCount &>> 3
+    }
+
+    private static func writeEscape(_ byte: UInt8, to target: UnsafeMutablePointer<UInt8>) -> Int {
+        target[0] = UInt8(ascii: "\\")
+        let letter: UInt8
+        switch byte {
+        case 0x08: letter = UInt8(ascii: "b")
+        case 0x09: letter = UInt8(ascii: "t")
+        case 0x0A: letter = UInt8(ascii: "n")
+        case 0x0C: letter = UInt8(ascii: "f")
+        case 0x0D: letter = UInt8(ascii: "r")
+        case 0..<0x20:
+            target[1] = UInt8(ascii: "u")
+            target[2] = UInt8(ascii: "0")
+            target[3] = UInt8(ascii: "0")
+            target[4] = 0x30 + byte >> 4
+            target[5] = byte & 15 < 10 ? 0x30 + byte & 15 : 0x57 + byte & 15
+            return 6
+        default: letter = byte
+        }
+        target[1] = letter
+        return 2
+    }
+
+    // MARK: - Numbers
+
+    @inline(__always)
+    func write<T: FixedWidthInteger>(integer: T) {
+        if let value = UInt64(exactly: integer.magnitude) {
+            let target = reserve(21)
+            if integer < 0 {
+                target.pointee = UInt8(ascii: "-")
+                count &+= 1
+            }
+            count &+= ByteSink.digits(of: value, to: base + count)
+        } else {
+            var text = integer.description
+            text.withUTF8 { write($0) }
+        }
+    }
+
+    /// Writes the digits of `value` and tells how many there are.
+    @inline(__always)
+    private static func digits(of value: UInt64, to target: UnsafeMutablePointer<UInt8>) -> Int {
+        var length = 1
+        var bound: UInt64 = 10
+        while value >= bound, length < 20 {
+            length &+= 1
+            let (next, overflows) = bound.multipliedReportingOverflow(by: 10)
+            if overflows { break }
+            bound = next
+        }
+        var rest = value
+        var position = length
+        while position > 0 {
+            position &-= 1
+            let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
+            target[position] = 0x30 | UInt8(truncatingIfNeeded: remainder)
+            rest = quotient
+        }
+        return length
+    }
+
+    /// Writes the shortest text that reads back as the same number; false if it is not finite.
+    func write<T: BinaryFloatingPoint & LosslessStringConvertible>(floating value: T) -> Bool {
+        guard value.isFinite else { return false }
+        var text = value.description
+        text.withUTF8 { digits in
+            let isWhole =
+                digits.count > 2 && digits[digits.count - 2] == UInt8(ascii: ".")
+                && digits[digits.count - 1] == UInt8(ascii: "0")
+            write(UnsafeBufferPointer(rebasing: digits.dropLast(isWhole ? 2 : 0)))
+        }
+        return true
+    }
+}

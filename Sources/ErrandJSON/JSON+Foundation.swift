@@ -1,0 +1,135 @@
+public import Foundation
+
+extension JSON {
+    /// Parses a document held in `Data`.
+    ///
+    /// - Throws: `JSONError` with line, column and byte of the first fault.
+    public init(parsing data: Data, options: Options = Options()) throws(JSONError) {
+        let result = data.withUnsafeBytes { JSON.attempt($0, options) }
+        self = try result.get()
+    }
+
+    /// Converts what `JSONSerialization` deals in: dictionaries, arrays, strings, numbers, `NSNull`.
+    ///
+    /// nil becomes `null`. Members of a dictionary, which has no order, are sorted by key.
+    ///
+    /// - Throws: `JSONError` of kind `notRepresentable` for anything else, numbers that are not
+    ///   finite among it, and of kind `tooDeep` beyond 512 levels.
+    public init(foundation object: Any?) throws(JSONError) {
+        let sink = ByteSink()
+        try FoundationBridge.write(object, to: sink, depth: 0)
+        self.init(trusting: sink.bytes)
+    }
+
+    /// The value as `JSONSerialization` would give it: `[String: Any]`, `[Any]`, `String`,
+    /// `NSNumber` and `NSNull`.
+    ///
+    /// What is missing becomes `NSNull`. Of a repeated key the first value counts. Numbers beyond
+    /// 64 bits and the range of `Double` become `NSDecimalNumber`, or `NSNull` if that has no room.
+    public var foundationObject: Any { FoundationBridge.object(self) }
+
+    /// The value as JSON text in UTF-8; what is missing is written as `null`.
+    public func data(pretty: Bool = false, sortedKeys: Bool = false) -> Data {
+        Data(serialized(pretty: pretty, sortedKeys: sortedKeys))
+    }
+}
+
+/// Between `JSON` and the types of `JSONSerialization`.
+private enum FoundationBridge {
+    static func write(_ object: Any?, to sink: ByteSink, depth: Int) throws(JSONError) {
+        guard depth <= 512 else { throw JSONError(.tooDeep) }
+        switch object {
+        case nil, is NSNull: sink.write("null")
+        case let json as JSON: JSONPrinter.print(json, to: sink)
+        case let string as String: sink.write(string: string)
+        case let bool as Bool where !(object is NSNumber): sink.write(bool ? "true" : "false")
+        case let number as NSNumber: try write(number, to: sink)
+        case let double as Double: try write(double, to: sink)
+        case let float as Float: try write(float, to: sink)
+        case let integer as any FixedWidthInteger: write(integer, to: sink)
+        case let decimal as Decimal: try write(NSDecimalNumber(decimal: decimal), to: sink)
+        case let dictionary as [String: Any?]: try write(dictionary, to: sink, depth: depth)
+        case let array as [Any?]: try write(array, to: sink, depth: depth)
+        default: throw JSONError(.notRepresentable)
+        }
+    }
+
+    private static func write(
+        _ dictionary: [String: Any?], to sink: ByteSink, depth: Int
+    ) throws(JSONError) {
+        sink.write(UInt8(ascii: "{"))
+        var isFirst = true
+        for key in dictionary.keys.sorted() {
+            if !isFirst { sink.write(UInt8(ascii: ",")) }
+            isFirst = false
+            sink.write(string: key)
+            sink.write(UInt8(ascii: ":"))
+            try write(dictionary[key] ?? nil, to: sink, depth: depth + 1)
+        }
+        sink.write(UInt8(ascii: "}"))
+    }
+
+    private static func write(_ array: [Any?], to sink: ByteSink, depth: Int) throws(JSONError) {
+        sink.write(UInt8(ascii: "["))
+        var isFirst = true
+        for item in array {
+            if !isFirst { sink.write(UInt8(ascii: ",")) }
+            isFirst = false
+            try write(item, to: sink, depth: depth + 1)
+        }
+        sink.write(UInt8(ascii: "]"))
+    }
+
+    private static func write(_ number: NSNumber, to sink: ByteSink) throws(JSONError) {
+        switch UnicodeScalar(UInt8(bitPattern: number.objCType.pointee)) {
+        case _ where number is NSDecimalNumber:
+            guard let decimal = number as? NSDecimalNumber, !decimal.decimalValue.isNaN else {
+                throw JSONError(.notRepresentable)
+            }
+            var text = decimal.description(withLocale: nil)
+            text.withUTF8 { sink.write($0) }
+        // NB: a Bool cannot be told from an `Int8` of 0 or 1; nobody sends the latter.
+        case "c" where number.int64Value == 0 || number.int64Value == 1,
+            "B":
+            sink.write(number.boolValue ? "true" : "false")
+        case "f": try write(number.floatValue, to: sink)
+        case "d": try write(number.doubleValue, to: sink)
+        case "Q": sink.write(integer: number.uint64Value)
+        default: sink.write(integer: number.int64Value)
+        }
+    }
+
+    private static func write<T: BinaryFloatingPoint & LosslessStringConvertible>(
+        _ value: T, to sink: ByteSink
+    ) throws(JSONError) {
+        guard sink.write(floating: value) else { throw JSONError(.notRepresentable) }
+    }
+
+    private static func write(_ integer: some FixedWidthInteger, to sink: ByteSink) {
+        sink.write(integer: integer)
+    }
+
+    static func object(_ json: JSON) -> Any {
+        switch json.kind {
+        case .absent, .null: return NSNull()
+        case .bool: return NSNumber(value: json.bool ?? false)
+        case .number: return number(json)
+        case .string: return json.string ?? ""
+        case .array: return json.map(object)
+        case .object:
+            var dictionary: [String: Any] = [:]
+            for (key, value) in json.object ?? [] where dictionary[key] == nil {
+                dictionary[key] = object(value)
+            }
+            return dictionary
+        }
+    }
+
+    private static func number(_ json: JSON) -> Any {
+        if let integer = json.int64 { return NSNumber(value: integer) }
+        if let integer = json.uint64 { return NSNumber(value: integer) }
+        if let double = json.double { return NSNumber(value: double) }
+        let decimal = NSDecimalNumber(string: json.number)
+        return decimal == .notANumber ? NSNull() : decimal
+    }
+}

@@ -1,0 +1,100 @@
+extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+{
+    /// An object; its members keep the order, and the repetitions, of the literal.
+    public init(dictionaryLiteral members: (String, JSON)...) {
+        self.init(members: members)
+    }
+
+    /// An array.
+    public init(arrayLiteral elements: JSON...) {
+        self.init(elements)
+    }
+
+    /// A string.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// A number.
+    public init(integerLiteral value: Int64) {
+        self.init(value)
+    }
+
+    /// A number; `null` if it is not finite.
+    public init(floatLiteral value: Double) {
+        self.init(value)
+    }
+
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) {
+        self.init(value)
+    }
+
+    /// The value `null`.
+    public init(nilLiteral: ()) {
+        self = .null
+    }
+
+    // MARK: - From values
+
+    /// An object with these members, in this order; `absent` values become `null`.
+    public init(members: some Sequence<(String, JSON)>) {
+        let sink = ByteSink()
+        sink.write(UInt8(ascii: "{"))
+        var isFirst = true
+        for (key, value) in members {
+            if !isFirst { sink.write(UInt8(ascii: ",")) }
+            isFirst = false
+            sink.write(string: key)
+            sink.write(UInt8(ascii: ":"))
+            JSONPrinter.print(value, to: sink)
+        }
+        sink.write(UInt8(ascii: "}"))
+        self.init(trusting: sink.bytes)
+    }
+
+    /// An array of these values; `absent` ones become `null`.
+    public init(_ elements: some Sequence<JSON>) {
+        let sink = ByteSink()
+        sink.write(UInt8(ascii: "["))
+        var isFirst = true
+        for element in elements {
+            if !isFirst { sink.write(UInt8(ascii: ",")) }
+            isFirst = false
+            JSONPrinter.print(element, to: sink)
+        }
+        sink.write(UInt8(ascii: "]"))
+        self.init(trusting: sink.bytes)
+    }
+
+    /// A string.
+    public init(_ string: String) {
+        let sink = ByteSink()
+        sink.write(string: string)
+        self.init(trusting: sink.bytes)
+    }
+
+    /// A number.
+    public init(_ integer: some FixedWidthInteger) {
+        let sink = ByteSink()
+        sink.write(integer: integer)
+        self.init(trusting: sink.bytes)
+    }
+
+    /// A number; `null` if it is not finite, as JSON has no form for that.
+    public init(_ double: Double) {
+        let sink = ByteSink()
+        guard sink.write(floating: double) else {
+            self = .null
+            return
+        }
+        self.init(trusting: sink.bytes)
+    }
+
+    /// `true` or `false`.
+    public init(_ bool: Bool) {
+        self.init(trusting: Array((bool ? "true" : "false").utf8))
+    }
+}

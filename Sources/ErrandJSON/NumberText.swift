@@ -1,0 +1,132 @@
+/// From the text of a checked number to integers and floating point.
+enum NumberText {
+    typealias Text = UnsafeBufferPointer<UInt8>
+
+    // MARK: - Integers
+
+    /// The integer a number without fraction and exponent stands for; nil if it does not fit.
+    @inline(__always)
+    static func integer<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
+        guard let base = text.baseAddress, text.count > 0 else { return nil }
+        let isNegative = base[0] == UInt8(ascii: "-")
+        var index = isNegative ? 1 : 0
+        guard text.count &- index <= 18 else { return longInteger(text, as: T.self) }
+        var magnitude: UInt64 = 0
+        while index < text.count {
+            magnitude = magnitude &* 10 &+ UInt64(base[index] &- 0x30)
+            index &+= 1
+        }
+        let value = Int64(truncatingIfNeeded: magnitude)
+        return T(exactly: isNegative ? 0 &- value : value)
+    }
+
+    /// The same for numbers of any length.
+    @inline(never)
+    private static func longInteger<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
+        var value: T = 0
+        let isNegative = text.first == UInt8(ascii: "-")
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            guard let digit = T(exactly: byte &- 0x30) else { return nil }
+            let (tens, overflows) = value.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) =
+                isNegative
+                ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
+            if overflows || overflowsToo { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// The integer that a number with a fraction or an exponent stands for; nil if it is none.
+    @inline(never)
+    static func integral<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
+        let number = ExactNumber(text)
+        // No integer type here has 64 digits, so longer ones need not be spelled out.
+        guard number.exponent >= 0, number.exponent < 64 else { return nil }
+        var spelled = number.isNegative ? [UInt8(ascii: "-")] : []
+        spelled += number.digits
+        spelled += Array(repeating: UInt8(ascii: "0"), count: number.exponent)
+        if number.digits.isEmpty { return 0 }
+        return spelled.withUnsafeBufferPointer { longInteger($0, as: T.self) }
+    }
+
+    // MARK: - Floating point
+
+    /// The nearest `Double`; nil if the number is beyond its range.
+    @inline(__always)
+    static func double(_ text: Text) -> Double? {
+        let number = ScannedNumber(text)
+        if let value = number.double { return value }
+        return slowDouble(text)
+    }
+
+    /// The nearest `Float`; nil if the number is beyond its range.
+    static func float(_ text: Text) -> Float? {
+        guard let double = double(text) else { return nil }
+        let float = Float(double)
+        // Rounding twice goes wrong only from the middle between two floats.
+        let isMiddle = double.bitPattern & 0x1FFF_FFFF == 0x1000_0000
+        if isMiddle || float.isSubnormal || float.isInfinite {
+            let exact = Float(String(decoding: text, as: UTF8.self)) ?? float
+            return exact.isInfinite ? nil : exact
+        }
+        return float
+    }
+
+    /// For the few numbers, such as middles with hundreds of digits, that need big arithmetic.
+    @inline(never)
+    private static func slowDouble(_ text: Text) -> Double? {
+        guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite
+        else { return nil }
+        return value
+    }
+}
+
+/// A number's sign, all of its digits and its power of ten, so that equal numbers are equal.
+struct ExactNumber: Equatable {
+    var isNegative = false
+    /// ASCII digits without zeros at either end; empty for zero.
+    var digits: [UInt8] = []
+    /// The power of ten of the last digit.
+    var exponent = 0
+
+    init(_ text: UnsafeBufferPointer<UInt8>) {
+        var fraction = 0
+        var isFraction = false
+        var power = 0
+        var rest = text[...]
+        if rest.first == UInt8(ascii: "-") {
+            isNegative = true
+            rest = rest.dropFirst()
+        }
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: ".") {
+                isFraction = true
+            } else if byte | 0x20 == UInt8(ascii: "e") {
+                power = ExactNumber.power(rest)
+                break
+            } else {
+                fraction += isFraction ? 1 : 0
+                if byte != UInt8(ascii: "0") || !digits.isEmpty { digits.append(byte) }
+            }
+        }
+        guard !digits.isEmpty else {
+            isNegative = false
+            return
+        }
+        exponent = power - fraction
+        while digits.last == UInt8(ascii: "0") {
+            digits.removeLast()
+            exponent += 1
+        }
+    }
+
+    /// The exponent; those beyond ten to the seventeenth all count as that.
+    private static func power(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
+        var value = 0
+        for byte in text where Scan.isDigit(byte) {
+            value = min(value * 10 + Int(byte - 0x30), 100_000_000_000_000_000)
+        }
+        return text.first == UInt8(ascii: "-") ? -value : value
+    }
+}

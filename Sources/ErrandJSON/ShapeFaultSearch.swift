@@ -1,0 +1,169 @@
+/// The thorough half of validation: a walk that knows where it is and tells what is wrong there.
+struct ShapeFaultSearch {
+    let tape: Tape
+    let limit: Int
+    private(set) var faults: [JSONShapeFault] = []
+    private var path = ShapePath()
+
+    init(tape: Tape, limit: Int) {
+        self.tape = tape
+        self.limit = limit
+    }
+
+    private var isFull: Bool { faults.count >= limit }
+
+    mutating func visit(
+        _ shape: JSONShape, _ index: Int, _ place: ShapePlace, isStrict: Bool
+    ) {
+        if isFull { return }
+        let kind = tape.kind(at: index)
+        let isStrict = isStrict || shape.isStrict
+        if kind == .null, let decision = shape.decidesNull(place, isStrict: isStrict) {
+            if !decision { add(shape, index) }
+            return
+        }
+        switch shape.rule {
+        case .object(let members) where kind == .object:
+            visitMembers(members, index, isStrict: isStrict)
+        case .array(let item) where kind == .array:
+            visitItems(index) { _ in
+                item.shape
+            } isStrict: {
+                isStrict
+            }
+        case .tuple(let items) where kind == .array:
+            if Word.count(tape.words[index + 1]) != items.count {
+                add(shape, index)
+            } else {
+                visitItems(index) {
+                    items[$0]
+                } isStrict: {
+                    isStrict
+                }
+            }
+        case .dictionary(let value) where kind == .object:
+            visitValues(value.shape, index, isStrict: isStrict)
+        default:
+            let match = ShapeMatch(tape: tape)
+            if !match.accepts(shape, index, place, isStrict: isStrict) { add(shape, index) }
+        }
+    }
+
+    private mutating func visitItems(
+        _ index: Int, _ shape: (Int) -> JSONShape, isStrict: () -> Bool
+    ) {
+        let stop = tape.end(of: index)
+        var place = index + 2
+        var position = 0
+        while place < stop, !isFull {
+            path.push(.position(position))
+            visit(shape(position), place, .item, isStrict: isStrict())
+            path.pop()
+            place = tape.end(of: place)
+            position += 1
+        }
+    }
+
+    private mutating func visitValues(_ shape: JSONShape, _ index: Int, isStrict: Bool) {
+        let stop = tape.end(of: index)
+        var place = index + 2
+        while place < stop, !isFull {
+            path.push(.key(tape.string(at: place)))
+            visit(shape, place + 1, .key, isStrict: isStrict)
+            path.pop()
+            place = tape.end(of: place + 1)
+        }
+    }
+
+    private mutating func visitMembers(
+        _ members: JSONShape.Members, _ index: Int, isStrict: Bool
+    ) {
+        var cursor = MemberCursor(tape: tape, object: index)
+        for (number, shape) in members.shapes.enumerated() where !isFull {
+            path.push(.key(members.keys[number]))
+            if let value = members.withKey(number, { cursor.find($0) }) {
+                visit(shape, value, .key, isStrict: isStrict)
+            } else if !shape.isOptional {
+                faults.append(
+                    JSONShapeFault(
+                        path: path.description, expected: shape.expectation,
+                        found: "nothing: the key is missing"))
+            }
+            path.pop()
+        }
+        guard members.isClosed, !isFull, let place = cursor.firstForeign(to: members) else {
+            return
+        }
+        path.push(.key(tape.string(at: place)))
+        faults.append(
+            JSONShapeFault(
+                path: path.description, expected: "no such key",
+                found: JSON(tape: tape, index: place + 1).kindInWords))
+        path.pop()
+    }
+
+    private mutating func add(_ shape: JSONShape, _ index: Int) {
+        faults.append(
+            JSONShapeFault(
+                path: path.description, expected: shape.expectation,
+                found: JSON(tape: tape, index: index).kindInWords))
+    }
+}
+
+extension JSON {
+    /// The kind of a value as a fault tells it; never its content, which may be secret.
+    var kindInWords: String {
+        switch kind {
+        case .absent: "nothing"
+        case .null: "null"
+        case .bool: "a Bool"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array of \(count)"
+        case .object: "an object"
+        }
+    }
+}
+
+extension JSONShape {
+    /// What the shape demands, in words.
+    var expectation: String {
+        let words = rule.expectation
+        return nulls == .accepted ? words + " or null" : words
+    }
+}
+
+extension JSONShape.Rule {
+    var expectation: String {
+        switch self {
+        case .any: "any value"
+        case .null: "null"
+        case .bool: "a Bool"
+        case .string: "a string"
+        case .number: "a number"
+        case .int: "an integer"
+        case .double: "a number within the range of Double"
+        case .anyArray, .array: "an array"
+        case .anyObject, .object, .dictionary: "an object"
+        case .tuple(let items): "an array of \(items.count)"
+        case .integers(let range): "an integer \(range.inWords)"
+        case .numbers(let range): "a number \(range.inWords)"
+        case .length(let range): "a string with a length \(range.inWords)"
+        case .pattern(let pattern): "a string matching \(pattern.expression)"
+        case .enumeration(let values):
+            "one of " + values.map(\.description).joined(separator: ", ")
+        case .oneOf(let shapes):
+            shapes.map(\.expectation).joined(separator: " or ")
+        case .custom(let name, _): name
+        case .broken(let words): words
+        }
+    }
+}
+
+extension JSONShape.NumberRange {
+    var inWords: String {
+        let low = lower.map { "from \($0)" }
+        let high = upper.map { excludesUpper ? "below \($0)" : "up to \($0)" }
+        return [low, high].compactMap { $0 }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,54 @@
+/// The way to a value, printed as a normalised path of RFC 9535: `$['users'][3]['id']`.
+struct ShapePath: CustomStringConvertible {
+    enum Step {
+        case key(String)
+        case position(Int)
+        /// Any item, in paths through shapes rather than values.
+        case item
+    }
+
+    private(set) var steps: [Step] = []
+
+    var item: ShapePath { appending(.item) }
+
+    func appending(_ step: Step) -> ShapePath {
+        var path = self
+        path.steps.append(step)
+        return path
+    }
+
+    mutating func push(_ step: Step) { steps.append(step) }
+    mutating func pop() { _ = steps.popLast() }
+
+    var description: String {
+        var text = "$"
+        for step in steps {
+            switch step {
+            case .key(let key): text += "['\(ShapePath.escaped(key))']"
+            case .position(let position): text += "[\(position)]"
+            case .item: text += "[*]"
+            }
+        }
+        return text
+    }
+
+    private static func escaped(_ key: String) -> String {
+        var text = ""
+        for scalar in key.unicodeScalars {
+            switch scalar {
+            case "'": text += "\\'"
+            case "\\": text += "\\\\"
+            case "\u{8}": text += "\\b"
+            case "\t": text += "\\t"
+            case "\n": text += "\\n"
+            case "\u{C}": text += "\\f"
+            case "\r": text += "\\r"
+            case "\u{0}"..<" ":
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import ErrandCore
+
+/// Rows URL-1 to URL-8.
+struct URLBuilderTests {
+    private func url(
+        _ url: String, base: String? = nil, joining: URLJoining = .rfc3986,
+        _ change: (inout RequestDescription, inout Configuration) -> Void = { _, _ in }
+    ) throws -> String {
+        var configuration = Configuration(baseURL: base)
+        configuration.urlJoining = joining
+        var description = RequestDescription(endpoint: "GetUser", url: url)
+        change(&description, &configuration)
+        return try URLBuilder(configuration: configuration)
+            .url(of: description, relativeURL: description.url).string
+    }
+
+    // The table that every older library agrees on, then more of the same.
+    @Test(arguments: [
+        ("http://h/v1", "get", "http://h/v1/get"), ("http://h/v1/", "get", "http://h/v1/get"),
+        ("http://h/v1/", "/get", "http://h/get"), ("http://h", "get", "http://h/get"),
+        ("http://h/v1", "http://other/x", "http://other/x"),
+        ("http://h", "", "http://h/"), ("http://h/v1", "", "http://h/v1/"),
+        ("http://h/v1", "get/", "http://h/v1/get/"), ("http://h/v1", "/get/", "http://h/get/"),
+        ("http://h/v1", "?a=1", "http://h/v1/?a=1"),
+        ("http://h/v1", "get?a=1#f", "http://h/v1/get?a=1#f"),
+        ("http://h/v1?key=1", "get", "http://h/v1/get"), ("http://h/v1", "../get", "http://h/get"),
+        ("http://h/v1", "//other/x", "http://other/x"),
+        ("http://h/v1", "a b/ü", "http://h/v1/a%20b/%C3%BC"),
+        ("https://h:8443/v1", "get", "https://h:8443/v1/get"),
+        ("http://h/v1", "items/a:b", "http://h/v1/items/a:b"),
+        ("http://h/v1", "./a:b", "http://h/v1/a:b"),
+        ("http://h/v1", "HTTPS://Other/x", "https://other/x"),
+    ])
+    func joiningByRFC3986(base: String, path: String, result: String) throws {
+        #expect(try url(path, base: base) == result)
+    }
+
+    @Test(arguments: [
+        ("http://h/v1", "get", "http://h/v1/get"), ("http://h/v1/", "get", "http://h/v1/get"),
+        ("http://h/v1/", "/get", "http://h/v1/get"), ("http://h/v1", "/get", "http://h/v1/get"),
+        ("http://h/v1", "//get", "http://h/v1/get"), ("http://h", "get", "http://h/get"),
+        ("http://h/v1", "http://other/x", "http://other/x"), ("http://h", "", "http://h/"),
+        ("http://h/v1?key=1", "/get?a=2#f", "http://h/v1/get?key=1&a=2#f"),
+        ("http://h/v1", "/a:b", "http://h/v1/a:b"), ("http://h/v1", "/a//b", "http://h/v1/a//b"),
+    ])
+    func joiningByAppending(base: String, path: String, result: String) throws {
+        #expect(try url(path, base: base, joining: .append) == result)
+    }
+
+    @Test func precedenceOfBases() throws {
+        func base(
+            _ change: (inout RequestDescription, inout Configuration) -> Void
+        ) throws -> String {
+            try url("x", base: "http://config") { description, configuration in
+                configuration.cdnURL = "http://config-cdn"
+                change(&description, &configuration)
+            }
+        }
+        #expect(try base { _, _ in } == "http://config/x")
+        #expect(
+            try base {
+                $0.baseURL = "http://own"; _ = $1
+            } == "http://own/x")
+        #expect(
+            try base {
+                $0.baseURL = ""; _ = $1
+            } == "http://config/x")
+        #expect(
+            try base {
+                $0.usesCDN = true; _ = $1
+            } == "http://config-cdn/x")
+        #expect(
+            try base {
+                $0.usesCDN = true
+                $0.baseURL = "http://own"
+                $1.cdnURL = nil
+            } == "http://own/x")
+        #expect(
+            try base {
+                $0.usesCDN = true
+                $0.cdnURL = "http://own-cdn"
+                _ = $1
+            } == "http://own-cdn/x")
+        #expect(
+            try base {
+                $0.usesCDN = true
+                $1.cdnURL = ""
+            } == "http://config/x")
+        #expect(
+            try base {
+                $0.cdnURL = "http://own-cdn"; _ = $1
+            } == "http://config/x")
+    }
+
+    @Test func apiVersions() throws {
+        func versioned(
+            _ path: String, _ joining: URLJoining = .rfc3986,
+            _ placement: APIVersionPlacement = .path
+        ) throws -> String {
+            try url(path, base: "http://h/api", joining: joining) {
+                $0.apiVersion = "/v5/"
+                $1.apiVersionPlacement = placement
+            }
+        }
+        #expect(try versioned("get?a=1") == "http://h/api/v5/get?a=1")
+        #expect(try versioned("/get") == "http://h/v5/get")
+        #expect(try versioned("/get", .append) == "http://h/api/v5/get")
+        #expect(try versioned("") == "http://h/api/v5/")
+        #expect(try versioned("http://other/x") == "http://other/x")
+        #expect(try versioned("get?a=1", .rfc3986, .query("v")) == "http://h/api/get?a=1&v=v5")
+        #expect(try versioned("get", .rfc3986, .header("X-Version")) == "http://h/api/get")
+        #expect(
+            try url("get", base: "http://h/api") { description, _ in description.apiVersion = "" }
+                == "http://h/api/get")
+    }
+
+    @Test(arguments: [
+        ("", nil, RequestError.Code.invalidURL, "empty"), ("users", nil, .noBaseURL, "baseURL"),
+        ("users", "", .noBaseURL, "baseURL"), ("users", "not a base", .invalidURL, "base URL"),
+        ("users", "ftp://h/", .invalidURL, "base URL"),
+        ("users", "http://", .invalidURL, "base URL"),
+        ("users", "http://h\n", .invalidURL, "line feed"),
+        ("ftp://h/x", "http://h", .invalidURL, "ftp"),
+        ("localhost:8080/x", "http://h", .invalidURL, "localhost"),
+        ("http:/x", "http://h", .invalidURL, "host"), ("http://", "http://h", .invalidURL, "host"),
+        ("a\r\nb", "http://h", .invalidURL, "carriage return"),
+    ])
+    func whatCannotBeBuiltSaysWhatToDo(
+        path: String, base: String?, code: RequestError.Code, word: String
+    ) {
+        let error = #expect(throws: RequestError.self) { try url(path, base: base) }
+        #expect(error?.code == code)
+        #expect(error?.stage == .build)
+        #expect(error?.message.contains("GetUser") == true)
+        #expect(error?.message.contains(word) == true)
+    }
+}

@@ -1,0 +1,124 @@
+import ErrandJSON
+import Testing
+
+@Suite struct JSONShapeTests {
+    let shape: JSONShape = [
+        "total": .int,
+        "users": [["id": .number, "nick": .string, "bio": .optional(.string)]],
+    ]
+
+    private func fault(_ shape: JSONShape, _ text: String) throws -> String? {
+        let json = try JSON(parsing: text)
+        let first = shape.firstFault(in: json)
+        #expect(shape.faults(in: json).first == first)
+        #expect((try? shape.validate(json)) == nil ? first != nil : first == nil)
+        return first?.description
+    }
+
+    @Test func acceptsWhatItDescribes() throws {
+        #expect(
+            try fault(
+                shape, #"{"x":1,"users":[{"nick":"a","id":1.5},{"id":2,"nick":"b"}],"total":2}"#)
+                == nil)
+        #expect(try fault(shape, #"{"users":[],"total":0}"#) == nil)
+    }
+
+    @Test func tellsThePathOfTheFirstFault() throws {
+        #expect(
+            try fault(shape, #"{"total":1,"users":[{"id":1,"nick":"a"},{"id":"1","nick":"a"}]}"#)
+                == "$['users'][1]['id']: expected a number, found a string")
+        #expect(
+            try fault(shape, #"{"total":1,"users":[{"id":1}]}"#)
+                == "$['users'][0]['nick']: expected a string, found nothing: the key is missing")
+        #expect(try fault(shape, "[]") == "$: expected an object, found an array of 0")
+    }
+
+    @Test func nullPassesUnderAKeyAndFailsInAnArray() throws {
+        #expect(try fault(["a": .string], #"{"a":null}"#) == nil)
+        #expect(try fault([.string], "[null]") == "$[0]: expected a string, found null")
+        #expect(try fault(["a": [:]], "null") == "$: expected an object, found null")
+    }
+
+    @Test func strictRefusesNullUnlessAllowed() throws {
+        #expect(
+            try fault(.strict(["a": ["b": .string]]), #"{"a":{"b":null}}"#)
+                == "$['a']['b']: expected a string, found null")
+        #expect(try fault(.strict(["a": .nullable(.string)]), #"{"a":null}"#) == nil)
+        #expect(try fault(.strict(["a": .optional(.string)]), #"{"a":null}"#) == nil)
+        #expect(try fault(["a": .nonNull(.string)], #"{"a":null}"#) != nil)
+        #expect(try fault([.nullable(.int)], "[1,null]") == nil)
+    }
+
+    @Test func boolsPassAsNumbersOnly() throws {
+        #expect(try fault([.number], "[true,1,1.5]") == nil)
+        #expect(try fault([.int], "[true]") != nil)
+        #expect(try fault([.double], "[false]") != nil)
+        #expect(try fault([.bool], "[1]") != nil)
+    }
+
+    @Test func leavesAcceptAndRefuse() throws {
+        let cases: [(JSONShape, good: [String], bad: [String])] = [
+            (.int, ["1", "-2.0", "1e400", "123456789012345678901234567890"], ["1.5", "\"1\""]),
+            (.double, ["1", "1.5"], ["1e400", "\"1\""]),
+            (.any, ["1", "null", "{}"], []),
+            (.null, ["null"], ["0", "false"]),
+            (.object, ["{}"], ["[]"]),
+            (.array, ["[]", "[1]"], ["{}"]),
+            ([], ["[]", "[1,null]"], ["{}", "1"]),
+            (.range(1...5), ["1", "5", "2.0"], ["0", "6", "1.5", "\"3\""]),
+            (.range(0..<5), ["0", "4"], ["5"]),
+            (.range(0.5...1.5), ["0.5", "1"], ["0.4", "2"]),
+            (.range(1...), ["1", "99"], ["0"]),
+            (.length(1...3), ["\"a\"", "\"äöü\""], ["\"\"", "\"abcd\"", "1"]),
+            (.pattern("^a+$"), ["\"aaa\""], ["\"ab\"", "1"]),
+            (.pattern("b"), ["\"abc\""], ["\"ac\""]),
+            (.enumeration(["a", 1, nil]), ["\"a\"", "1.0", "null"], ["\"b\"", "2"]),
+            (.oneOf([.string, .int]), ["\"a\"", "1"], ["1.5", "null"]),
+            (.tuple([.string, .int]), ["[\"a\",1]"], ["[\"a\"]", "[1,\"a\"]", "[\"a\",1,2]"]),
+            (.closed(["a": .int]), [#"{"a":1}"#, #"{"a":1,"a":2}"#], [#"{"a":1,"b":2}"#, "{}"]),
+            (.closed(["a": .optional(.int)]), ["{}"], [#"{"b":2}"#]),
+            (.dictionary(of: .int), ["{}", #"{"x":1,"y":2}"#], [#"{"x":1,"y":"2"}"#]),
+            (.array(of: .int), ["[]", "[1]"], ["[\"\"]", "[null]"]),
+            (.custom("a pair") { $0.count == 2 }, ["[1,2]"], ["[1]", "1"]),
+        ]
+        for (shape, good, bad) in cases {
+            #expect(shape.problem == nil)
+            for text in good { #expect(try fault(shape, text) == nil) }
+            for text in bad { #expect(try fault(shape, text) != nil) }
+        }
+    }
+
+    @Test func tellsEveryFaultOnRequest() throws {
+        let json = try JSON(parsing: #"{"total":1.5,"users":[{"id":"x","nick":1},{"nick":"a"},3]}"#)
+        #expect(
+            shape.faults(in: json).map(\.path) == [
+                "$['total']", "$['users'][0]['id']", "$['users'][0]['nick']",
+                "$['users'][1]['id']", "$['users'][2]",
+            ])
+        #expect(shape.faults(in: json, limit: 2).count == 2)
+    }
+
+    @Test func pathsAreNormalised() throws {
+        let path = shape(key: "it's \\ \n\u{1}").firstFault(in: ["it's \\ \n\u{1}": "x"])?.path
+        #expect(path == #"$['it\'s \\ \n\u0001']"#)
+    }
+
+    private func shape(key: String) -> JSONShape { JSONShape([(key, .int)]) }
+
+    @Test func mistakesInShapesAreTold() {
+        #expect(shape.problem == nil)
+        #expect((["a": [.pattern("(")]] as JSONShape).problem?.hasPrefix("$['a'][*]:") == true)
+        let broken: [JSONShape] = [
+            .enumeration([]), .range(1..<1), .oneOf([]), .closed(.int), .length(-5...(-1)),
+            .nonNull(.null), ["a": .any, "a": .any],
+        ]
+        for shape in broken { #expect(shape.problem != nil) }
+    }
+
+    @Test func anAbsentValueFails() {
+        #expect(shape.firstFault(in: .absent)?.found == "nothing")
+        #expect(JSONShape.any.firstFault(in: .absent) != nil)
+        #expect(!shape.requiresBody)
+        #expect(shape.requiringBody.requiresBody)
+    }
+}
