@@ -80,7 +80,7 @@ package struct RequestBuilder {
         for request: TransportRequest, description: RequestDescription,
         configuration: Configuration, sharedArguments: Arguments
     ) throws(RequestError) -> TransportRequest? {
-        guard description.customRequest == nil, description.cacheArguments != description.arguments
+        guard description.customRequest == nil, let counting = description.cacheArguments
         else { return nil }
         func placing(_ arguments: Arguments?) -> ArgumentPlacing {
             var copy = description
@@ -89,7 +89,7 @@ package struct RequestBuilder {
                 description: copy, configuration: configuration, shared: sharedArguments)
         }
         let full = placing(description.arguments)
-        let reduced = placing(description.cacheArguments)
+        let reduced = placing(counting)
         var key = request
         let query = try full.query()
         if !query.isEmpty, let present = request.url.query, present.hasSuffix(query) {

@@ -46,12 +46,25 @@ package struct AdaptStep: Step {
                 return copy
             }
         }
+        try checkFiles(of: request.body)
         exchange.request = request
-        exchange.cacheKey = try RequestBuilder.cacheKey(
+        if let counting = try RequestBuilder.keyRequest(
             for: request, description: description, configuration: configuration,
             sharedArguments: arguments)
+        {
+            exchange.cacheKey = CacheKeyBuilder.key(
+                for: counting, identity: description.cacheIdentity)
+        }
         exchange.context.emit(.adapted(method: request.method, url: request.url.redacted))
         return try await next(exchange)
+    }
+
+    /// A file that cannot be read is told before anything is sent, whatever the transport.
+    private func checkFiles(of body: HTTPBody?) throws(RequestError) {
+        switch body?.storage {
+        case .file, .multipart: try body?.makeSource().close()
+        case nil, .data, .stream, .source: break
+        }
     }
 
     private func filter(
