@@ -48,23 +48,23 @@ struct OriginGateTests {
         let guests = (0..<5).map { _ in Guest() }
         let ids = guests.map { ObjectIdentifier($0) }
         var gate = OriginGate(limit: 2)
-        #expect(gate.enter("a", ids[0]))
-        #expect(gate.enter("a", ids[1]))
-        #expect(!gate.enter("a", ids[2]))
-        #expect(!gate.enter("a", ids[3]))
-        #expect(gate.enter("b", ids[4]))
-        #expect(gate.giveUp("a", ids[2]))
-        #expect(!gate.giveUp("a", ids[2]))
-        #expect(gate.leave("a") == ids[3])
-        #expect(gate.leave("a") == nil)
-        #expect(gate.leave("a") == nil)
-        #expect(gate.enter("a", ids[0]))
+        let entered = [0, 1, 2, 3].map { gate.enter("a", ids[$0]) }
+        #expect(entered == [true, true, false, false])
+        let elsewhere = gate.enter("b", ids[4])
+        #expect(elsewhere)
+        let gaveUp = [gate.giveUp("a", ids[2]), gate.giveUp("a", ids[2])]
+        #expect(gaveUp == [true, false])
+        let next = [gate.leave("a"), gate.leave("a"), gate.leave("a")]
+        #expect(next == [ids[3], nil, nil])
+        let again = gate.enter("a", ids[0])
+        #expect(again)
     }
 
     @Test func zeroIsNoLimit() {
         let guest = Guest()
         var gate = OriginGate(limit: 0)
-        for _ in 0..<100 { #expect(gate.enter("a", ObjectIdentifier(guest))) }
+        let entered = (0..<100).map { _ in gate.enter("a", ObjectIdentifier(guest)) }
+        #expect(!entered.contains(false))
     }
 }
 
