@@ -61,11 +61,9 @@ package struct AdaptStep: Step {
 
     /// A file that cannot be read is told before anything is sent, whatever the transport.
     private func checkFiles(of body: HTTPBody?) throws(RequestError) {
-        guard let body else { return }
-        if case .file = body.storage {
-            try body.makeSource().close()
-        } else if body.multipart != nil {
-            try body.makeSource().close()
+        switch body?.storage {
+        case .file, .source: try body?.makeSource().close()
+        case nil, .data, .stream: break
         }
     }
 
