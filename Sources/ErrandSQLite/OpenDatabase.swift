@@ -51,7 +51,7 @@ final class OpenDatabase {
             PRAGMA synchronous = NORMAL;
             PRAGMA wal_autocheckpoint = 0;
             PRAGMA journal_size_limit = 8388608;
-            PRAGMA cache_size = -8192;
+            PRAGMA cache_size = -16384;
             PRAGMA temp_store = MEMORY;
             PRAGMA mmap_size = 0;
             PRAGMA trusted_schema = OFF;
