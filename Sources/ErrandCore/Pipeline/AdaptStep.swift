@@ -61,9 +61,11 @@ package struct AdaptStep: Step {
 
     /// A file that cannot be read is told before anything is sent, whatever the transport.
     private func checkFiles(of body: HTTPBody?) throws(RequestError) {
-        switch body?.storage {
-        case .file, .multipart: try body?.makeSource().close()
-        case nil, .data, .stream, .source: break
+        guard let body else { return }
+        if case .file = body.storage {
+            try body.makeSource().close()
+        } else if body.multipart != nil {
+            try body.makeSource().close()
         }
     }
 
