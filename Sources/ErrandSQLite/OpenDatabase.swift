@@ -43,8 +43,8 @@ final class OpenDatabase {
     }
 
     private static func configure(_ connection: SQLiteConnection) throws(SQLiteFailure) {
-        // No memory map: a file that somebody cuts short would end the process with SIGBUS. No automatic
-        // checkpoints: they would sync in the middle of a request, see `Checkpointer`.
+        // No memory map: a file that somebody cuts short would end the process with SIGBUS. No
+        // automatic checkpoints: they would sync in the middle of a request, see `Checkpointer`.
         try connection.execute(
             """
             PRAGMA journal_mode = WAL;

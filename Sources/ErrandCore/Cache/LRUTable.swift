@@ -1,7 +1,7 @@
 /// A dictionary bounded by cost that forgets what was not asked for the longest.
 ///
-/// A doubly linked list inside an array: every operation but ``removeAll(where:)`` takes the same time
-/// however many values there are.
+/// A doubly linked list inside an array: every operation but ``removeAll(where:)`` takes the same
+/// time however many values there are.
 package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Slot {
         var key: Key
