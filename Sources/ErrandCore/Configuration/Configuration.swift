@@ -32,6 +32,11 @@ public struct Configuration: Sendable {
     /// The `User-Agent`; `nil` sends one that names Errand.
     public var userAgent: String?
 
+    /// Whether cookies are sent and stored at all; an endpoint's `usesCookies` decides for it alone. Default true.
+    public var usesCookies = true
+    /// Where cookies are kept. Default `nil`: in memory, for each agent its own.
+    public var cookieJar: CookieJar?
+
     /// Time limits of requests that name none.
     public var timeouts = Timeouts()
     /// Retry of requests that name none (default none).

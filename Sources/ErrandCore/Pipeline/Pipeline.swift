@@ -13,7 +13,9 @@ package struct Pipeline: Sendable {
     /// - retry stands outside validation, so that a rejected answer may be asked for again;
     /// - the download stands outside validation: only a validated body becomes the destination file;
     /// - validation stands inside the cache, so that only validated answers are stored;
-    /// - redirects stand inside validation: a 3xx that is followed is no answer.
+    /// - redirects stand inside validation: a 3xx that is followed is no answer;
+    /// - cookies stand inside redirects: each hop gets those of its own address, and what it sets is kept
+    ///   before the next one goes out.
     package init(flights: FlightTable, writes: PendingCacheWrites, scheduler: Scheduler) {
         steps = [
             ProcessStep(),  // the user's processors and the typed output
@@ -26,6 +28,7 @@ package struct Pipeline: Sendable {
             DownloadStep(),  // part file, Range, rename
             ValidateStep(),  // status, content type, body, shape
             RedirectStep(),  // follow a 3xx, without leaking credentials
+            CookieStep(),  // cookies of this hop out, new ones into the jar
             TransportStep(),  // the network
         ]
     }
