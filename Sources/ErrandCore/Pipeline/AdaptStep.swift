@@ -46,6 +46,7 @@ package struct AdaptStep: Step {
                 return copy
             }
         }
+        try checkFiles(of: request.body)
         exchange.request = request
         if let counting = try RequestBuilder.keyRequest(
             for: request, description: description, configuration: configuration,
@@ -56,6 +57,14 @@ package struct AdaptStep: Step {
         }
         exchange.context.emit(.adapted(method: request.method, url: request.url.redacted))
         return try await next(exchange)
+    }
+
+    /// A file that cannot be read is told before anything is sent, whatever the transport.
+    private func checkFiles(of body: HTTPBody?) throws(RequestError) {
+        switch body?.storage {
+        case .file, .source: try body?.makeSource().close()
+        case nil, .data, .stream: break
+        }
     }
 
     private func filter(

