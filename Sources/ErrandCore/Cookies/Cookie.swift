@@ -16,12 +16,17 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var expires: Date?
     /// Whether it is sent over https only.
     public var isSecure: Bool
-    /// Whether scripts of a browser must not see it. Kept and without effect here.
+    /// Whether scripts of a browser must not see it.
+    ///
+    /// Kept and without effect here.
     public var isHTTPOnly: Bool
-    /// What the server said about other sites; `nil` when it said nothing known. Kept and without effect here: an
-    /// endpoint's request is always of the same site.
+    /// What the server said about other sites; `nil` when it said nothing known.
+    ///
+    /// Kept and without effect here: an endpoint's request is always of the same site.
     public var sameSite: SameSite?
-    /// When the jar took it; a cookie that replaces another keeps the other's date. Set by the jar.
+    /// When the jar took it; a cookie that replaces another keeps the other's date.
+    ///
+    /// Set by the jar.
     public internal(set) var created = Date.distantPast
 
     /// What a server says about requests that other sites cause.

@@ -6,7 +6,9 @@ struct CookieAcceptance {
     let publicSuffixes: (any PublicSuffixList)?
     let trustsLoopback: Bool
 
-    /// Judges what a server at an address set. Whether it hides a `Secure` cookie is the storage's to judge.
+    /// Judges what a server at an address set.
+    ///
+    /// Whether it hides a `Secure` cookie is the storage's to judge.
     func judge(_ text: String, from url: URI, now: Date) -> Result<Cookie, CookieRefusal> {
         let host = url.host ?? ""
         guard !host.isEmpty else { return .failure(.foreignDomain) }

@@ -61,7 +61,9 @@ public final class CookieJar: Sendable {
         return state.withLock { $0.cookies.all(now: now) }
     }
 
-    /// The cookies that a request to an address gets, in the order of its `Cookie` header. Counts as use.
+    /// The cookies that a request to an address gets, in the order of its `Cookie` header.
+    ///
+    /// Counts as use.
     public func cookies(for url: URI) -> [Cookie] { cookies(for: url, now: clock.now) }
 
     func cookies(for url: URI, now: Date) -> [Cookie] {

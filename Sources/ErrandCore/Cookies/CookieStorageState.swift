@@ -56,7 +56,9 @@ struct CookieStorageState {
         }
     }
 
-    /// Puts a cookie in, in place of the one it replaces. One that has ended only removes.
+    /// Puts a cookie in, in place of the one it replaces.
+    ///
+    /// One that has ended only removes.
     ///
     /// - Returns: Whether a cookie that outlives the process was put in, replaced or removed.
     mutating func put(_ cookie: Cookie, now: Date) -> Bool {
@@ -91,7 +93,9 @@ struct CookieStorageState {
         }
     }
 
-    /// Removes cookies. Returns whether one that outlives the process was among them.
+    /// Removes cookies.
+    ///
+    /// Returns whether one that outlives the process was among them.
     mutating func remove(where predicate: (Cookie) -> Bool) -> Bool {
         var touchesFile = false
         for (domain, list) in entries {
@@ -123,8 +127,10 @@ struct CookieStorageState {
         if entries[domain]?.isEmpty == true { entries[domain] = nil }
     }
 
-    /// Makes room after a cookie was added: among a domain's the ended, then the ones without `Secure`, then
-    /// any; among all the ended, then any. Of equals the one that was not used for longest goes.
+    /// Makes room after a cookie was added: among a domain's the ended, then the ones without
+    /// `Secure`, then any; among all the ended, then any.
+    ///
+    /// Of equals the one that was not used for longest goes.
     private mutating func evict(besides domain: String, now: Date) -> Bool {
         var touchesFile = false
         while let list = entries[domain], list.count > Self.mostPerDomain {

@@ -1,11 +1,15 @@
-/// When a jar writes: a pure machine. One write at a time; changes during a write share the next one.
+/// When a jar writes: a pure machine.
+///
+/// One write at a time; changes during a write share the next one.
 struct CookieWriting {
     private(set) var isWriting = false
     private var isDirty = false
 
     var isIdle: Bool { !isWriting && !isDirty }
 
-    /// Something changed. Returns whether to begin writing.
+    /// Something changed.
+    ///
+    /// Returns whether to begin writing.
     mutating func change() -> Bool {
         isDirty = true
         guard !isWriting else { return false }
@@ -13,7 +17,9 @@ struct CookieWriting {
         return true
     }
 
-    /// The next write begins. Returns whether there is anything to write; else writing is over.
+    /// The next write begins.
+    ///
+    /// Returns whether there is anything to write; else writing is over.
     mutating func next() -> Bool {
         guard isDirty else {
             isWriting = false

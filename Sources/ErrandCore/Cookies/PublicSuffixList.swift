@@ -38,7 +38,9 @@ public struct PublicSuffixRules: PublicSuffixList {
     /// another's. Where that matters, parse the whole list.
     public static let builtIn = PublicSuffixRules(compact: CommonPublicSuffixes.text)
 
-    /// Whether the prevailing rule names the whole domain. Single labels and IP addresses always are.
+    /// Whether the prevailing rule names the whole domain.
+    ///
+    /// Single labels and IP addresses always are.
     public func isPublicSuffix(_ domain: String) -> Bool {
         guard let dot = domain.utf8.firstIndex(of: UInt8(ascii: ".")) else { return true }
         if exceptions.contains(domain) { return false }
