@@ -198,7 +198,8 @@ final class URLSessionTransfer: Transfer {
         RequestError(
             .connectionLost, stage: .transport,
             "The server closed the connection after it may have read the request, which is not sent "
-                + "again by itself: its method is not idempotent, or its body cannot be read again.")
+                + "again by itself: its method is not idempotent, or its body cannot be read again."
+        )
     }
 
     private static var noAnswer: RequestError {

@@ -77,7 +77,10 @@ struct BrokenConnectionContract {
 
     @Test(
         arguments: Subject.wire(with: .cutOffHead),
-        ["HTTP", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nA: b\r\n"])
+        [
+            "HTTP", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
+            "HTTP/1.1 200 OK\r\nA: b\r\n",
+        ])
     func closedWithinTheHead(subject: Subject, text: String) async throws {
         try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise { _ in .raw(text) }

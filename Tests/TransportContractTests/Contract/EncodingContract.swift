@@ -32,7 +32,8 @@ struct EncodingContract {
         try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise { _ in
                 .chunked(
-                    headers: ["Content-Encoding": "gzip"], [body.prefix(9), Data(body.dropFirst(9))])
+                    headers: ["Content-Encoding": "gzip"],
+                    [body.prefix(9), Data(body.dropFirst(9))])
             }
             #expect(try await world.succeed(world.request()).body == text)
         }

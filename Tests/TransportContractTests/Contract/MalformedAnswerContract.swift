@@ -32,7 +32,9 @@ struct MalformedAnswerContract {
         }
     }
 
-    @Test(arguments: Subject.wire, ["xyz\r\nabc\r\n0\r\n\r\n", "-1\r\nabc\r\n", "ffffffffffffffffff\r\nabc"])
+    @Test(
+        arguments: Subject.wire,
+        ["xyz\r\nabc\r\n0\r\n\r\n", "-1\r\nabc\r\n", "ffffffffffffffffff\r\nabc"])
     func hasABadChunkSize(subject: Subject, chunks: String) async throws {
         let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
         try await answer(subject, text) { world async throws in
