@@ -52,15 +52,21 @@ struct ShapeMatch {
         _ box: JSONShape.Box, _ index: Int, _ place: ShapePlace, isStrict: Bool
     ) -> Bool {
         let step = place == .key ? box.keyStep : box.itemStep
-        let stop = Word.end(tape.words[index + 1])
+        let sure = UInt64(isStrict ? step.sureWhenStrict : step.sure)
+        let words = tape.words
+        let stop = Word.end(words[index + 1])
         let skip = place == .key ? 1 : 0
         var next = index + 2 + skip
         while next < stop {
-            let isAccepted =
-                quickly(step, next, isStrict: isStrict)
-                ?? accepts(box.shape, next, place, isStrict: isStrict)
-            guard isAccepted else { return false }
-            next = tape.end(of: next) + skip
+            let kind = words[next] >> 60
+            if sure &>> kind & 1 == 0 {
+                let isAccepted =
+                    quickly(step, next, isStrict: isStrict)
+                    ?? accepts(box.shape, next, place, isStrict: isStrict)
+                guard isAccepted else { return false }
+            }
+            let isContainer = kind >= Word.Kind.array.rawValue
+            next = (isContainer ? Word.end(words[next &+ 1]) : next &+ 1) &+ skip
         }
         return true
     }
@@ -103,7 +109,7 @@ struct ShapeMatch {
         // With as many keys as were found, none can be foreign, unless one is repeated.
         return isAccepted
             && (!members.isClosed || found == cursor.count
-                || cursor.firstForeign(to: members) == nil)
+                || cursor.firstForeign(to: members, in: tape) == nil)
     }
 }
 
@@ -119,7 +125,7 @@ extension JSONShape.Members {
 
 extension MemberCursor {
     /// The index of the first key that the shape does not have.
-    func firstForeign(to members: JSONShape.Members) -> Int? {
+    func firstForeign(to members: JSONShape.Members, in tape: Tape) -> Int? {
         let known = Set(members.keys.map { Array($0.utf8) })
         var place = first
         while place < stop {

@@ -1,7 +1,7 @@
-/// What the quick walk needs to know about a shape inside another: plain data, nothing to copy or
-/// count.
+/// What the quick walk needs to know about a shape inside another.
 ///
-/// The objects it points to are held by the shape it was made from.
+/// It is plain data, nothing to copy or count; the objects it points to are held by the shape it
+/// was made from.
 struct ShapeStep {
     /// The kinds of values that surely pass, one bit each by `Word.Kind`; also in strict shapes.
     let sure: UInt16

@@ -21,6 +21,7 @@ public final class RequestAgent: Sendable {
     public let store: (any ResponseStore)?
 
     private let clock: any RequestClock
+    private let ownCookieJar: CookieJar
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
     private let state: Mutex<State>
@@ -39,6 +40,7 @@ public final class RequestAgent: Sendable {
         self.transport = transport
         self.store = store
         self.clock = clock
+        ownCookieJar = CookieJar(clock: clock)
         let writes = PendingCacheWrites()
         self.writes = writes
         pipeline = Pipeline(flights: FlightTable(), writes: writes, scheduler: Scheduler())
@@ -53,6 +55,9 @@ public final class RequestAgent: Sendable {
         set { state.withLock { $0.configuration = newValue } }
     }
 
+    /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
+    public var cookieJar: CookieJar { configuration.cookieJar ?? ownCookieJar }
+
     /// The tasks that have not ended, in no order.
     public var activeTasks: [RequestTask] { state.withLock { Array($0.tasks.values) } }
 
@@ -63,7 +68,7 @@ public final class RequestAgent: Sendable {
     public func start(_ description: RequestDescription) -> RequestTask {
         let context = TaskContext(
             id: TaskID.next(), description: description, configuration: configuration,
-            transport: transport, store: store, clock: clock)
+            transport: transport, store: store, clock: clock, cookieJar: ownCookieJar)
         let task = RequestTask(context: context)
         let isShutDown = state.withLock { state in
             // Registered before it runs: no end can come before the entry is there.

@@ -8,6 +8,13 @@ public struct Configuration: Sendable {
     public var baseURL: String?
     /// The base of requests that use the CDN.
     public var cdnURL: String?
+    /// Places where the service lives, by name (default none).
+    public var environments: [String: Environment] = [:]
+    /// The name of the environment in use.
+    ///
+    /// `nil`, the default, uses ``baseURL`` and ``cdnURL`` as they are. A name that ``environments`` lacks fails
+    /// requests with ``RequestError/Code/invalidConfiguration``.
+    public var environment: String?
     /// How base and path are joined (default ``URLJoining/rfc3986``).
     public var urlJoining: URLJoining = .rfc3986
     /// Where an endpoint's API version goes (row URL-8).
@@ -21,6 +28,12 @@ public struct Configuration: Sendable {
     public var sharedHeaders: HTTPFields = [:]
     /// Headers made for each request, later than ``sharedHeaders``; the request's own win.
     public var headerProvider: (@Sendable () async throws -> HTTPFields)?
+    /// Headers of requests to some hosts; stronger than the shared ones, weaker than the request's own.
+    ///
+    /// They do not follow redirects to other origins. Off with an endpoint's `usesSharedHeaders`.
+    public var hostHeaders: [HostPattern: HTTPFields] = [:]
+    /// Who puts credentials on requests to which hosts; the first that matches (default none).
+    public var authenticators: [HostAuthenticator] = []
     /// Arguments of every request; the request's own win (row CFG-3).
     public var sharedArguments: Arguments = [:]
     /// Arguments made for each request, later than ``sharedArguments``; the request's own win.
@@ -31,6 +44,13 @@ public struct Configuration: Sendable {
     public var argumentEncoding = ArgumentEncoding()
     /// The `User-Agent`; `nil` sends one that names Errand.
     public var userAgent: String?
+
+    /// Whether cookies are sent and stored at all (default true).
+    ///
+    /// An endpoint's `usesCookies` decides for it alone.
+    public var usesCookies = true
+    /// Where cookies are kept; `nil`, the default, is in memory, for each agent its own.
+    public var cookieJar: CookieJar?
 
     /// Time limits of requests that name none.
     public var timeouts = Timeouts()

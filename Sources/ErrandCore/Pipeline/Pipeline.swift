@@ -13,7 +13,11 @@ package struct Pipeline: Sendable {
     /// - retry stands outside validation, so that a rejected answer may be asked for again;
     /// - the download stands outside validation: only a validated body becomes the destination file;
     /// - validation stands inside the cache, so that only validated answers are stored;
-    /// - redirects stand inside validation: a 3xx that is followed is no answer.
+    /// - redirects stand inside validation: a 3xx that is followed is no answer;
+    /// - credentials stand inside redirects: each hop's are made for its own address, and what follows
+    ///   redirects never holds any that it could carry to another origin;
+    /// - cookies stand inside redirects: each hop gets those of its own address, and what it sets is kept
+    ///   before the next one goes out.
     package init(flights: FlightTable, writes: PendingCacheWrites, scheduler: Scheduler) {
         steps = [
             ProcessStep(),  // the user's processors and the typed output
@@ -26,6 +30,8 @@ package struct Pipeline: Sendable {
             DownloadStep(),  // part file, Range, rename
             ValidateStep(),  // status, content type, body, shape
             RedirectStep(),  // follow a 3xx, without leaking credentials
+            AuthenticateStep(),  // credentials of this hop; renewed once after a 401
+            CookieStep(),  // cookies of this hop out, new ones into the jar
             TransportStep(),  // the network
         ]
     }

@@ -9,6 +9,8 @@ package final class TaskContext: Sendable {
     package let transport: any Transport
     package let store: (any ResponseStore)?
     package let clock: any RequestClock
+    /// The jar of the agent, for configurations that name none.
+    package let cookieJar: CookieJar?
     package let progress = ProgressHub()
     package let pause = PauseGate()
 
@@ -16,7 +18,8 @@ package final class TaskContext: Sendable {
 
     package init(
         id: UUID, description: RequestDescription, configuration: Configuration,
-        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock
+        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
+        cookieJar: CookieJar? = nil
     ) {
         self.id = id
         self.description = description
@@ -24,6 +27,7 @@ package final class TaskContext: Sendable {
         self.transport = transport
         self.store = store
         self.clock = clock
+        self.cookieJar = cookieJar
     }
 
     /// The typed output that `ProcessStep` made.

@@ -18,7 +18,7 @@ extension RequestError {
             case tooManyRedirects, unsafeRedirect, proxyFailed, transportFailed, agentShutDown
             case unacceptableStatus, unacceptableContentType, emptyBody, shapeMismatch
             case undecodable, processingFailed, fileFailed, resumeFailed, digestMismatch, cancelled
-            case batchFailed, chainFailed
+            case batchFailed, chainFailed, authenticationFailed
         }
 
         /// The URL is empty, cannot be parsed, or is neither http nor https.
@@ -107,6 +107,8 @@ extension RequestError {
         public static let digestMismatch = Code(.digestMismatch)
         /// The caller cancelled.
         public static let cancelled = Code(.cancelled)
+        /// Credentials cannot be had, or were refused and cannot be renewed.
+        public static let authenticationFailed = Code(.authenticationFailed)
         /// Members of a batch failed.
         public static let batchFailed = Code(.batchFailed)
         /// A chain was aborted.

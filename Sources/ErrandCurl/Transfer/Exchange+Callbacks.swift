@@ -109,7 +109,11 @@
             switch fill {
             case .bytes(let count):
                 deadlines.active(at: loop.now)
-                receiver?.didSend(bodyBytes: upload?.bytesSent ?? 0)
+                // A body that is sent again begins at 0, its progress does not.
+                if let sent = upload?.bytesSent, sent > reportedBytes {
+                    reportedBytes = sent
+                    receiver?.didSend(bodyBytes: sent)
+                }
                 return count
             case .end: return 0
             case .wait:

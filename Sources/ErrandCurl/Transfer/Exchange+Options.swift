@@ -9,6 +9,7 @@
         /// Puts a request into the handle.
         func apply(_ request: TransportRequest) throws(RequestError) {
             guard let handle else { throw CurlFailure.cannotBegin }
+            try RequestCheck.checkMethod(request.method)
             let keepsOptions = specialOptions == request.options
             if needsReset, !keepsOptions {
                 curl_easy_reset(handle)
@@ -112,10 +113,12 @@
             headers.removeAll()
             var hasAccept = false
             var hasExpect = false
+            var contentType = request.body?.contentType
             var announcesCodings = request.options.decodesContent
             for field in request.headers {
                 switch field.name.canonicalName {
                 case "host", "content-length", "transfer-encoding": continue
+                case "content-type": contentType = nil
                 case "accept": hasAccept = true
                 case "expect": hasExpect = true
                 // A range is one of the encoded form (RFC 9110 §14.2): parts of it could not be decoded.
@@ -123,6 +126,9 @@
                 default: break
                 }
                 headers.append(field)
+            }
+            if let contentType {
+                headers.append(HTTPField(name: .contentType, value: contentType))
             }
             if announcesCodings, let line = Self.acceptEncoding { headers.append(line: line) }
             if announcesNothing { headers.append(line: "Content-Length: 0") }

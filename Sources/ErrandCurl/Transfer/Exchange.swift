@@ -24,6 +24,8 @@
         @exclusivity(unchecked) var body = BodyReader()
         @exclusivity(unchecked) var upload: Upload?
         var mayReplay = false
+        /// The progress of the body that the receiver knows.
+        var reportedBytes: Int64 = 0
         /// How many times the request's head went out.
         @exclusivity(unchecked) var sendings = 0
         /// Why the transfer fails, once somebody knows.
@@ -71,6 +73,7 @@
             head.reset(limit: request.options.maximumHeadBytes)
             body.reset(request.options)
             mayReplay = request.options.mayReplay
+            reportedBytes = 0
             sendings = 0
             failure = nil
             isReceivingPaused = false
