@@ -36,9 +36,11 @@ let package = Package(
     targets: [
         // The walls: which target may import what is checked by Scripts/check-walls.
         .target(name: "ErrandJSON", swiftSettings: settings),
-        .target(name: "ErrandCore", dependencies: ["ErrandJSON", httpTypes], swiftSettings: settings),
         .target(
-            name: "ErrandURLSession", dependencies: ["ErrandCore", httpTypes], swiftSettings: settings
+            name: "ErrandCore", dependencies: ["ErrandJSON", httpTypes], swiftSettings: settings),
+        .target(
+            name: "ErrandURLSession", dependencies: ["ErrandCore", httpTypes],
+            swiftSettings: settings
         ),
         .systemLibrary(
             name: "CLibcurl", pkgConfig: "libcurl",
@@ -85,11 +87,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ErrandCurlTests", dependencies: ["ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes],
+            name: "ErrandCurlTests",
+            dependencies: ["ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ErrandSQLiteTests", dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],
+            name: "ErrandSQLiteTests",
+            dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],
             swiftSettings: settings
         ),
         .testTarget(

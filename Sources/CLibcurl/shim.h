@@ -1,2 +1,154 @@
+/* What Swift cannot import by itself: libcurl's variadic functions, epoll, and the three functions of each
+ * decompression library. Nothing here decides anything. */
 #pragma once
 #include <curl/curl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if LIBCURL_VERSION_NUM < 0x075700
+#error "libcurl 7.87.0 or newer is needed"
+#endif
+
+/* curl_easy_setopt, one function for each kind of value. */
+static inline CURLcode errand_set_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode errand_set_offset(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode errand_set_pointer(CURL *handle, CURLoption option, const void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode errand_set_string(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode errand_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count) {
+    struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+    return curl_easy_setopt(handle, option, &blob);
+}
+
+/* The callbacks of an easy handle. */
+typedef size_t (*errand_data_callback)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*errand_seek_callback)(void *context, curl_off_t offset, int origin);
+typedef int (*errand_request_callback)(
+    void *context, char *remote, char *local, int remote_port, int local_port);
+typedef curl_socket_t (*errand_open_callback)(
+    void *context, curlsocktype purpose, struct curl_sockaddr *address);
+typedef int (*errand_close_callback)(void *context, curl_socket_t socket);
+
+static inline CURLcode errand_set_data_callback(
+    CURL *handle, CURLoption option, errand_data_callback callback) {
+    return curl_easy_setopt(handle, option, callback);
+}
+static inline CURLcode errand_set_seek_callback(CURL *handle, errand_seek_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, callback);
+}
+static inline CURLcode errand_set_request_callback(CURL *handle, errand_request_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
+}
+static inline CURLcode errand_set_open_callback(CURL *handle, errand_open_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+static inline CURLcode errand_set_close_callback(CURL *handle, errand_close_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
+/* curl_easy_getinfo. */
+static inline CURLcode errand_get_long(CURL *handle, CURLINFO info, long *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLcode errand_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLcode errand_get_string(CURL *handle, CURLINFO info, char **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline curl_version_info_data *errand_version_info(void) {
+    return curl_version_info(CURLVERSION_NOW);
+}
+
+/* The multi handle. */
+typedef int (*errand_socket_callback)(
+    CURL *handle, curl_socket_t socket, int interest, void *context, void *socket_context);
+typedef int (*errand_timer_callback)(CURLM *multi, long milliseconds, void *context);
+
+static inline CURLMcode errand_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+static inline CURLMcode errand_multi_set_callbacks(
+    CURLM *multi, errand_socket_callback socket, errand_timer_callback timer, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+    return code;
+}
+static inline CURLcode errand_message_result(const CURLMsg *message) { return message->data.result; }
+
+#ifdef __linux__
+#include <pthread.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+static inline int errand_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+static inline int errand_eventfd_create(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+static inline int errand_epoll_add(int set, int descriptor, uint32_t events) {
+    struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+    return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event);
+}
+static inline int errand_epoll_modify(int set, int descriptor, uint32_t events) {
+    struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+    return epoll_ctl(set, EPOLL_CTL_MOD, descriptor, &event);
+}
+static inline int errand_epoll_remove(int set, int descriptor) {
+    return epoll_ctl(set, EPOLL_CTL_DEL, descriptor, NULL);
+}
+static inline int errand_event_descriptor(const struct epoll_event *event) { return event->data.fd; }
+static inline uint32_t errand_event_flags(const struct epoll_event *event) { return event->events; }
+static const uint32_t errand_epoll_in = EPOLLIN, errand_epoll_out = EPOLLOUT,
+                      errand_epoll_failure = EPOLLERR | EPOLLHUP;
+int pthread_setname_np(pthread_t thread, const char *name);
+static inline void errand_name_thread(const char *name) {
+    char shortened[16];
+    strncpy(shortened, name, sizeof shortened - 1);
+    shortened[sizeof shortened - 1] = 0;
+    pthread_setname_np(pthread_self(), shortened);
+}
+static inline int errand_socket(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+#endif
+
+/* zlib's stream as its ABI has had it since 1.0. The libraries are opened at run time, where libcurl's own
+ * dependencies have brought them, so that no further development package is needed to build. */
+typedef struct {
+    const uint8_t *next_in;
+    unsigned int avail_in;
+    unsigned long total_in;
+    uint8_t *next_out;
+    unsigned int avail_out;
+    unsigned long total_out;
+    const char *msg;
+    void *state, *zalloc, *zfree, *opaque;
+    int data_type;
+    unsigned long adler, reserved;
+} errand_zlib_stream;
+typedef int (*errand_inflate_init)(errand_zlib_stream *, int window, const char *version, int size);
+typedef int (*errand_inflate)(errand_zlib_stream *, int flush);
+typedef int (*errand_inflate_end)(errand_zlib_stream *);
+
+typedef void *(*errand_brotli_create)(void *allocate, void *release, void *opaque);
+typedef int (*errand_brotli_decode)(
+    void *state, size_t *available_in, const uint8_t **next_in, size_t *available_out,
+    uint8_t **next_out, size_t *total_out);
+typedef void (*errand_brotli_destroy)(void *state);
+
+typedef struct { void *bytes; size_t size, position; } errand_zstd_output;
+typedef struct { const void *bytes; size_t size, position; } errand_zstd_input;
+typedef void *(*errand_zstd_create)(void);
+typedef size_t (*errand_zstd_decode)(void *stream, errand_zstd_output *, errand_zstd_input *);
+typedef size_t (*errand_zstd_destroy)(void *stream);
+typedef unsigned (*errand_zstd_is_error)(size_t code);

@@ -5,6 +5,13 @@ enum JSONPrinter {
         var isPretty = false
         var sortsKeys = false
         var escapesSlashes = false
+        /// Whether the layout is `JSONEncoder`'s: a space before colons, empty containers open.
+        var isFoundations = false
+
+        var colon: StaticString {
+            if isPretty { return isFoundations ? " : " : ": " }
+            return ":"
+        }
     }
 
     /// An open container: the words of its values that are still to come, last one first.
@@ -32,7 +39,8 @@ enum JSONPrinter {
         open(tape, json.index, &frames, sink, style)
         while var frame = frames.popLast() {
             guard let place = frame.next(in: tape) else {
-                if !frame.isFirst { newLine(frames.count, sink, style) }
+                if frame.isFirst, style.isFoundations { newLine(0, sink, style) }
+                if !frame.isFirst || style.isFoundations { newLine(frames.count, sink, style) }
                 sink.write(frame.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
                 continue
             }
@@ -42,7 +50,7 @@ enum JSONPrinter {
             newLine(frames.count, sink, style)
             if frame.isObject {
                 scalar(tape, place, sink, style)
-                sink.write(style.isPretty ? ": " : ":")
+                sink.write(style.colon)
                 open(tape, place + 1, &frames, sink, style)
             } else {
                 open(tape, place, &frames, sink, style)

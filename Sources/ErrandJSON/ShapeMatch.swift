@@ -89,61 +89,6 @@ extension JSONShape.Members {
     }
 }
 
-/// Looks up keys of an object, quickest in the order in which they stand there.
-struct MemberCursor {
-    let tape: Tape
-    private let first: Int
-    private let stop: Int
-    private var next: Int
-
-    /// How many members the object has.
-    let count: Int
-
-    init(tape: Tape, object: Int) {
-        self.tape = tape
-        first = object + 2
-        next = first
-        stop = Word.end(tape.words[object + 1])
-        count = Word.count(tape.words[object + 1])
-    }
-
-    /// The index of the value of a member with this key, nil if there is none.
-    @inline(__always)
-    mutating func find(_ key: UnsafeBufferPointer<UInt8>) -> Int? {
-        let start = next
-        var place = start
-        while place < stop {
-            let after = tape.end(of: place + 1)
-            if tape.isString(at: place, equalTo: key) {
-                next = after
-                return place + 1
-            }
-            place = after
-        }
-        place = first
-        while place < start {
-            let after = tape.end(of: place + 1)
-            if tape.isString(at: place, equalTo: key) {
-                next = after
-                return place + 1
-            }
-            place = after
-        }
-        return nil
-    }
-
-    /// The index of the first key that the shape does not have.
-    func firstForeign(to members: JSONShape.Members) -> Int? {
-        let known = Set(members.keys.map { Array($0.utf8) })
-        var place = first
-        while place < stop {
-            if !known.contains(tape.unescapedBytes(at: place)) { return place }
-            place = tape.end(of: place + 1)
-        }
-        return nil
-    }
-}
-
 extension JSONShape.Rule {
     /// Whether a rule without inner shapes accepts a value.
     func acceptsLeaf(_ json: JSON, _ kind: Word.Kind) -> Bool {
@@ -172,5 +117,18 @@ extension JSON {
     var isIntegral: Bool {
         let exact = ExactNumber(tape.text(at: index))
         return exact.exponent >= 0
+    }
+}
+
+extension MemberCursor {
+    /// The index of the first key that the shape does not have.
+    func firstForeign(to members: JSONShape.Members) -> Int? {
+        let known = Set(members.keys.map { Array($0.utf8) })
+        var place = first
+        while place < stop {
+            if !known.contains(tape.unescapedBytes(at: place)) { return place }
+            place = tape.end(of: place + 1)
+        }
+        return nil
     }
 }

@@ -31,7 +31,7 @@ enum StringScan {
         while true {
             let count = Scan.plainText(next)
             next += count
-            if count < 16 { return next }
+            if count < 8 { return next }
         }
     }
 

@@ -10,6 +10,7 @@ final class Tape: @unchecked Sendable {
     /// The document, followed by `padding` zero bytes that let scanners read ahead.
     let bytes: UnsafePointer<UInt8>
     let byteCount: Int
+    /// The words, followed by one more: a null to point to where a value is missing.
     let words: UnsafePointer<UInt64>
     let wordCount: Int
 
@@ -36,8 +37,9 @@ final class Tape: @unchecked Sendable {
     static let absent: Tape = {
         let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: Tape.padding)
         bytes.initialize(repeating: 0, count: Tape.padding)
-        let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-        words.initialize(to: Word.make(.absent, length: 0, offset: 0))
+        let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 2)
+        words[0] = Word.make(.absent, length: 0, offset: 0)
+        words[1] = Word.make(.null, length: 0, offset: 0)
         return Tape(adopting: bytes, byteCount: 0, words: words, wordCount: 1)
     }()
 

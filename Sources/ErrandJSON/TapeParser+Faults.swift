@@ -21,6 +21,7 @@ extension Tape {
             bytes.deallocate()
             throw error
         }
+        parser.finish()
         let tape = Tape(
             adopting: bytes, byteCount: count, words: parser.words, wordCount: parser.wordCount)
         if options.duplicateKeys == .reject, let offset = tape.firstDuplicateKey() {

@@ -44,6 +44,12 @@ struct TapeParser {
     /// Whether the innermost open container is one level too deep.
     var isTooDeep: Bool { depth > maximumDepth }
 
+    /// Writes the null that stands behind every tape, without counting it.
+    mutating func finish() {
+        reserve()
+        free.pointee = Word.make(.null, length: 0, offset: 0)
+    }
+
     /// Parses the document; false if it is at fault.
     mutating func run() -> Bool {
         if end - start >= 3, start[0] == 0xEF, start[1] == 0xBB, start[2] == 0xBF { next += 3 }
@@ -185,7 +191,7 @@ struct TapeParser {
         while true {
             let length = Scan.plainText(past)
             past += length
-            if length < 16 { break }
+            if length < 8 { break }
         }
         if past.pointee != UInt8(ascii: "\"") {
             guard let rest = StringScan.finish(past) else { return false }

@@ -157,8 +157,9 @@ nonisolated open class BaseRequest {
         it.cacheVersion = cacheVersion
         it.cachePolicy = cachePolicy
         it.cacheIdentity = cacheIdentity
-        if cacheSeconds >= 0 || duplicatePolicy != .allow || cachePolicy != nil {
-            it.cacheArguments = cacheArguments(it.arguments)
+        if it.needsKey {
+            let counting = cacheArguments(it.arguments)
+            if counting != it.arguments { it.cacheArguments = counting ?? Arguments() }
         }
         it.writesCacheAsynchronously = writesCacheAsynchronously
         it.ignoresCache = ignoresCache

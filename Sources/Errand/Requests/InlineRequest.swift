@@ -31,7 +31,6 @@ nonisolated public final class InlineRequest: BaseRequest {
 
     package override func makeDescription() -> RequestDescription {
         var it = values
-        if it.cacheArguments == nil { it.cacheArguments = it.arguments }
         it.tag = tag
         it.userInfo = userInfo
         it.ignoresCache = ignoresCache

@@ -1,5 +1,4 @@
-import ErrandJSON
-public import Foundation
+public import ErrandJSON
 
 /// An endpoint whose answer is JSON of a `Decodable` type.
 ///
@@ -14,14 +13,12 @@ nonisolated open class JSONRequest<Output: Decodable & Sendable>: Request<Output
     /// Makes a request.
     public override init() { super.init() }
 
-    /// Decodes the body with ``jsonDecoder``.
+    /// Decodes the body with ``jsonDecoder``. Validation has parsed it already; it is not parsed again.
     open override var decoder: ResponseDecoder<Output> {
-        let decode = jsonDecoder
-        return ResponseDecoder { try decode($0.data) }
+        let decoder = jsonDecoder
+        return ResponseDecoder { try decoder.decode(Output.self, from: try $0.parsedJSON()) }
     }
 
-    /// Turns bytes into the output; override it for key, date or data strategies of your own. Default: no strategies.
-    open var jsonDecoder: @Sendable (Data) throws -> Output {
-        { try JSONDecoder().decode(Output.self, from: $0) }
-    }
+    /// Key, date and data strategies; override it for your own. They are `JSONDecoder`'s, with its defaults.
+    open var jsonDecoder: FastJSONDecoder { FastJSONDecoder() }
 }

@@ -21,6 +21,7 @@ public final class RequestAgent: Sendable {
 
     private let clock: any RequestClock
     private let pipeline: Pipeline
+    private let writes: PendingCacheWrites
     private let state: Mutex<State>
 
     /// Makes an agent.
@@ -37,7 +38,9 @@ public final class RequestAgent: Sendable {
         self.transport = transport
         self.store = store
         self.clock = clock
-        pipeline = Pipeline(flights: FlightTable(), scheduler: Scheduler())
+        let writes = PendingCacheWrites()
+        self.writes = writes
+        pipeline = Pipeline(flights: FlightTable(), writes: writes, scheduler: Scheduler())
         state = Mutex(State(configuration: configuration))
     }
 
@@ -94,6 +97,7 @@ public final class RequestAgent: Sendable {
         } onCancel: {
             stopAll()
         }
+        await writes.flush()
         transport.shutDown()
     }
 
@@ -111,6 +115,9 @@ public final class RequestAgent: Sendable {
             if isIdle { continuation.resume() }
         }
     }
+
+    /// Waits until what was to be cached so far is in the store.
+    public func flushCache() async { await writes.flush() }
 
     private func run(_ task: RequestTask) async -> TaskOutcome {
         let context = task.context

@@ -3,7 +3,6 @@ import Foundation
 /// Writes arguments as `a=1&b%5Bc%5D=2`, straight to bytes (rows ENC-1 to ENC-13).
 struct FormWriter {
     private let encoding: ArgumentEncoding
-    private let text: ArgumentText
     private let kept: ByteSet
     private var bytes: [UInt8] = []
     /// The name of the value in hand, escaped: `b%5Bc%5D`.
@@ -44,7 +43,6 @@ struct FormWriter {
 
     private init(_ encoding: ArgumentEncoding) {
         self.encoding = encoding
-        text = ArgumentText(encoding: encoding)
         kept =
             switch encoding.escapes {
             case .query: Self.query
@@ -80,13 +78,15 @@ struct FormWriter {
         case .array(let nodes):
             try write(array: nodes, depth: depth)
         case .set(let nodes):
-            for node in try sorted(nodes) { try write(node, depth: depth + 1) }
+            for node in try Self.sorted(nodes, encoding: encoding, name: name) {
+                try write(node, depth: depth + 1)
+            }
         case .null:
             guard encoding.nulls != .omit else { return }
             beginPair()
             if encoding.nulls == .empty { bytes.append(UInt8(ascii: "=")) }
         default:
-            let value = try scalar(node)
+            let value = try Self.scalar(node, encoding: encoding, name: name)
             beginPair()
             bytes.append(UInt8(ascii: "="))
             appendToBytes(value)
@@ -117,7 +117,7 @@ struct FormWriter {
                 throw ArgumentText.invalid(
                     name, "holds a collection in a list, which the comma style cannot write")
             default:
-                values.append(try scalar(node))
+                values.append(try Self.scalar(node, encoding: encoding, name: name))
             }
         }
         guard !values.isEmpty else { return }
@@ -129,20 +129,26 @@ struct FormWriter {
     }
 
     /// Elements of a set in the order of their text; collections in it keep theirs, behind the others.
-    private func sorted(_ nodes: [ArgumentNode]) throws(RequestError) -> [ArgumentNode] {
+    static func sorted(
+        _ nodes: [ArgumentNode], encoding: ArgumentEncoding, name: String
+    ) throws(RequestError) -> [ArgumentNode] {
         var keyed: [(text: String, node: ArgumentNode)] = []
         for node in nodes {
             switch node {
             case .array, .set, .object: keyed.append(("\u{10FFFF}\(node)", node))
             case .null: keyed.append(("", node))
-            default: keyed.append((try scalar(node), node))
+            default: keyed.append((try Self.scalar(node, encoding: encoding, name: name), node))
             }
         }
         keyed.sort { $0.text.utf16.lexicographicallyPrecedes($1.text.utf16) }
         return keyed.map(\.node)
     }
 
-    private func scalar(_ node: ArgumentNode) throws(RequestError) -> String {
+    /// A value that is no collection, before escaping.
+    static func scalar(
+        _ node: ArgumentNode, encoding: ArgumentEncoding, name: String
+    ) throws(RequestError) -> String {
+        let text = ArgumentText(encoding: encoding)
         switch node {
         case .null, .array, .set, .object: return ""
         case .bool(let value):
@@ -153,7 +159,8 @@ struct FormWriter {
         case .double(let value): return try ArgumentText.number(value, name: name)
         case .decimal(let value): return try ArgumentText.decimal(value, name: name)
         case .string(let value): return value
-        case .date(let value): return try scalar(text.date(value, name: name))
+        case .date(let value):
+            return try scalar(text.date(value, name: name), encoding: encoding, name: name)
         case .data(let value): return text.data(value)
         }
     }

@@ -5,19 +5,23 @@ public import HTTPTypes
 public protocol ResponseStore: Sendable {
     /// The entry of a key, whatever its age; `nil` when there is none.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``.
+    /// - Throws: ``RequestError/Code/storeFailed`` when the store cannot be read;
+    ///   ``RequestError/Code/cacheMiss`` with ``CacheMissReason/invalidData`` when the entry is damaged. The
+    ///   damaged entry is gone by then.
     func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse?
 
     /// Writes an entry, whole or not at all, in place of the one that is there.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``.
+    /// - Throws: ``RequestError/Code/storeFailed``, also for an entry that is larger than the whole store may be;
+    ///   then the one that was there is gone.
     func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError)
 
     /// Removes an entry; nothing happens where there is none.
     func remove(_ key: CacheKey) async throws(RequestError)
 
     /// Removes the entries for which the predicate holds; `nil` removes all.
-    func removeAll(where predicate: (@Sendable (StoredEntryInfo) -> Bool)?) async throws(RequestError)
+    func removeAll(where predicate: (@Sendable (StoredEntryInfo) -> Bool)?)
+        async throws(RequestError)
 
     /// What is stored, without the bodies.
     func entries() async throws(RequestError) -> [StoredEntryInfo]
@@ -25,7 +29,7 @@ public protocol ResponseStore: Sendable {
 
 /// What identifies an answer: the canonical final request (row CAC-7), never a description.
 public struct CacheKey: Sendable, Hashable {
-    /// Method, final URL, digest of arguments or body, and identity, each on a line.
+    /// Method, final URL, `Accept`, `Accept-Language`, digest of the body, and identity, each on a line.
     public let canonical: String
 
     /// Makes a key of its canonical text.
@@ -76,6 +80,11 @@ public struct StoredResponse: Sendable, Hashable {
         self.appVersion = appVersion
         self.identity = identity
         self.tag = tag
+    }
+
+    /// The size of headers and body in bytes.
+    public var size: Int {
+        headers.reduce(body.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
 }
 

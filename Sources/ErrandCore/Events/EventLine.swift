@@ -5,10 +5,16 @@ struct EventLine: Sendable {
     private var isTelling = false
     private var isClosed = false
 
-    /// Adds an event; returns it when the caller is to tell it. Nothing enters behind the end.
+    /// Adds an event; returns it when the caller is to tell it. Behind the end nothing enters but what came of
+    /// writing the answer to the store, which need not be waited for.
     mutating func enter(_ event: RequestEvent) -> RequestEvent? {
-        guard !isClosed else { return nil }
-        if case .ended = event.kind { isClosed = true }
+        switch event.kind {
+        case .ended:
+            guard !isClosed else { return nil }
+            isClosed = true
+        case .cacheStored, .cacheWriteFailed: break
+        default: guard !isClosed else { return nil }
+        }
         guard !isTelling else {
             waiting.append(event)
             return nil

@@ -45,9 +45,13 @@ package struct AdaptStep: Step {
             }
         }
         exchange.request = request
-        exchange.cacheKey = try RequestBuilder.cacheKey(
+        if let counting = try RequestBuilder.keyRequest(
             for: request, description: description, configuration: configuration,
             sharedArguments: arguments)
+        {
+            exchange.cacheKey = CacheKeyBuilder.key(
+                for: counting, identity: description.cacheIdentity)
+        }
         exchange.context.emit(.adapted(method: request.method, url: request.url.redacted))
         return try await next(exchange)
     }

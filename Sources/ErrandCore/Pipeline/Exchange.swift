@@ -6,10 +6,10 @@ package struct Exchange: Sendable {
     package var request: TransportRequest
     /// The number of the present attempt, from 1; 0 before the first.
     package var attempt = 0
-    /// What identifies the answer in the store and among duplicates; `nil` when nothing can.
-    package var cacheKey: CacheKey?
     /// Where the body goes; `nil` collects it in memory.
     package var sink: (any ResponseSink)?
+    /// The key of the request as `cacheArguments` would have it; `nil` where the request's own holds.
+    package var cacheKey: CacheKey?
 
     package init(context: TaskContext, request: TransportRequest) {
         self.context = context

@@ -10,12 +10,12 @@ package struct Pipeline: Sendable {
     /// - the download stands outside validation: only a validated body becomes the destination file;
     /// - validation stands inside the cache, so that only validated answers are stored;
     /// - redirects stand inside validation: a 3xx that is followed is no answer.
-    package init(flights: FlightTable, scheduler: Scheduler) {
+    package init(flights: FlightTable, writes: PendingCacheWrites, scheduler: Scheduler) {
         steps = [
             ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire
             JoinStep(flights: flights),  // share an identical request that is under way
-            CacheStep(),  // answer from the store, or store what comes
+            CacheStep(writes: writes, validate: ResponseValidation.check),  // answer from the store, or store what comes
             ScheduleStep(scheduler: scheduler),  // wait for a place
             RetryStep(),  // try again, if the policy says so
             DownloadStep(),  // part file, Range, rename

@@ -32,20 +32,24 @@ final class ResponseCollector: TransferReceiver {
     func run(_ request: TransportRequest) async -> CollectedAnswer {
         // Unsafe only in that nobody counts the resumes: `didEnd` is told once by contract, and `hasEnded`
         // holds a transport to it.
-        await withUnsafeContinuation { continuation in
-            let wasCancelled = state.withLock { state in
-                if !state.isCancelled { state.waiter = continuation }
-                return state.isCancelled
-            }
-            guard !wasCancelled else {
-                // Cancelled before anything was sent: nothing is.
-                continuation.resume(
-                    returning: CollectedAnswer(
-                        body: .failure(.cancelled), end: TransferEnd(error: .cancelled)))
-                return
-            }
-            begin(request)
+        await withUnsafeContinuation { run(request, resuming: $0) }
+    }
+
+    func run(
+        _ request: TransportRequest, resuming continuation: UnsafeContinuation<CollectedAnswer, Never>
+    ) {
+        let wasCancelled = state.withLock { state in
+            if !state.isCancelled { state.waiter = continuation }
+            return state.isCancelled
         }
+        guard !wasCancelled else {
+            // Cancelled before anything was sent: nothing is.
+            let end = TransferEnd(error: .cancelled)
+            continuation.resume(
+                returning: CollectedAnswer(body: .failure(.cancelled), end: end))
+            return
+        }
+        begin(request)
     }
 
     /// The transfer may be cancelled, bring bytes and end before `start` returns.

@@ -40,16 +40,28 @@ package final class ConcatenatedBodySource: BodySource {
     deinit { close() }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
-        while true {
+        // Small bodies share a buffer: a transport may send one packet for each read.
+        var filled = 0
+        while filled < buffer.count {
+            let result: BodyRead
             switch current() {
-            case .failure(let error): return .failed(error)
-            case .success(nil): return .end
+            case .failure(let error): result = .failed(error)
+            case .success(nil): result = .end
             case .success(let source?):
-                let result = source.read(into: buffer)
-                guard case .end = result else { return result }
-                advance(past: source)
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                result = source.read(into: rest)
+                if case .end = result {
+                    advance(past: source)
+                    continue
+                }
             }
+            guard case .bytes(let count) = result else {
+                // What ends or holds up reading is there again at the next call.
+                return filled > 0 ? .bytes(filled) : result
+            }
+            filled += count
         }
+        return filled > 0 ? .bytes(filled) : .wait
     }
 
     package func whenReadable(_ notify: @escaping @Sendable () -> Void) {

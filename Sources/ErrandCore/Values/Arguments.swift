@@ -73,6 +73,9 @@ public struct Arguments: Sendable, Hashable {
         return merged
     }
 
+    /// These arguments and later ones, which win over arguments of the same name.
+    public func merging(_ later: Arguments) -> Arguments { later.merging(shared: self) }
+
     /// The same pairs sorted by name, by code units; equal names keep their order.
     ///
     /// Only at the top: ``ArgumentEncoding/sortsKeys`` sorts at every level.

@@ -8,6 +8,8 @@ public struct HTTPBody: Sendable {
         case stream(length: Int64?, make: @Sendable () throws -> AnyChunks)
         /// Bytes from a source made anew for every attempt, such as a multipart body.
         case source(length: Int64?, make: @Sendable () throws(RequestError) -> any BodySource)
+        /// Parts, each from memory, a file or a stream.
+        case multipart(MultipartBody)
     }
 
     package var storage: Storage
@@ -61,6 +63,7 @@ public struct HTTPBody: Sendable {
         case .file: nil
         case .stream(let length, _): length
         case .source(let length, _): length
+        case .multipart(let body): body.knownLength
         }
     }
 }

@@ -80,7 +80,7 @@ public struct RequestDescription: Sendable {
     public var cachePolicy: CachePolicy?
     /// Whose data this is.
     public var cacheIdentity: String?
-    /// The arguments that count for the key: without nonces and time stamps.
+    /// The arguments that count for the cache key, without nonces and time stamps; `nil`: all of them.
     public var cacheArguments: Arguments?
     /// Whether delivery does not wait for the write.
     public var writesCacheAsynchronously = true
@@ -95,6 +95,11 @@ public struct RequestDescription: Sendable {
     package var decode: (@Sendable (Response) throws(RequestError) -> any Sendable)?
     /// Where a download goes; `nil` for everything that is none.
     public var download: DownloadPlan?
+
+    /// Whether anybody will ask for the cache key.
+    package var needsKey: Bool {
+        cacheSeconds >= 0 || duplicatePolicy != .allow || cachePolicy != nil
+    }
 
     /// A description with every default.
     public init(endpoint: String, url: String) {

@@ -9,6 +9,9 @@ final class ScriptedTransfer: Transfer {
     struct Machine: Sendable {
         private var steps: ArraySlice<ScriptedAnswer.Step>
         private var isPaused = false
+        private var isTellingBytes = false
+        /// A receiver may be resumed by another thread before its `.pause` has come back here.
+        private var wasResumedMeanwhile = false
         private var ending: RequestError?
         private(set) var hasEnded = false
 
@@ -29,18 +32,24 @@ final class ScriptedTransfer: Transfer {
             if case .fail(let error) = step { return finish(error) }
             if case .hold(let gate) = step, !gate.isOpen { return .perform(step) }
             steps.removeFirst()
+            if case .bytes = step { isTellingBytes = true }
             return .perform(step)
         }
 
         mutating func heard(_ demand: Demand) {
+            isTellingBytes = false
+            defer { wasResumedMeanwhile = false }
             switch demand {
             case .more: break
-            case .pause: isPaused = true
+            case .pause: isPaused = !wasResumedMeanwhile
             case .stop: end(.cancelled)
             }
         }
 
-        mutating func resume() { isPaused = false }
+        mutating func resume() {
+            isPaused = false
+            if isTellingBytes { wasResumedMeanwhile = true }
+        }
 
         mutating func end(_ error: RequestError) {
             if ending == nil, !hasEnded { ending = error }

@@ -27,7 +27,10 @@ final class Register: BaseRequest {
     // What
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? {
-        ["username": username, "password": password, "tags": ["a", "b"], "invitedBy": nil as String?]
+        [
+            "username": username, "password": password, "tags": ["a", "b"],
+            "invitedBy": nil as String?,
+        ]
     }
     override var argumentPlacement: ArgumentPlacement { .body }
     override var requestSerializer: RequestSerializer { .json }
@@ -126,7 +129,7 @@ class PageRequest<Item: Codable & Sendable>: AppRequest<Page<Item>> {
 
 final class Users: PageRequest<User> {
     override var url: String { "/users" }
-    override var jsonDecoder: @Sendable (Data) throws -> Page<User> {
+    override var jsonDecoder: JSONDecoding {
         { try JSONDecoder().decode(Page<User>.self, from: $0) }
     }
 }

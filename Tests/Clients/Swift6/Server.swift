@@ -40,7 +40,9 @@ nonisolated func agents() async throws {
     configuration.sharedArguments = ["app": "client"]
     configuration.headerProvider = { [.authorization: "Bearer token"] }
     configuration.urlFilters = [ClosureURLFilter { url, _ in url + "?v=1" }]
-    configuration.responseProcessors = [BusinessCheck(), ClosureProcessor { response, _ in response }]
+    configuration.responseProcessors = [
+        BusinessCheck(), ClosureProcessor { response, _ in response },
+    ]
     configuration.eventListeners = [Printer()]
     let urlSession = RequestAgent(configuration: configuration, transport: URLSessionTransport())
     let inMemory = RequestAgent(configuration: configuration, store: MemoryResponseStore())

@@ -42,7 +42,8 @@ final class ViewModel {
             try await Users().value()
         } catch {
             // Typed throws: the error is a RequestError without a cast.
-            errors.append("\(error.code) \(error.stage) \(error.shapeFault?.path.description ?? "")")
+            errors.append(
+                "\(error.code) \(error.stage) \(error.shapeFault?.path.description ?? "")")
             if error.code == .cancelled || error.underlying is BusinessError { return }
         }
     }

@@ -1,0 +1,12 @@
+import Errand
+import Foundation
+
+/// A photo from the CDN, into a file.
+final class GetPhoto: DownloadRequest {
+    let file: URL
+    init(to file: URL) { self.file = file }
+
+    override var url: String { "photos/sunset.ppm" }
+    override var usesCDN: Bool { true }
+    override var destination: URL { file }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+/// Puts arguments into the query, the body, or both (rows ENC-9, ENC-11, RSQ-2).
+struct ArgumentPlacing {
+    private let description: RequestDescription
+    private let encoding: ArgumentEncoding
+    /// The endpoint's arguments and the shared ones; `nil` when there are none at all.
+    private let arguments: Arguments?
+
+    init(description: RequestDescription, configuration: Configuration, shared: Arguments) {
+        self.description = description
+        encoding = description.argumentEncoding ?? configuration.argumentEncoding
+        if shared.isEmpty {
+            arguments = description.arguments
+        } else {
+            arguments = (description.arguments ?? Arguments())
+                .merging(shared: shared, fixedNames: configuration.fixedArgumentNames)
+        }
+    }
+
+    /// What is added to the URL's query; empty when nothing is.
+    func query() throws(RequestError) -> String {
+        guard isInQuery, let arguments, !arguments.isEmpty else { return "" }
+        let bytes = try naming { () throws(RequestError) in
+            try FormWriter.bytes(of: arguments, encoding: encoding)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The endpoint's own body, else one made of the arguments, else none.
+    func body() throws(RequestError) -> HTTPBody? {
+        if let body = description.body {
+            guard isInBody, let arguments, !arguments.isEmpty else { return body }
+            return try naming { () throws(RequestError) in
+                try body.addingMultipartFields(arguments, encoding: encoding)
+            }
+        }
+        guard isInBody else { return nil }
+        return try naming { () throws(RequestError) in try serialized() }
+    }
+
+    private func serialized() throws(RequestError) -> HTTPBody? {
+        switch description.requestSerializer {
+        case .form:
+            // A form without arguments is an empty body with a type, for methods that are meant for bodies.
+            guard arguments?.isEmpty == false || isForm(description.method) else { return nil }
+            let bytes = try FormWriter.bytes(of: arguments ?? Arguments(), encoding: encoding)
+            return .data(Data(bytes), contentType: "application/x-www-form-urlencoded")
+        case .json:
+            guard let arguments else { return nil }
+            let bytes = try ArgumentJSONWriter.bytes(of: arguments, encoding: encoding)
+            return .data(Data(bytes), contentType: "application/json")
+        case .plist:
+            return try propertyList(.xml)
+        case .binaryPlist:
+            return try propertyList(.binary)
+        case .custom(let contentType, let serialize):
+            guard let arguments else { return nil }
+            do {
+                return .data(try serialize(arguments), contentType: contentType)
+            } catch {
+                throw error as? RequestError
+                    ?? RequestError(
+                        .invalidArguments, stage: .build,
+                        "The custom request serializer failed; what it threw lies beneath.",
+                        underlying: error)
+            }
+        }
+    }
+
+    private func propertyList(
+        _ format: PropertyListSerialization.PropertyListFormat
+    ) throws(RequestError) -> HTTPBody? {
+        guard let arguments else { return nil }
+        let data = try ArgumentPropertyListWriter(encoding: encoding)
+            .data(of: arguments, format: format)
+        return .data(data, contentType: "application/x-plist")
+    }
+
+    private func isForm(_ method: HTTPMethod) -> Bool {
+        method == .post || method == .put || method == .patch
+    }
+
+    private var isAutomaticallyInQuery: Bool {
+        let method = description.method
+        return method == .get || method == .head || method == .delete
+    }
+
+    private var isInQuery: Bool {
+        switch description.argumentPlacement {
+        case .automatic: isAutomaticallyInQuery
+        case .query, .queryAndBody: true
+        case .body: false
+        }
+    }
+
+    private var isInBody: Bool {
+        switch description.argumentPlacement {
+        case .automatic: !isAutomaticallyInQuery
+        case .body, .queryAndBody: true
+        case .query: false
+        }
+    }
+
+    /// Puts the endpoint's name in front of what went wrong.
+    private func naming<Value>(
+        _ body: () throws(RequestError) -> Value
+    ) throws(RequestError) -> Value {
+        do throws(RequestError) {
+            return try body()
+        } catch {
+            var error = error
+            error.message = "\(description.endpoint): \(error.message)"
+            throw error
+        }
+    }
+}

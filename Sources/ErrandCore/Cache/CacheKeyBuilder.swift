@@ -1,0 +1,66 @@
+package import HTTPTypes
+
+/// Makes the key of a final request (row CAC-7).
+///
+/// Everything that decides about the answer is in it, a line each: the method, the URL without fragment,
+/// `Accept` and `Accept-Language`, the digest of the body, and last whose data it is, so that two users
+/// have a slot each (row CAC-5). Credentials and other headers are not: a new token is no new answer.
+package enum CacheKeyBuilder {
+    /// The key of a request; `nil` digest where there is no body.
+    package static func key(
+        method: HTTPMethod, url: URI, bodyDigest: String?, headers: HTTPFields = [:],
+        identity: String?
+    ) -> CacheKey {
+        var plain = url
+        plain.fragment = nil
+        plain.userInfo = nil
+        var text = method.rawValue + "\n" + plain.string + "\n"
+        text += (headers[.accept] ?? "") + "\n" + (headers[.acceptLanguage] ?? "") + "\n"
+        text += (bodyDigest ?? "") + "\n"
+        // The last line may hold line breaks without being taken for another; no identity is not an
+        // empty one.
+        if let identity { text += "=" + identity }
+        return CacheKey(canonical: text)
+    }
+
+    /// The digest of a body: `nil` for none.
+    ///
+    /// - Returns: `.unknown` for a file or a stream, whose bytes are not known before they are sent: such
+    ///   a request has no key and is not cached.
+    package static func digest(of body: HTTPBody?) -> BodyDigest {
+        guard let body else { return .none }
+        guard case .data(let data) = body.storage else { return .unknown }
+        return .sha256(SHA256.hex(data))
+    }
+
+    /// What is known of a body.
+    package enum BodyDigest: Sendable, Hashable {
+        /// There is no body.
+        case none
+        /// The bytes' digest in hex.
+        case sha256(String)
+        /// Nobody can tell yet.
+        case unknown
+    }
+
+    /// The key of a request for the wire; `nil` where it has none.
+    package static func key(for request: TransportRequest, identity: String?) -> CacheKey? {
+        let digest: String?
+        switch self.digest(of: request.body) {
+        case .none: digest = nil
+        case .sha256(let hex): digest = hex
+        case .unknown: return nil
+        }
+        return key(
+            method: request.method, url: request.url, bodyDigest: digest,
+            headers: request.headers, identity: identity)
+    }
+}
+
+/// The key of an exchange: the one made from `cacheArguments` where `AdaptStep` left one, else the
+/// request's own; `nil` for a body whose bytes are not known.
+package func cacheKey(for exchange: Exchange) -> CacheKey? {
+    exchange.cacheKey
+        ?? CacheKeyBuilder.key(
+            for: exchange.request, identity: exchange.description.cacheIdentity)
+}

@@ -1,0 +1,25 @@
+package import Foundation
+import HTTPTypes
+
+// The two ways between an answer and its stored form.
+
+extension StoredResponse {
+    /// What is stored of an answer; `nil` for one whose body is a file.
+    package init?(_ response: Response, rules: CacheRules, tag: Int, storedAt: Date) {
+        guard case .data(let body) = response.body else { return nil }
+        self.init(
+            status: response.status.code, headers: response.headers, body: body,
+            url: response.url.string, storedAt: storedAt, cacheVersion: rules.cacheVersion,
+            appVersion: rules.appVersion, identity: rules.identity, tag: tag)
+    }
+
+    /// The answer as it was; `nil` when what is stored can be no answer (row CAC-9: strict decoding).
+    ///
+    /// - Parameter requestURL: The address asked for, which is nearly always the one that answered.
+    package func response(to requestURL: URI, source: Response.Source) -> Response? {
+        guard (200..<1000).contains(status) else { return nil }
+        return Response(
+            status: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
+            url: requestURL, source: source, attempts: 0)
+    }
+}

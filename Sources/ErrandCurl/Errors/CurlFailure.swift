@@ -1,0 +1,232 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandCore
+
+    /// libcurl's results as errors that say what to do.
+    enum CurlFailure {
+        /// What else is known when libcurl reports an error.
+        struct Context {
+            /// libcurl's own words for this case; never shown, they may hold addresses and names.
+            var text: String
+            var host: String
+            /// The request's head has gone out.
+            var isConnected: Bool
+            var isHeadComplete: Bool
+            var hasHeadBegun: Bool
+            /// What a proxy answered to CONNECT; 0 when none was asked.
+            var proxyAnswer: Int
+            var limits: Timeouts?
+        }
+
+        /// The error for a result that is not `CURLE_OK`.
+        static func error(_ result: CURLcode, context: Context) -> RequestError {
+            if result == CURLE_OPERATION_TIMEDOUT {
+                return timedOut(context.isConnected ? .idle : .connect, limits: context.limits)
+            }
+            if context.proxyAnswer >= 300, !context.isConnected {
+                return make(
+                    .proxyFailed,
+                    "The proxy answered \(context.proxyAnswer) to CONNECT for \(context.host). "
+                        + (context.proxyAnswer == 407
+                            ? "Put user and password into the proxy's URL."
+                            : "Check that the proxy may reach this host."),
+                    result)
+            }
+            let (code, message) = verdict(result, context)
+            return make(code, message, result)
+        }
+
+        private static func verdict(
+            _ result: CURLcode, _ context: Context
+        ) -> (RequestError.Code, String) {
+            let host = context.host
+            switch result {
+            case CURLE_URL_MALFORMAT:
+                return (.invalidURL, "libcurl does not take the URL. Check its host and port.")
+            case CURLE_COULDNT_RESOLVE_HOST:
+                return (
+                    .cannotFindHost,
+                    "\(host) has no address. Check the host's name and the network."
+                )
+            case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+                return (.proxyFailed, "The proxy cannot be reached or used. Check its URL.")
+            case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
+                return (
+                    .cannotConnect,
+                    "Nobody answers at \(host). Check host and port, and that the server runs."
+                )
+            case CURLE_GOT_NOTHING:
+                return (
+                    .connectionLost, "\(host) closed the connection without an answer. Try again."
+                )
+            case CURLE_PARTIAL_FILE:
+                return (
+                    .truncatedBody,
+                    "The body of \(host)'s answer ended before its announced length."
+                )
+            case CURLE_SEND_FAIL_REWIND:
+                return (lostBeforeAnswer.code, lostBeforeAnswer.message)
+            case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
+                return broken(context)
+            case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR:
+                return (.badServerResponse, "\(host) did not answer in HTTP.")
+            case CURLE_UNSUPPORTED_PROTOCOL:
+                return context.isConnected
+                    ? (.badServerResponse, "\(host) did not answer in HTTP.")
+                    : (.unsupported, "This libcurl cannot carry the URL's scheme.")
+            case CURLE_OUT_OF_MEMORY where context.isConnected && !context.isHeadComplete,
+                CURLcode(rawValue: 100) where context.isConnected:
+                return (.badServerResponse, "A header line of \(host)'s answer is too long.")
+            case CURLE_BAD_CONTENT_ENCODING:
+                return (.badContentEncoding, "The answer's encoding is corrupt or unknown.")
+            default:
+                return secure(result, context)
+                    ?? (
+                        .transportFailed,
+                        "The transfer from \(host) failed; the underlying error has libcurl's words."
+                    )
+            }
+        }
+
+        /// A connection that broke, or that carried what is not HTTP.
+        private static func broken(_ context: Context) -> (RequestError.Code, String) {
+            let text = context.text
+            if text.contains("chunk") {
+                return (.badServerResponse, "The chunks of \(context.host)'s answer are malformed.")
+            }
+            if text.contains("Too large response headers") || text.contains("header") {
+                return (.badServerResponse, "The head of \(context.host)'s answer is too large.")
+            }
+            if context.isHeadComplete {
+                return (
+                    .connectionLost,
+                    "The connection to \(context.host) broke before the answer was complete. Try again."
+                )
+            }
+            return (
+                .connectionLost,
+                "The connection to \(context.host) broke before an answer came. Try again."
+            )
+        }
+
+        private static func secure(
+            _ result: CURLcode, _ context: Context
+        ) -> (RequestError.Code, String)? {
+            switch result {
+            case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR,
+                CURLE_SSL_INVALIDCERTSTATUS:
+                return (
+                    .certificateRejected,
+                    "The certificate of \(context.host) is not trusted, out of date, or for another host. "
+                        + "Check the server's certificate, or name its authority in a SecurityPolicy."
+                )
+            case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+                return (
+                    .pinMismatch,
+                    "\(context.host) showed a key that is not among the pinned ones. "
+                        + "Check for an interceptor, or add the server's new key to the pins."
+                )
+            case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
+                return (
+                    .clientCertificateRejected,
+                    "The client certificate is missing, unusable or refused. "
+                        + "Check its file, its key and whether \(context.host) accepts it."
+                )
+            case CURLE_SSL_CACERT_BADFILE:
+                return (
+                    .invalidConfiguration,
+                    "The certificates to trust cannot be read. Check the SecurityPolicy's authorities."
+                )
+            case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
+                CURLE_USE_SSL_FAILED:
+                return (
+                    .secureConnectionFailed,
+                    "No secure connection to \(context.host) came about. "
+                        + "Check that it speaks TLS on this port, in a version that is allowed."
+                )
+            default: return nil
+            }
+        }
+
+        // MARK: - Errors of our own
+
+        static func timedOut(_ kind: RequestError.TimeoutKind, limits: Timeouts?) -> RequestError {
+            let message: String
+            switch kind {
+            case .connect:
+                let limit = limits?.connect.map { " within \($0)" } ?? ""
+                message =
+                    "No connection came about\(limit). Check the host, or raise timeouts.connect."
+            case .idle, .total:
+                let limit = limits?.idle.map { " for \($0)" } ?? ""
+                message = "Nothing was sent or received\(limit). Try again, or raise timeouts.idle."
+            }
+            return RequestError(.timedOut, stage: .transport, message, timeout: kind)
+        }
+
+        static func badResponse(_ fault: HeadFault) -> RequestError {
+            RequestError(
+                .badServerResponse, stage: .transport,
+                "The server's answer cannot be accepted. \(fault.message)")
+        }
+
+        /// The version is another than the request insists on.
+        static func wrongVersion(_ version: HTTPVersion, wanted: TransportOptions) -> RequestError?
+        {
+            switch wanted.httpVersion {
+            case .automatic, .http11: return nil
+            case .http2, .http2PriorKnowledge:
+                guard version != .http2 else { return nil }
+                return RequestError(
+                    .unsupported, stage: .transport,
+                    "The server answered in \(version.rawValue), the request insists on HTTP/2. "
+                        + "Use the automatic version.")
+            }
+        }
+
+        static func refused(_ result: CURLcode) -> RequestError {
+            make(
+                .unsupported,
+                "libcurl \(CurlLibrary.linked.version) does not take an option that the request needs.",
+                result)
+        }
+
+        static var headCutOff: RequestError {
+            RequestError(
+                .connectionLost, stage: .transport,
+                "The connection ended inside the answer's head. Try again.")
+        }
+
+        static var lostBeforeAnswer: RequestError {
+            RequestError(
+                .connectionLost, stage: .transport,
+                "A kept connection broke before the answer. The server may have read the request, "
+                    + "so it was not sent again by itself.")
+        }
+
+        static var cannotBegin: RequestError {
+            RequestError(
+                .transportFailed, stage: .transport,
+                "The transfer could not begin: the system lacks memory, descriptors or threads.")
+        }
+
+        static var shutDown: RequestError {
+            RequestError(
+                .agentShutDown, stage: .transport,
+                "The transport was shut down. Use another one for new requests.")
+        }
+
+        static var unknown: RequestError {
+            RequestError(.transportFailed, stage: .transport, "The transfer failed.")
+        }
+
+        private static func make(
+            _ code: RequestError.Code, _ message: String, _ result: CURLcode
+        ) -> RequestError {
+            RequestError(
+                code, stage: .transport, message,
+                underlying: CurlError(
+                    code: Int(result.rawValue), text: String(cString: curl_easy_strerror(result))))
+        }
+    }
+#endif

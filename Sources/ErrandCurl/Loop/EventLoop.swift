@@ -1,0 +1,256 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandCore
+    import Glibc
+
+    /// The one thread that owns libcurl's multi handle, its easy handles and its sockets.
+    ///
+    /// Each turn: read the mailbox, let libcurl's timer and our deadlines act, collect what is done, sleep in
+    /// `epoll_wait` until a socket, a deadline or the mailbox has something. `docs/curl-loop.md` has the picture.
+    final class EventLoop {
+        private let mailbox: Mailbox
+        private let poll: Int32
+        private let wakeUp: Int32
+        private var multi: UnsafeMutableRawPointer?
+
+        /// The moment this turn began.
+        private(set) var now = EventLoop.readClock()
+        /// What all exchanges share because only one of them is served at a time.
+        let workbench = Workbench()
+
+        private var sockets: SocketTable
+        private var batch: [Mailbox.Message] = []
+        private var active: [Exchange] = []
+        private var spare: [Exchange] = []
+        private var curlTimer = MonotonicTime.never
+        private var nextSweep = MonotonicTime.never
+        private var isShutDown = false
+        private var isClosing = false
+
+        init(mailbox: Mailbox, configuration: CurlConfiguration, poll: Int32, wakeUp: Int32) {
+            self.mailbox = mailbox
+            self.poll = poll
+            self.wakeUp = wakeUp
+            sockets = SocketTable(poll: poll)
+            CurlLibrary.initialize()
+            multi = curl_multi_init()
+            guard let multi else { return }
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            _ = errand_multi_set_callbacks(multi, onSocket, onTimer, context)
+            set(CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections))
+            set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maximumConnections ?? 0))
+            set(CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.connectionsPerHost ?? 0))
+        }
+
+        /// Gives libcurl's handles back.
+        ///
+        /// Closing connections calls back, so this cannot wait for `deinit`.
+        private func cleanUp() {
+            spare.removeAll()
+            if let multi { curl_multi_cleanup(multi) }
+            multi = nil
+        }
+
+        /// Serves until the mailbox is closed and every transfer has ended.
+        func run() {
+            let capacity = 128
+            let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
+            defer { events.deallocate() }
+            while true {
+                readMailbox()
+                serveTimers()
+                collect()
+                if isClosing, active.isEmpty, mailbox.leave() { return cleanUp() }
+                let mayWait = curlTimer > now && mailbox.fallAsleep()
+                let limit = mayWait ? min(curlTimer, nextSweep).milliseconds(from: now) : 0
+                let count = epoll_wait(poll, events, Int32(capacity), limit)
+                if mayWait { mailbox.wake() }
+                now = EventLoop.readClock()
+                for index in 0..<Int(max(0, count)) { serve(events + index) }
+                if count > 0 { collect() }
+            }
+        }
+
+        // MARK: - Events
+
+        private func serve(_ event: UnsafePointer<epoll_event>) {
+            let socket = errand_event_descriptor(event)
+            if socket == wakeUp {
+                var count: UInt64 = 0
+                _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
+            } else if sockets.isWanted(socket) {
+                let flags = errand_event_flags(event)
+                var action: Int32 = 0
+                if flags & errand_epoll_in != 0 { action |= CURL_CSELECT_IN }
+                if flags & errand_epoll_out != 0 { action |= CURL_CSELECT_OUT }
+                if flags & errand_epoll_failure != 0 { action |= CURL_CSELECT_ERR }
+                var running: Int32 = 0
+                curl_multi_socket_action(multi, socket, action, &running)
+            } else {
+                // An idle connection speaks, most likely to say goodbye. libcurl looks before it uses it again.
+                sockets.unwatch(socket)
+            }
+        }
+
+        private func serveTimers() {
+            // A new transfer asks to be called again at once, a few times: cheaper here than by way of `epoll_wait`.
+            var rounds = 0
+            while curlTimer <= now, rounds < 4 {
+                curlTimer = .never
+                rounds += 1
+                var running: Int32 = 0
+                curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+            }
+            if nextSweep <= now { sweep() }
+        }
+
+        /// Ends what has waited for too long and finds out when to look again.
+        ///
+        /// One look at all transfers, rarely, is cheaper than a timer for each.
+        private func sweep() {
+            nextSweep = .never
+            var late: [(Exchange, RequestError.TimeoutKind)] = []
+            for exchange in active {
+                switch exchange.deadlines.check(at: now) {
+                case .expired(let kind): late.append((exchange, kind))
+                case .next(let moment): nextSweep = min(nextSweep, moment)
+                }
+            }
+            for (exchange, kind) in late { exchange.stop(.timedOut(kind)) }
+        }
+
+        /// A deadline has come nearer.
+        func expectSweep(by moment: MonotonicTime) { nextSweep = min(nextSweep, moment) }
+
+        private func collect() {
+            var left: Int32 = 0
+            while let message = curl_multi_info_read(multi, &left) {
+                guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle
+                else { continue }
+                let result = errand_message_result(message)
+                var context: UnsafeMutablePointer<CChar>?
+                errand_get_string(handle, CURLINFO_PRIVATE, &context)
+                guard let context else { continue }
+                Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().libcurlFinished(
+                    result)
+            }
+        }
+
+        // MARK: - Messages
+
+        private func readMailbox() {
+            mailbox.take(into: &batch)
+            guard !batch.isEmpty else { return }
+            for message in batch {
+                switch message {
+                case .start(let transfer): start(transfer)
+                case .attend(let transfer): attend(transfer)
+                case .close: isClosing = true
+                case .shutDown:
+                    isShutDown = true
+                    for exchange in active { exchange.stop(.shutDown) }
+                }
+            }
+            batch.removeAll(keepingCapacity: true)
+        }
+
+        private func start(_ transfer: CurlTransfer) {
+            let exchange = spare.popLast() ?? Exchange(loop: self)
+            exchange.activeIndex = active.count
+            active.append(exchange)
+            transfer.exchange = exchange
+            exchange.take(transfer)
+            if isShutDown {
+                exchange.stop(.shutDown)
+            } else if transfer.signals().contains(.cancel) {
+                exchange.stop(.cancelled)
+            } else {
+                exchange.begin()
+            }
+        }
+
+        private func attend(_ transfer: CurlTransfer) {
+            let signals = transfer.takeSignals()
+            guard let exchange = transfer.exchange else { return }
+            if signals.contains(.cancel) { return exchange.stop(.cancelled) }
+            if signals.contains(.readable) { exchange.bodyIsReadable() }
+            if signals.contains(.resume), transfer.exchange != nil { exchange.resume() }
+        }
+
+        // MARK: - For exchanges
+
+        /// Gives a handle to libcurl.
+        func attach(_ exchange: Exchange) -> Bool {
+            guard let multi, let handle = exchange.handle else { return false }
+            return curl_multi_add_handle(multi, handle) == CURLM_OK
+        }
+
+        /// Takes a handle back from libcurl.
+        func detach(_ exchange: Exchange) {
+            guard let multi, let handle = exchange.handle else { return }
+            curl_multi_remove_handle(multi, handle)
+        }
+
+        /// The exchange has ended and can serve another transfer.
+        func recycle(_ exchange: Exchange) {
+            let index = exchange.activeIndex
+            guard active.indices.contains(index), active[index] === exchange else { return }
+            active[index] = active[active.count - 1]
+            active[index].activeIndex = index
+            active.removeLast()
+            if spare.count < 256 { spare.append(exchange) }
+        }
+
+        fileprivate func wish(_ interest: Int32, _ socket: Int32) {
+            var events: UInt32 = 0
+            if interest != CURL_POLL_REMOVE {
+                if interest & CURL_POLL_IN != 0 { events |= errand_epoll_in }
+                if interest & CURL_POLL_OUT != 0 { events |= errand_epoll_out }
+            }
+            sockets.want(events, of: socket)
+        }
+
+        fileprivate func setTimer(_ milliseconds: Int) {
+            curlTimer = milliseconds < 0 ? .never : now.advanced(milliseconds: milliseconds)
+        }
+
+        func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+            let socket = errand_socket(address)
+            sockets.opened(socket)
+            return socket
+        }
+
+        func close(_ socket: Int32) -> Int32 {
+            sockets.closed(socket)
+            return Glibc.close(socket)
+        }
+
+        private func set(_ option: CURLMoption, _ value: Int) {
+            _ = errand_multi_set_long(multi, option, value)
+        }
+
+        /// The time now, read from the system.
+        static func readClock() -> MonotonicTime {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return MonotonicTime(
+                nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+        }
+    }
+
+    private let onSocket: errand_socket_callback = { _, socket, interest, context, _ in
+        guard let context else { return 0 }
+        Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            $0.wish(interest, socket)
+        }
+        return 0
+    }
+
+    private let onTimer: errand_timer_callback = { _, milliseconds, context in
+        guard let context else { return 0 }
+        Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            $0.setTimer(milliseconds)
+        }
+        return 0
+    }
+#endif

@@ -1,0 +1,164 @@
+#if os(Linux)
+    import CLibcurl
+    import Glibc
+    import Synchronization
+
+    /// What other threads put down for the loop's thread; that thread starts with the first message.
+    ///
+    /// The event descriptor is written only while the loop sleeps, so a busy loop costs its callers a lock.
+    final class Mailbox: Sendable {
+        enum Message: Sendable {
+            /// A new transfer.
+            case start(CurlTransfer)
+            /// A transfer's signals have changed.
+            case attend(CurlTransfer)
+            /// End everything, now and from now on.
+            case shutDown
+            /// Nobody will send anything new: leave when all transfers have ended.
+            case close
+        }
+
+        private struct State {
+            var messages: [Message] = []
+            var isAsleep = false
+            var loop = LoopThread.none
+        }
+
+        private enum LoopThread: Sendable {
+            case none
+            case running(wakeUp: Int32)
+            case gone
+        }
+
+        private let configuration: CurlConfiguration
+        private let state = Mutex(State())
+
+        init(configuration: CurlConfiguration) { self.configuration = configuration }
+
+        /// Puts a message down; false when there is no loop to read it.
+        func post(_ message: Message) -> Bool {
+            let (isTaken, wakeUp) = state.withLock { state -> (Bool, Int32?) in
+                if case .none = state.loop { state.loop = startThread() }
+                guard case .running(let descriptor) = state.loop else { return (false, nil) }
+                state.messages.append(message)
+                guard state.isAsleep else { return (true, nil) }
+                state.isAsleep = false
+                return (true, descriptor)
+            }
+            if let wakeUp {
+                var one: UInt64 = 1
+                _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)
+            }
+            return isTaken
+        }
+
+        /// Nobody will send anything new.
+        func close() {
+            let isRunning = state.withLock { state in
+                if case .running = state.loop { return true }
+                state.loop = .gone
+                return false
+            }
+            if isRunning { _ = post(.close) }
+        }
+
+        /// Swaps the waiting messages for an empty array.
+        ///
+        /// Loop thread only.
+        func take(into batch: inout [Message]) {
+            state.withLock { swap(&$0.messages, &batch) }
+        }
+
+        /// True when nothing waits: whoever posts from now on wakes the loop.
+        ///
+        /// Loop thread only.
+        func fallAsleep() -> Bool {
+            state.withLock { state in
+                state.isAsleep = state.messages.isEmpty
+                return state.isAsleep
+            }
+        }
+
+        /// The loop is awake for another reason.
+        ///
+        /// Loop thread only.
+        func wake() { state.withLock { $0.isAsleep = false } }
+
+        /// True when nothing waits: later messages find no loop.
+        ///
+        /// Loop thread only.
+        func leave() -> Bool {
+            state.withLock { state in
+                guard state.messages.isEmpty else { return false }
+                state.loop = .gone
+                return true
+            }
+        }
+
+        private func startThread() -> LoopThread {
+            let wakeUp = errand_eventfd_create()
+            let poll = errand_epoll_create()
+            guard wakeUp >= 0, poll >= 0, errand_epoll_add(poll, wakeUp, errand_epoll_in) == 0
+            else {
+                if wakeUp >= 0 { Glibc.close(wakeUp) }
+                if poll >= 0 { Glibc.close(poll) }
+                return .none
+            }
+            let seed = LoopSeed(
+                mailbox: self, configuration: configuration, poll: poll, wakeUp: wakeUp)
+            guard seed.sprout() else {
+                Glibc.close(wakeUp)
+                Glibc.close(poll)
+                return .none
+            }
+            return .running(wakeUp: wakeUp)
+        }
+    }
+
+    /// What the loop's thread needs to begin.
+    private final class LoopSeed: Sendable {
+        private let mailbox: Mailbox
+        private let configuration: CurlConfiguration
+        private let poll: Int32
+        private let wakeUp: Int32
+
+        init(mailbox: Mailbox, configuration: CurlConfiguration, poll: Int32, wakeUp: Int32) {
+            self.mailbox = mailbox
+            self.configuration = configuration
+            self.poll = poll
+            self.wakeUp = wakeUp
+        }
+
+        /// Starts the thread; false when the system has none to give.
+        func sprout() -> Bool {
+            var thread = pthread_t()
+            let seed = Unmanaged.passRetained(self)
+            let result = pthread_create(
+                &thread, nil,
+                { context in
+                    guard let context else { return nil }
+                    Unmanaged<LoopSeed>.fromOpaque(context).takeRetainedValue().grow()
+                    return nil
+                }, seed.toOpaque())
+            guard result == 0 else {
+                seed.release()
+                return false
+            }
+            pthread_detach(thread)
+            return true
+        }
+
+        private func grow() {
+            // Signals are the application's: no handler of its may run on, and no SIGPIPE end, this thread.
+            var all = sigset_t()
+            sigfillset(&all)
+            pthread_sigmask(SIG_BLOCK, &all, nil)
+            errand_name_thread(configuration.name)
+            let loop = EventLoop(
+                mailbox: mailbox, configuration: configuration, poll: poll, wakeUp: wakeUp)
+            loop.run()
+            Glibc.close(poll)
+            Glibc.close(wakeUp)
+        }
+    }
+#endif

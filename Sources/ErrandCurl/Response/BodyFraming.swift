@@ -1,0 +1,55 @@
+/// What a head says about its body (RFC 9112 §6, RFC 9110 §8.4).
+package struct BodyFraming: Sendable, Hashable {
+    /// The announced length on the wire.
+    package private(set) var contentLength: Int64?
+    /// Whether the body comes in chunks.
+    package private(set) var isChunked = false
+    /// The content codings in the order they were applied; `identity` left out.
+    package private(set) var contentCodings: [String] = []
+    /// Whether both a length and chunks were announced: the body is read, its connection not used again.
+    package var isSuspicious: Bool { isChunked && contentLength != nil }
+
+    package init() {}
+
+    /// Takes the value of a framing field.
+    package mutating func add(_ value: String, meaning: FieldCache.Meaning) throws(HeadFault) {
+        switch meaning {
+        case .contentLength: try addLength(value)
+        case .transferEncoding: try addTransferCodings(value)
+        case .contentEncoding:
+            contentCodings += Self.tokens(in: value).filter { $0 != "identity" }
+        case .ordinary, .secret: break
+        }
+    }
+
+    private mutating func addLength(_ value: String) throws(HeadFault) {
+        // A list of equal numbers is one number (RFC 9110 §8.6).
+        for token in value.split(separator: ",", omittingEmptySubsequences: false) {
+            let digits = token.utf8.filter { $0 != 0x20 && $0 != 0x09 }
+            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
+                let length = Int64(String(decoding: digits, as: UTF8.self))
+            else { throw HeadFault("Content-Length is not a number of bytes.") }
+            if let contentLength, contentLength != length {
+                throw HeadFault("There are two different values of Content-Length.")
+            }
+            contentLength = length
+        }
+    }
+
+    private mutating func addTransferCodings(_ value: String) throws(HeadFault) {
+        for token in Self.tokens(in: value) where token != "identity" {
+            guard token == "chunked" else {
+                throw HeadFault("The transfer coding is not chunked, and no other was asked for.")
+            }
+            guard !isChunked else { throw HeadFault("The body is said to be chunked twice.") }
+            isChunked = true
+        }
+    }
+
+    private static func tokens(in value: String) -> [String] {
+        value.split(separator: ",").compactMap { part in
+            let token = part.filter { $0 != " " && $0 != "\t" }.lowercased()
+            return token.isEmpty ? nil : token
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+package import HTTPTypes
+
+/// Makes fields of lines, and remembers lines and names: a server says the same again and again, and a name
+/// is checked and lower-cased once.
+///
+/// Two direct-mapped tables of fixed size: a later line may push out an earlier one, nothing ever grows.
+package struct FieldCache: Sendable {
+    /// What a field means for reading the body.
+    package enum Meaning: UInt8, Sendable {
+        case ordinary, contentLength, transferEncoding, contentEncoding
+        /// Not kept longer than its answer.
+        case secret
+    }
+
+    private struct Name: Sendable {
+        let bytes: [UInt8]
+        let name: HTTPField.Name
+        let meaning: Meaning
+    }
+
+    private struct Line: Sendable {
+        let bytes: [UInt8]
+        let field: HTTPField
+        let meaning: Meaning
+    }
+
+    private static let slots = 256
+    private static let longestLine = 160
+    private static let longestName = 64
+
+    private var names = [Name?](repeating: nil, count: slots)
+    private var lines = [Line?](repeating: nil, count: slots)
+
+    package init() {}
+
+    /// The field in a line without its end; `nil` for a name that is no token, which is left out.
+    package mutating func field(
+        in line: UnsafeRawBufferPointer
+    ) throws(HeadFault) -> (field: HTTPField, meaning: Meaning)? {
+        let slot = Self.slot(of: line)
+        if let known = lines[slot], Self.isSame(known.bytes, line) {
+            return (known.field, known.meaning)
+        }
+        guard let colon = line.firstIndex(of: 0x3A) else {
+            throw HeadFault("A header line has no colon.")
+        }
+        guard !line.contains(where: { $0 == 0 || $0 == 0x0D }) else {
+            throw HeadFault("A header line holds NUL or CR.")
+        }
+        let written = UnsafeRawBufferPointer(rebasing: line[..<colon])
+        let trimmed = Self.trimmingEnd(written)
+        guard let known = name(trimmed) else { return nil }
+        if trimmed.count != written.count, known.meaning.isFraming {
+            throw HeadFault("There is a space before the colon of \(known.name.canonicalName).")
+        }
+        let value = Self.trimming(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
+        let field = HTTPField(name: known.name, lenientValue: value)
+        if line.count <= Self.longestLine, known.meaning != .secret {
+            lines[slot] = Line(bytes: Array(line), field: field, meaning: known.meaning)
+        }
+        return (field, known.meaning)
+    }
+
+    private mutating func name(_ bytes: UnsafeRawBufferPointer) -> Name? {
+        let slot = Self.slot(of: bytes)
+        if let known = names[slot], Self.isSame(known.bytes, bytes) { return known }
+        guard let name = HTTPField.Name(String(decoding: bytes, as: UTF8.self)) else { return nil }
+        let made = Name(bytes: Array(bytes), name: name, meaning: Meaning(of: name))
+        if bytes.count <= Self.longestName { names[slot] = made }
+        return made
+    }
+
+    /// Mixes the length and up to 16 bytes at either end.
+    private static func slot(of bytes: UnsafeRawBufferPointer) -> Int {
+        var hash = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
+        if bytes.count >= 8 {
+            hash ^= bytes.loadUnaligned(as: UInt64.self)
+            hash = hash &* 0xFF51_AFD7_ED55_8CCD
+            hash ^= bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
+        } else {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        }
+        hash = hash &* 0xC4CE_B9FE_1A85_EC53
+        return Int(hash >> 56)
+    }
+
+    private static func isSame(_ known: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard known.count == bytes.count else { return false }
+        guard let right = bytes.baseAddress else { return true }
+        return known.withUnsafeBytes { left in
+            left.baseAddress.map { memcmp($0, right, bytes.count) == 0 } ?? true
+        }
+    }
+
+    private static func trimmingEnd(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var end = bytes.count
+        while end > 0, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: bytes[..<end])
+    }
+
+    private static func trimming(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var start = 0
+        while start < bytes.count, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
+        return trimmingEnd(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    }
+}
+
+extension FieldCache.Meaning {
+    /// Whether a fault here would change where the body ends.
+    package var isFraming: Bool { self == .contentLength || self == .transferEncoding }
+
+    init(of name: HTTPField.Name) {
+        switch name.canonicalName {
+        case "content-length": self = .contentLength
+        case "transfer-encoding": self = .transferEncoding
+        case "content-encoding": self = .contentEncoding
+        case "set-cookie", "set-cookie2", "location", "authentication-info", "www-authenticate",
+            "proxy-authenticate":
+            self = .secret
+        default: self = .ordinary
+        }
+    }
+}

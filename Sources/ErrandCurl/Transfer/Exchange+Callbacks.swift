@@ -1,0 +1,192 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandCore
+    import HTTPTypes
+
+    // What libcurl calls while it serves a handle. Here nothing may end: a callback gives up by its return value,
+    // and the end follows when libcurl has let go.
+    extension Exchange {
+        /// True when the owner has cancelled: noticed here, no further byte reaches the receiver.
+        private var isCancelled: Bool {
+            guard let transfer, transfer.signals().contains(.cancel) else { return false }
+            state.abort(.cancelled)
+            return true
+        }
+
+        /// The head of the request is about to go out on a connection.
+        fileprivate func requestStarts() -> Int32 {
+            deadlines.connected(at: loop.now)
+            loop.expectSweep(by: deadlines.first)
+            sendings += 1
+            guard sendings == 1 || mayReplay else {
+                // libcurl found a kept connection dead and wants to send again what the server may have read.
+                return give(up: CurlFailure.lostBeforeAnswer)
+            }
+            return CURL_PREREQFUNC_OK
+        }
+
+        /// A line of a head, or of the trailers.
+        fileprivate func receive(line: UnsafeRawBufferPointer) -> Int {
+            guard !isCancelled, !state.isAborting else { return 0 }
+            deadlines.active(at: loop.now)
+            switch head.feed(line, cache: &loop.workbench.fields) {
+            case .more: return line.count
+            case .interim(let head):
+                receiver?.didReceive(informational: responseHead(head))
+                return isCancelled ? 0 : line.count
+            case .final(let head): return receive(final: head) ? line.count : 0
+            case .failed(let fault):
+                _ = give(up: CurlFailure.badResponse(fault))
+                return 0
+            }
+        }
+
+        private func receive(final head: HeadParser.Head) -> Bool {
+            guard let transfer else { return false }
+            if let fault = CurlFailure.wrongVersion(head.version, wanted: transfer.request.options)
+            {
+                _ = give(up: fault)
+                return false
+            }
+            if head.framing.isSuspicious { errand_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
+            needsReset = needsReset || head.framing.isSuspicious
+            let hasBody =
+                transfer.request.method != .head && head.status.code != 204
+                && head.status.code != 304
+            let fault = hasBody ? body.begin(head.framing) : nil
+            receiver?.didReceive(head: responseHead(head, hasBody: hasBody))
+            if let fault { _ = give(up: fault) }
+            return !isCancelled && !state.isAborting
+        }
+
+        private func responseHead(_ head: HeadParser.Head, hasBody: Bool = false) -> ResponseHead {
+            let isPlain = hasBody && !head.framing.isChunked && head.framing.contentCodings.isEmpty
+            return ResponseHead(
+                status: head.status, headers: head.fields, httpVersion: head.version,
+                remoteAddress: handle.flatMap { loop.workbench.peer.text(of: $0) },
+                contentLength: isPlain ? head.framing.contentLength : nil)
+        }
+
+        /// Bytes of the body as they came over the wire, chunks joined.
+        fileprivate func receive(bytes: UnsafeRawBufferPointer) -> Int {
+            guard !isCancelled, !state.isAborting else { return Int(CURL_WRITEFUNC_ERROR) }
+            if state.isPaused {
+                isReceivingPaused = true
+                return Int(CURL_WRITEFUNC_PAUSE)
+            }
+            deadlines.active(at: loop.now)
+            guard head.isComplete else {
+                return Int(give(up: CurlFailure.headCutOff)) * Int(CURL_WRITEFUNC_ERROR)
+            }
+            deliverBody(bytes)
+            return state.isAborting ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
+        }
+
+        /// Decodes bytes, or what an earlier break has left over, and hands them on.
+        func deliverBody(_ bytes: UnsafeRawBufferPointer?) {
+            guard let receiver, let transfer else { return }
+            let fault = body.deliver(bytes, by: loop.workbench.decoded) { bytes in
+                switch receiver.didReceive(bytes: bytes) {
+                case .more: break
+                case .pause:
+                    state.pause()
+                    deadlines.suspend()
+                case .stop: state.abort(.cancelled)
+                }
+                if transfer.signals().contains(.cancel) { state.abort(.cancelled) }
+                return state.isLive
+            }
+            if let fault { _ = give(up: fault) }
+        }
+
+        /// libcurl wants bytes of the request's body.
+        fileprivate func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            guard !isCancelled, !state.isAborting else { return Int(CURL_READFUNC_ABORT) }
+            guard let fill = upload?.fill(buffer) else { return 0 }
+            switch fill {
+            case .bytes(let count):
+                deadlines.active(at: loop.now)
+                receiver?.didSend(bodyBytes: upload?.bytesSent ?? 0)
+                return count
+            case .end: return 0
+            case .wait:
+                isSendingPaused = true
+                upload?.whenReadable { [weak transfer] in transfer?.raise(.readable) }
+                return Int(CURL_READFUNC_PAUSE)
+            case .failed(let error):
+                _ = give(up: error)
+                return Int(CURL_READFUNC_ABORT)
+            }
+        }
+
+        /// libcurl wants to begin again at the body's first byte.
+        fileprivate func seek(to offset: Int64) -> Int32 {
+            guard offset == 0, mayReplay, upload?.rewind() == true else {
+                return CURL_SEEKFUNC_FAIL
+            }
+            return CURL_SEEKFUNC_OK
+        }
+
+        /// Notes the first reason to fail.
+        ///
+        /// Returns what aborts the request callback.
+        private func give(up error: RequestError) -> Int32 {
+            if failure == nil { failure = error }
+            state.abort(.failed)
+            return CURL_PREREQFUNC_ABORT
+        }
+    }
+
+    // MARK: - The C side
+
+    private func with<Result>(
+        _ context: UnsafeMutableRawPointer?, else fallback: Result, _ body: (Exchange) -> Result
+    ) -> Result {
+        guard let context else { return fallback }
+        return Unmanaged<Exchange>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
+    }
+
+    let onRequestStart: errand_request_callback = { context, _, _, _, _ in
+        with(context, else: CURL_PREREQFUNC_ABORT) { $0.requestStarts() }
+    }
+
+    let onHeaderLine: errand_data_callback = { bytes, size, count, context in
+        with(context, else: 0) {
+            $0.receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+    }
+
+    let onBodyBytes: errand_data_callback = { bytes, size, count, context in
+        with(context, else: 0) {
+            $0.receive(bytes: UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+    }
+
+    let onSend: errand_data_callback = { bytes, size, count, context in
+        with(context, else: Int(CURL_READFUNC_ABORT)) {
+            $0.send(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+        }
+    }
+
+    let onSeek: errand_seek_callback = { context, offset, origin in
+        with(context, else: CURL_SEEKFUNC_FAIL) {
+            origin == SEEK_SET ? $0.seek(to: Int64(offset)) : CURL_SEEKFUNC_FAIL
+        }
+    }
+
+    // Connections outlive the exchange that made them: the context of these two is the loop.
+
+    let onOpen: errand_open_callback = { context, _, address in
+        guard let context, let address else { return -1 }
+        return Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            $0.open(address)
+        }
+    }
+
+    let onClose: errand_close_callback = { context, socket in
+        guard let context else { return -1 }
+        return Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            $0.close(socket)
+        }
+    }
+#endif

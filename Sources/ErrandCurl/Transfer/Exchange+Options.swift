@@ -1,0 +1,150 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandCore
+    import HTTPTypes
+
+    // A request as libcurl's options. What most requests leave alone is set once per handle; a request that sets
+    // more leaves a mark, and the handle is reset before the next one.
+    extension Exchange {
+        /// Puts a request into the handle.
+        func apply(_ request: TransportRequest) throws(RequestError) {
+            guard let handle else { throw CurlFailure.cannotBegin }
+            if needsReset {
+                curl_easy_reset(handle)
+                try applyPermanentOptions()
+                needsReset = false
+            }
+            writeURL(request.url)
+            try url.withUnsafeBufferPointer { url throws(RequestError) in
+                try expect(errand_set_string(handle, CURLOPT_URL, url.baseAddress))
+            }
+            try applyMethodAndBody(request)
+            try expect(errand_set_pointer(handle, CURLOPT_HTTPHEADER, headers.chain()))
+            let connect = request.timeouts.connect?.wholeMilliseconds ?? Int(Int32.max)
+            try set(CURLOPT_CONNECTTIMEOUT_MS, connect)
+            try applyTransportOptions(request)
+        }
+
+        private func applyPermanentOptions() throws(RequestError) {
+            guard let handle else { throw CurlFailure.cannotBegin }
+            let me = Unmanaged.passUnretained(self).toOpaque()
+            let loop = Unmanaged.passUnretained(loop).toOpaque()
+            for option in [
+                CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA,
+                CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
+            ] {
+                try expect(errand_set_pointer(handle, option, me))
+            }
+            for option in [CURLOPT_OPENSOCKETDATA, CURLOPT_CLOSESOCKETDATA] {
+                try expect(errand_set_pointer(handle, option, loop))
+            }
+            try expect(errand_set_data_callback(handle, CURLOPT_HEADERFUNCTION, onHeaderLine))
+            try expect(errand_set_data_callback(handle, CURLOPT_WRITEFUNCTION, onBodyBytes))
+            try expect(errand_set_data_callback(handle, CURLOPT_READFUNCTION, onSend))
+            try expect(errand_set_seek_callback(handle, onSeek))
+            try expect(errand_set_request_callback(handle, onRequestStart))
+            try expect(errand_set_open_callback(handle, onOpen))
+            try expect(errand_set_close_callback(handle, onClose))
+            try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
+            try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
+            try set(CURLOPT_NOSIGNAL, 1)
+            try set(CURLOPT_PATH_AS_IS, 1)
+            try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+            try set(CURLOPT_BUFFERSIZE, 64 << 10)
+            // Without it, giving up while a name is looked up would hold the loop until the resolver is done.
+            try set(CURLOPT_QUICK_EXIT, 1)
+            if CurlLibrary.linked.hasHTTP2 {
+                try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+                try set(CURLOPT_PIPEWAIT, 1)
+            }
+            if CurlLibrary.linked.hasBundle {
+                // libcurl keeps the parsed bundle for all connections, but not while a directory is set.
+                try expect(errand_set_string(handle, CURLOPT_CAPATH, nil))
+            }
+            if !CurlLibrary.linked.environmentNamesProxy {
+                try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
+            }
+        }
+
+        // MARK: - Method, headers, body
+
+        private func applyMethodAndBody(_ request: TransportRequest) throws(RequestError) {
+            let method = request.method
+            let length = upload?.length
+            var announcesNothing = false
+            if upload != nil, length != 0 {
+                try set(CURLOPT_UPLOAD, 1)
+                try expect(
+                    errand_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(length ?? -1)))
+            } else {
+                try set(CURLOPT_HTTPGET, 1)
+                if method == .head { try set(CURLOPT_NOBODY, 1) }
+                // RFC 9110 §8.6: a method that expects a body says so when there is none.
+                announcesNothing =
+                    upload != nil || method == .post || method == .put || method == .patch
+            }
+            let isOwnName = upload == nil && (method == .get || method == .head)
+            try setText(CURLOPT_CUSTOMREQUEST, isOwnName ? nil : method.rawValue)
+            writeHeaders(request, announcesNothing: announcesNothing)
+        }
+
+        private func writeHeaders(_ request: TransportRequest, announcesNothing: Bool) {
+            headers.removeAll()
+            var hasAccept = false
+            var hasExpect = false
+            for field in request.headers {
+                switch field.name.canonicalName {
+                case "host", "content-length", "transfer-encoding": continue
+                case "accept": hasAccept = true
+                case "expect": hasExpect = true
+                default: break
+                }
+                headers.append(field)
+            }
+            if announcesNothing { headers.append(line: "Content-Length: 0") }
+            // What libcurl would add by itself: the request goes out as it was built.
+            if !hasAccept { headers.append(line: "Accept:") }
+            if upload != nil, !hasExpect { headers.append(line: "Expect:") }
+        }
+
+        private func writeURL(_ target: URI) {
+            url.removeAll(keepingCapacity: true)
+            append(target.scheme ?? "http")
+            append("://")
+            append(target.host ?? "")
+            if let port = target.port {
+                append(":")
+                append(String(port))
+            }
+            if target.path.isEmpty { append("/") } else { append(target.path) }
+            if let query = target.query {
+                append("?")
+                append(query)
+            }
+            url.append(0)
+        }
+
+        private func append(_ text: String) {
+            var text = text
+            text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { url.append(contentsOf: $0) }
+            }
+        }
+
+        // MARK: - Setting
+
+        func set(_ option: CURLoption, _ value: Int) throws(RequestError) {
+            try expect(errand_set_long(handle, option, value))
+        }
+
+        func setText(_ option: CURLoption, _ text: String?) throws(RequestError) {
+            guard let text else { return try expect(errand_set_string(handle, option, nil)) }
+            try expect(text.withCString { errand_set_string(handle, option, $0) })
+        }
+
+        /// Throws when libcurl does not take an option.
+        func expect(_ code: CURLcode) throws(RequestError) {
+            if code != CURLE_OK { throw CurlFailure.refused(code) }
+        }
+    }
+#endif

@@ -1,0 +1,242 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandCore
+    import HTTPTypes
+
+    /// One easy handle and the transfer it serves at the moment.
+    ///
+    /// Lives on the loop's thread and is used again.
+    ///
+    /// What happens when is ``TransferState``'s to say; this class carries it out.
+    final class Exchange {
+        let handle: UnsafeMutableRawPointer?
+        unowned(unsafe) let loop: EventLoop
+        /// Its place among the loop's active exchanges.
+        var activeIndex = 0
+
+        // What the callbacks work with; see Exchange+Callbacks.swift.
+        var transfer: CurlTransfer?
+        var receiver: (any TransferReceiver)?
+        var state = TransferState()
+        var deadlines = Deadlines()
+        var head = HeadReader()
+        var body = BodyReader()
+        var upload: Upload?
+        var mayReplay = false
+        /// How many times the request's head went out.
+        var sendings = 0
+        /// Why the transfer fails, once somebody knows.
+        var failure: RequestError?
+        /// libcurl was told to stop receiving, or sending.
+        var isReceivingPaused = false
+        var isSendingPaused = false
+
+        // What the options work with; see Exchange+Options.swift.
+        let headers = HeaderList()
+        var url: [CChar] = []
+        /// Options were set that the next request must not inherit.
+        var needsReset = true
+        let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+        private var takenUp = MonotonicTime.never
+        private var wasAttached = false
+
+        init(loop: EventLoop) {
+            self.loop = loop
+            handle = curl_easy_init()
+        }
+
+        deinit {
+            if let handle { curl_easy_cleanup(handle) }
+            errorText.deallocate()
+        }
+
+        // MARK: - Life
+
+        /// Serves a transfer from now on.
+        func take(_ transfer: CurlTransfer) {
+            let request = transfer.request
+            self.transfer = transfer
+            receiver = transfer.receiver
+            state = TransferState()
+            head.reset(limit: request.options.maximumHeadBytes)
+            body.reset(request.options)
+            mayReplay = request.options.mayReplay
+            sendings = 0
+            failure = nil
+            isReceivingPaused = false
+            isSendingPaused = false
+            takenUp = loop.now
+            wasAttached = false
+            errorText[0] = 0
+        }
+
+        /// Gives the transfer to libcurl.
+        func begin() {
+            guard let transfer, state.begin() == .begin else { return }
+            do throws(RequestError) {
+                if let source = transfer.source { upload = Upload(try source.get()) }
+                try apply(transfer.request)
+            } catch {
+                return fail(error)
+            }
+            deadlines = Deadlines(transfer.request.timeouts, startingAt: loop.now)
+            loop.expectSweep(by: deadlines.first)
+            wasAttached = loop.attach(self)
+            if !wasAttached { fail(CurlFailure.cannotBegin) }
+        }
+
+        /// Ends the transfer at once.
+        ///
+        /// Not from inside a callback of libcurl.
+        func stop(_ ending: TransferState.Ending) { perform(state.stop(ending)) }
+
+        /// Ends the transfer with an error.
+        ///
+        /// Not from inside a callback of libcurl.
+        private func fail(_ error: RequestError) {
+            if failure == nil { failure = error }
+            stop(.failed)
+        }
+
+        /// libcurl is done with the handle.
+        func libcurlFinished(_ result: CURLcode) {
+            loop.detach(self)
+            if failure == nil { failure = problem(after: result) }
+            perform(state.finished(complete: failure == nil))
+        }
+
+        /// The receiver wants more.
+        func resume() { perform(state.resume()) }
+
+        /// The body's source has more.
+        func bodyIsReadable() {
+            guard isSendingPaused else { return }
+            isSendingPaused = false
+            applyPause()
+        }
+
+        private func perform(_ action: TransferState.Action) {
+            switch action {
+            case .nothing, .begin: break
+            case .detachAndEnd(let ending):
+                loop.detach(self)
+                tellEnd(ending)
+            case .end(let ending): tellEnd(ending)
+            case .unpause: unpause()
+            case .drain:
+                deliverBody(nil)
+                if state.isLive, failure == nil { failure = body.faultAtEnd() }
+                perform(state.drained(complete: failure == nil))
+            }
+        }
+
+        private func unpause() {
+            deadlines.resume(at: loop.now)
+            loop.expectSweep(by: deadlines.first)
+            deliverBody(nil)
+            if state.isAborting { return stop(.failed) }
+            guard isReceivingPaused, !state.isPaused else { return }
+            isReceivingPaused = false
+            applyPause()
+        }
+
+        /// Tells libcurl which directions rest.
+        ///
+        /// It may hand over bytes before it returns.
+        private func applyPause() {
+            var mask: Int32 = 0
+            if isReceivingPaused { mask |= CURLPAUSE_RECV }
+            if isSendingPaused { mask |= CURLPAUSE_SEND }
+            let result = curl_easy_pause(handle, mask)
+            if state.isAborting || result != CURLE_OK {
+                fail(problem(after: result) ?? CurlFailure.cannotBegin)
+            }
+        }
+
+        // MARK: - The end
+
+        private func tellEnd(_ ending: TransferState.Ending) {
+            var end = TransferEnd(timings: timings())
+            switch ending {
+            case .complete:
+                do {
+                    end.trailers = try head.trailers(cache: &loop.workbench.fields)
+                } catch {
+                    end.error = CurlFailure.badResponse(error)
+                }
+            case .cancelled: end.error = .cancelled
+            case .shutDown: end.error = CurlFailure.shutDown
+            case .timedOut(let kind):
+                end.error = CurlFailure.timedOut(kind, limits: transfer?.request.timeouts)
+            case .failed: end.error = failure ?? CurlFailure.unknown
+            }
+            let receiver = receiver
+            letGo()
+            loop.recycle(self)
+            receiver?.didEnd(end)
+        }
+
+        private func letGo() {
+            if let upload {
+                upload.close()
+            } else if case .success(let source) = transfer?.source {
+                source.close()
+            }
+            upload = nil
+            body.letGo()
+            transfer?.exchange = nil
+            transfer?.receiver = nil
+            transfer?.source = nil
+            transfer = nil
+            receiver = nil
+            failure = nil
+        }
+
+        // MARK: - What libcurl knows
+
+        private func problem(after result: CURLcode) -> RequestError? {
+            if result == CURLE_OK {
+                return head.isComplete ? nil : CurlFailure.headCutOff
+            }
+            guard let handle else { return CurlFailure.unknown }
+            var proxyAnswer = 0
+            errand_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &proxyAnswer)
+            return CurlFailure.error(
+                result,
+                context: CurlFailure.Context(
+                    text: String(cString: errorText), host: transfer?.request.url.host ?? "",
+                    isConnected: sendings > 0, isHeadComplete: head.isComplete,
+                    hasHeadBegun: head.hasBegun, proxyAnswer: proxyAnswer,
+                    limits: transfer?.request.timeouts))
+        }
+
+        private func timings() -> AttemptTimings {
+            var timings = AttemptTimings()
+            guard let handle, let transfer else { return timings }
+            let queued = takenUp.since(transfer.created)
+            timings.queued = queued
+            timings.finished = loop.now.since(transfer.created)
+            guard wasAttached else { return timings }
+            var connections = 0
+            errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
+            func moment(_ info: CURLINFO) -> Duration? {
+                var microseconds: curl_off_t = 0
+                errand_get_offset(handle, info, &microseconds)
+                return microseconds > 0 ? queued + .microseconds(microseconds) : nil
+            }
+            if connections > 0 {
+                timings.nameLookedUp = moment(CURLINFO_NAMELOOKUP_TIME_T)
+                timings.connected = moment(CURLINFO_CONNECT_TIME_T)
+                timings.secured = moment(CURLINFO_APPCONNECT_TIME_T)
+            }
+            if sendings > 0 { timings.reusedConnection = connections == 0 }
+            if head.hasBegun { timings.firstByte = moment(CURLINFO_STARTTRANSFER_TIME_T) }
+            var headBytes = 0
+            errand_get_long(handle, CURLINFO_REQUEST_SIZE, &headBytes)
+            timings.bytesSent = Int64(headBytes) + (upload?.bytesSent ?? 0)
+            timings.bytesReceived = body.bytesReceived
+            return timings
+        }
+    }
+#endif

@@ -1,0 +1,144 @@
+/// What all decoders of one document share.
+final class DecodingSession {
+    let tape: Tape
+    let userInfo: [CodingUserInfoKey: any Sendable]
+    let floats: FloatTexts?
+    let foundation: FoundationDecoding
+    let maximumDepth: Int
+    /// From a key of the document, with its path, to the key a type asks for; nil: as it is.
+    let convertKey: (([any CodingKey], String) -> String)?
+
+    /// The strings that stand for floating point numbers which are not finite.
+    struct FloatTexts {
+        var positive: String
+        var negative: String
+        var nan: String
+    }
+
+    init(tape: Tape, options: FastJSONDecoder) {
+        self.tape = tape
+        userInfo = options.userInfo
+        floats = options.floatTexts
+        foundation = options.foundation
+        maximumDepth = options.options.maximumDepth
+        convertKey = options.keyConversion
+    }
+
+    // MARK: - Scalars
+
+    /// Where a value is decoded, for the path in an error.
+    typealias Path = () -> [any CodingKey]
+
+    @inline(__always)
+    func bool(at index: Int, _ path: Path) throws -> Bool {
+        switch tape.kind(at: index) {
+        case .true: true
+        case .false: false
+        default: throw mismatch(Bool.self, at: index, path())
+        }
+    }
+
+    @inline(__always)
+    func string(at index: Int, _ path: Path) throws -> String {
+        let kind = tape.words[index] >> 60
+        guard kind == Word.Kind.string.rawValue || kind == Word.Kind.escaped.rawValue else {
+            throw mismatch(String.self, at: index, path())
+        }
+        return tape.string(at: index)
+    }
+
+    @inline(__always)
+    func integer<T: FixedWidthInteger>(_ type: T.Type, at index: Int, _ path: Path) throws -> T {
+        let value: T?
+        switch tape.kind(at: index) {
+        case .integer: value = NumberText.integer(tape.text(at: index), as: type)
+        case .real: value = NumberText.integral(tape.text(at: index), as: type)
+        default: throw mismatch(type, at: index, path())
+        }
+        guard let value else { throw misfit(type, at: index, path()) }
+        return value
+    }
+
+    @inline(__always)
+    func double(at index: Int, _ path: Path) throws -> Double {
+        switch tape.kind(at: index) {
+        case .integer, .real:
+            guard let value = NumberText.double(tape.text(at: index)) else {
+                throw misfit(Double.self, at: index, path())
+            }
+            return value
+        default:
+            return try Double(spelledFloat(Double.self, at: index, path()))
+        }
+    }
+
+    func float(at index: Int, _ path: Path) throws -> Float {
+        switch tape.kind(at: index) {
+        case .integer, .real:
+            guard let value = NumberText.float(tape.text(at: index)) else {
+                throw misfit(Float.self, at: index, path())
+            }
+            return value
+        default:
+            return try Float(spelledFloat(Float.self, at: index, path()))
+        }
+    }
+
+    /// A number that is not finite, spelled as the strategy says.
+    private func spelledFloat<T>(
+        _ type: T.Type, at index: Int, _ path: @autoclosure () -> [any CodingKey]
+    ) throws -> Double {
+        let kind = tape.kind(at: index)
+        if let floats, kind == .string || kind == .escaped {
+            switch tape.string(at: index) {
+            case floats.positive: return .infinity
+            case floats.negative: return -.infinity
+            case floats.nan: return .nan
+            default: break
+            }
+        }
+        throw mismatch(type, at: index, path())
+    }
+
+    // MARK: - Errors
+
+    @inline(never)
+    func mismatch<T>(_ type: T.Type, at index: Int, _ path: [any CodingKey]) -> DecodingError {
+        let found = JSON(tape: tape, index: index).kindInWords
+        let context = DecodingError.Context(
+            codingPath: path, debugDescription: "Expected \(type), but found \(found) instead.")
+        return tape.kind(at: index) == .null
+            ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    @inline(never)
+    private func misfit<T>(_ type: T.Type, at index: Int, _ path: [any CodingKey])
+        -> DecodingError
+    {
+        .dataCorrupted(
+            .init(codingPath: path, debugDescription: "The number does not fit in \(type)."))
+    }
+}
+
+/// A key that is a position, or a name that no type has a key for.
+struct PlainKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
+    }
+
+    init?(stringValue: String) { self.init(stringValue) }
+
+    init?(intValue: Int) {
+        stringValue = "\(intValue)"
+        self.intValue = intValue
+    }
+}

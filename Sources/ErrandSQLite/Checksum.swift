@@ -1,0 +1,36 @@
+/// 64 bits that tell damage on a disk from data: fast, and no protection against intent.
+struct Checksum {
+    private var hash: UInt64 = 0x9e37_79b9_7f4a_7c15
+
+    /// Every call counts by itself: "ab" and "c" is not "a" and "bc".
+    mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+        combine(UInt64(bytes.count))
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            combine(
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        combine(rest)
+    }
+
+    mutating func combine(_ text: String?) {
+        guard var text else { return combine(UInt64.max) }
+        text.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func combine(_ value: Int) { combine(UInt64(bitPattern: Int64(value))) }
+
+    mutating func combine(_ word: UInt64) {
+        // A multiplication spreads a changed bit upwards, the shift brings it down again.
+        hash = (hash ^ word) &* 0xd6e8_feb8_6659_fd93
+        hash ^= hash >> 32
+    }
+
+    var value: Int64 { Int64(bitPattern: hash) }
+}

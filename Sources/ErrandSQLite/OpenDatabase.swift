@@ -1,0 +1,176 @@
+import CSQLite
+import ErrandCore
+import Foundation
+
+/// The database, opened, checked to be ours, and with its statements prepared.
+final class OpenDatabase {
+    /// "ERRD": says that a file is an Errand store, to us and to `file(1)`.
+    static let applicationID: Int64 = 0x4552_5244
+    /// Counts up with every change of the table; a file of another version is set aside.
+    static let schemaVersion: Int64 = 1
+
+    let connection: SQLiteConnection
+    private let pageSize: Int64
+    private let pageCount: SQLiteStatement
+    private let freePageCount: SQLiteStatement
+    private let version: SQLiteStatement
+    private let select: SQLiteStatement
+    private let upsert: SQLiteStatement
+    private let deleteKey: SQLiteStatement
+    private let deleteRow: SQLiteStatement
+    private let touch: SQLiteStatement
+
+    init(path: String) throws(SQLiteFailure) {
+        connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+        // Before there is a byte in it; write-ahead log and index take the mode over from here.
+        chmod(path, 0o600)
+        try Self.configure(connection)
+        try Self.checkOwnership(of: connection)
+        do throws(SQLiteFailure) {
+            pageSize = try connection.integer("PRAGMA page_size")
+            pageCount = try connection.prepare("PRAGMA page_count")
+            freePageCount = try connection.prepare("PRAGMA freelist_count")
+            version = try connection.prepare("PRAGMA data_version")
+            select = try connection.prepare(
+                "SELECT \(EntryRow.columns) FROM entries WHERE id = ?")
+            upsert = try connection.prepare(EntryRow.upsert)
+            deleteKey = try connection.prepare("DELETE FROM entries WHERE id = ? AND key = ?")
+            deleteRow = try connection.prepare("DELETE FROM entries WHERE id = ?")
+            touch = try connection.prepare("UPDATE entries SET accessed = ? WHERE id = ?")
+        } catch  where error.code == SQLITE_ERROR {
+            throw .foreign("its table is not the one of this version")
+        }
+    }
+
+    private static func configure(_ connection: SQLiteConnection) throws(SQLiteFailure) {
+        // No memory map: a file that somebody cuts short would end the process with SIGBUS. No automatic
+        // checkpoints: they would sync in the middle of a request, see `Checkpointer`.
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL;
+            PRAGMA synchronous = NORMAL;
+            PRAGMA wal_autocheckpoint = 0;
+            PRAGMA journal_size_limit = 8388608;
+            PRAGMA cache_size = -8192;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA mmap_size = 0;
+            PRAGMA trusted_schema = OFF;
+            PRAGMA cell_size_check = ON;
+            """)
+    }
+
+    private static func checkOwnership(of connection: SQLiteConnection) throws(SQLiteFailure) {
+        if try isOurs(connection) { return }
+        try connection.transaction { () throws(SQLiteFailure) in
+            // Another process may have made the table since.
+            if try isOurs(connection) { return }
+            guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+                throw .foreign("it is a database of something else")
+            }
+            try connection.execute(
+                """
+                CREATE TABLE entries (
+                    id INTEGER PRIMARY KEY, size INTEGER NOT NULL, accessed INTEGER NOT NULL,
+                    stored_at REAL NOT NULL, cache_version INTEGER NOT NULL,
+                    status INTEGER NOT NULL, tag INTEGER NOT NULL, checksum INTEGER NOT NULL,
+                    key TEXT NOT NULL, url TEXT NOT NULL, app_version TEXT, identity TEXT,
+                    headers BLOB NOT NULL, body BLOB NOT NULL
+                );
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(schemaVersion);
+                """)
+        }
+    }
+
+    private static func isOurs(_ connection: SQLiteConnection) throws(SQLiteFailure) -> Bool {
+        let id = try connection.integer("PRAGMA application_id")
+        let version = try connection.integer("PRAGMA user_version")
+        if id == applicationID && version == schemaVersion { return true }
+        guard id == 0 && version == 0 else {
+            throw .foreign("it has application_id \(id) and user_version \(version)")
+        }
+        return false
+    }
+
+    /// A number that changes with every commit of another connection, in this process or another.
+    func dataVersion() throws(SQLiteFailure) -> Int64 { try version.readInteger() }
+
+    func entry(for key: CacheKey, id: Int64) throws(SQLiteFailure) -> EntryRow.Reading? {
+        select.bind(id, at: 1)
+        defer { select.reset() }
+        guard try select.step() else { return nil }
+        return EntryRow.read(for: key, from: select)
+    }
+
+    func store(
+        _ entry: StoredResponse, for key: CacheKey, id: Int64, accessed: Int64
+    ) throws(SQLiteFailure) {
+        try EntryRow.write(entry, for: key, id: id, accessed: accessed, with: upsert)
+    }
+
+    func delete(_ key: CacheKey) throws(SQLiteFailure) {
+        deleteKey.bind(EntryRow.id(of: key), at: 1)
+        deleteKey.bind(key.canonical, at: 2)
+        try deleteKey.run()
+    }
+
+    func delete(id: Int64) throws(SQLiteFailure) {
+        deleteRow.bind(id, at: 1)
+        try deleteRow.run()
+    }
+
+    func setAccessed(_ time: Int64, id: Int64) throws(SQLiteFailure) {
+        touch.bind(time, at: 1)
+        touch.bind(id, at: 2)
+        try touch.run()
+    }
+
+    /// The bytes of the pages in use.
+    func usedBytes() throws(SQLiteFailure) -> Int {
+        Int((try pageCount.readInteger() - freePageCount.readInteger()) * pageSize)
+    }
+
+    /// Up to `limit` entries behind a row number, in the order of row numbers.
+    func list(after id: Int64, limit: Int) throws(SQLiteFailure) -> [(Int64, StoredEntryInfo)] {
+        let statement = try connection.prepare(
+            """
+            SELECT id, size, stored_at, tag, key, url, identity FROM entries
+            WHERE id > ? ORDER BY id LIMIT ?
+            """)
+        statement.bind(id, at: 1)
+        statement.bind(Int64(limit), at: 2)
+        var result: [(Int64, StoredEntryInfo)] = []
+        while try statement.step() {
+            let info = StoredEntryInfo(
+                key: CacheKey(canonical: statement.text(4) ?? ""), url: statement.text(5) ?? "",
+                storedAt: Date(timeIntervalSinceReferenceDate: statement.double(2)),
+                size: Int(statement.integer(1)), tag: Int(statement.integer(3)),
+                identity: statement.text(6))
+            result.append((statement.integer(0), info))
+        }
+        return result
+    }
+
+    /// Access times and sizes of some entries, chosen at random; of all where there are not more.
+    ///
+    /// Row numbers are hashes, so a run of them behind a random number is a fair sample.
+    func sample(_ count: Int) throws(SQLiteFailure) -> [(id: Int64, accessed: Int64, size: Int)] {
+        let statement = try connection.prepare(
+            """
+            SELECT id, accessed, size FROM entries WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3
+            """)
+        let start = Int64.random(in: (.min + 1) ... .max)
+        var result: [(id: Int64, accessed: Int64, size: Int)] = []
+        for range in [(start, Int64.max), (Int64.min, start - 1)] where result.count < count {
+            statement.bind(range.0, at: 1)
+            statement.bind(range.1, at: 2)
+            statement.bind(Int64(count - result.count), at: 3)
+            while try statement.step() {
+                result.append(
+                    (statement.integer(0), statement.integer(1), Int(statement.integer(2))))
+            }
+            statement.reset()
+        }
+        return result
+    }
+}

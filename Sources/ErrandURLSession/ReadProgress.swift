@@ -1,0 +1,14 @@
+import Synchronization
+
+/// How far a body of known length was read.
+final class ReadProgress: Sendable {
+    private let left: Mutex<Int64>
+
+    init(length: Int64) { left = Mutex(length) }
+
+    var isDone: Bool { left.withLock { $0 <= 0 } }
+
+    func add(_ count: Int) { left.withLock { $0 -= Int64(count) } }
+
+    func finish() { left.withLock { $0 = 0 } }
+}

@@ -1,0 +1,66 @@
+import ErrandCore
+import Foundation
+
+/// A file without a name, for bytes that memory should not hold: gone when this object is, also after a
+/// crash.
+final class UnlinkedFile: Sendable {
+    private let descriptor: Int32
+
+    init() throws(RequestError) {
+        let directory = FileManager.default.temporaryDirectory.path
+        var template = Array("\(directory)/errand-XXXXXX".utf8CString)
+        let descriptor = template.withUnsafeMutableBufferPointer { buffer -> Int32 in
+            guard let path = buffer.baseAddress else { return -1 }
+            let descriptor = mkstemp(path)
+            if descriptor >= 0 { unlink(path) }
+            return descriptor
+        }
+        guard descriptor >= 0 else {
+            throw Self.failure("No temporary file can be made in \(directory)")
+        }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ data: Data, at offset: Int64) throws(RequestError) {
+        if let error = data.withUnsafeBytes({ write($0, at: offset) }) { throw error }
+    }
+
+    /// Why the bytes cannot be written; `nil` when they are.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> RequestError? {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = pwrite(
+                descriptor, rest.baseAddress, rest.count, off_t(offset + Int64(written)))
+            if count > 0 {
+                written += count
+            } else if errno != EINTR {
+                return Self.failure("A temporary file cannot be written")
+            }
+        }
+        return nil
+    }
+
+    /// Reads what there is at an offset; 0 at the end.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(RequestError) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count >= 0 { return count }
+            if errno != EINTR { throw Self.failure("A temporary file cannot be read") }
+        }
+    }
+
+    func empty() { _ = ftruncate(descriptor, 0) }
+
+    private static func failure(_ what: String) -> RequestError {
+        let reason = String(cString: strerror(errno))
+        return RequestError(
+            .fileFailed, stage: .transport,
+            "\(what): \(reason). Free some space there, or set TMPDIR.")
+    }
+}

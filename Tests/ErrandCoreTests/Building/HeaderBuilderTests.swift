@@ -1,0 +1,167 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ErrandCore
+
+/// Rows HDR-1 to HDR-6.
+struct HeaderBuilderTests {
+    private var world = BuilderWorld()
+
+    @Test func defaultsAreThere() throws {
+        let headers = try world.build { _ in }.headers
+        #expect(headers[.accept] == "*/*")
+        #expect(headers[.userAgent]?.hasPrefix("Errand/") == true)
+        #expect(!headers.contains(.contentType) && !headers.contains(.authorization))
+    }
+
+    @Test func strongerOnesWin() throws {
+        var world = world
+        world.configuration.userAgent = "Mine/1"
+        world.sharedHeaders = [
+            .accept: "text/x", .acceptEncoding: "shared", .userAgent: "Shared/1",
+        ]
+        world.sharedHeaders.append(HTTPField(name: .via, value: "1"))
+        world.sharedHeaders.append(HTTPField(name: .via, value: "2"))
+        let headers = try world.build {
+            $0.headers = [.acceptEncoding: "own", .age: "1"]
+            $0.headerFieldValues = ["AGE": "2", "X-Plain": "p"]
+        }.headers
+        #expect(headers[.acceptEncoding] == "own")
+        #expect(headers[.accept] == "text/x")
+        #expect(headers[.userAgent] == "Shared/1")
+        #expect(headers[values: .age] == ["2"])
+        #expect(headers[values: .via] == ["1", "2"])
+        #expect(headers.contains { $0.name.rawName == "X-Plain" && $0.value == "p" })
+        #expect(
+            try world.build { $0.headers = [.userAgent: "Own"] }.headers[values: .userAgent] == [
+                "Own"
+            ])
+        world.sharedHeaders = [:]
+        #expect(try world.build { _ in }.headers[.userAgent] == "Mine/1")
+        world.configuration.userAgent = ""
+        #expect(try world.build { _ in }.headers[.userAgent] == nil)
+    }
+
+    @Test func contentTypeOnlyWhereThereIsNone() throws {
+        let request = try world.build {
+            $0.method = .post
+            $0.headers = [.contentType: "application/vnd.api+json"]
+            $0.requestSerializer = .json
+            $0.arguments = ["a": 1]
+        }
+        #expect(request.headers[values: .contentType] == ["application/vnd.api+json"])
+    }
+
+    @Test func credentials() throws {
+        func header(_ authorization: Authorization?, url: String = "user") throws -> String? {
+            try world.build {
+                $0.authorization = authorization
+                $0.url = url
+            }.headers[.authorization]
+        }
+        #expect(
+            try header(.basic(user: "Aladdin", password: "open sesame"))
+                == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        #expect(try header(.basic(user: "ü", password: ":")) == "Basic w7w6Og==")
+        #expect(try header(.bearer("abc.def")) == "Bearer abc.def")
+        #expect(try header(.custom("ApiKey 1")) == "ApiKey 1")
+        #expect(try header(nil, url: "http://a:p%40@h/") == "Basic YTpwQA==")
+        #expect(try header(.bearer("x"), url: "http://a:p@h/") == "Bearer x")
+        #expect(try world.build { $0.url = "http://a:p@h/x" }.url.string == "http://h/x")
+        var sharing = world
+        sharing.sharedHeaders = [.authorization: "shared"]
+        #expect(
+            try sharing.build { $0.authorization = .bearer("own") }.headers[values: .authorization]
+                == ["Bearer own"])
+        #expect(try sharing.build { $0.url = "http://a:p@h/" }.headers[.authorization] == "shared")
+    }
+
+    @Test func credentialsThatCannotBeSent() {
+        for authorization in [
+            Authorization.basic(user: "a:b", password: "c"), .bearer(""), .bearer("a\r\nX: y"),
+            .bearer("a b"), .custom("a\nb"),
+        ] {
+            let error = world.failure { $0.authorization = authorization }
+            #expect(error?.code == .invalidHeader)
+        }
+        let both = world.failure {
+            $0.authorization = .bearer("a")
+            $0.headers = [.authorization: "b"]
+        }
+        #expect(both?.code == .invalidCombination)
+    }
+
+    @Test(arguments: [
+        ("X-A", "a\r\nX-B: b"), ("X-A", "a\0"), ("X-A", "\n"), ("X-A", "\u{7F}"), ("X A", "a"),
+        ("", "a"), ("X-A:", "a"), ("X\r\n", "a"), ("Ü", "a"), (":path", "/"),
+    ])
+    func plainHeadersAreChecked(name: String, value: String) {
+        let error = world.failure { $0.headerFieldValues = [name: value] }
+        #expect(error?.code == .invalidHeader)
+        #expect(error?.message.contains("X-B: b") == false)
+        let custom = world.failure {
+            $0.customRequest = CustomRequest(
+                url: "http://h/", method: .get, headers: [(name, value)], body: nil)
+        }
+        #expect(custom?.code == .invalidHeader)
+    }
+
+    @Test func valuesMayHoldTabsAndText() throws {
+        let headers = try world.build {
+            $0.headerFieldValues = ["X-A": "a\tü", "Cookie": "a=1; b=2"]
+        }.headers
+        #expect(headers.contains { $0.name.rawName == "X-A" && $0.value == "a\tü" })
+        #expect(headers.filter { $0.name == .cookie }.map(\.value) == ["a=1; b=2"])
+    }
+
+    @Test(arguments: [
+        ("Host", "evil.example"), ("content-length", "5"), ("Transfer-Encoding", "chunked"),
+        ("Content-Length", "x"),
+    ])
+    func transportsOwnTheirs(name: String, value: String) throws {
+        let error = world.failure { $0.headerFieldValues = [name: value] }
+        #expect(error?.code == .invalidHeader)
+        #expect(error?.message.contains("transport") == true)
+        var world = world
+        let field = try #require(HTTPField.Name(name))
+        world.sharedHeaders.append(HTTPField(name: field, value: value))
+        #expect(world.failure { _ in }?.code == .invalidHeader)
+    }
+
+    @Test func whatAgreesIsLeftToTheTransport() throws {
+        let headers = try world.build {
+            $0.method = .post
+            $0.body = .string("12345")
+            $0.headerFieldValues = ["Content-Length": "5", "Host": "H"]
+        }.headers
+        #expect(!headers.contains(.contentLength))
+        #expect(!headers.contains { $0.name.canonicalName == "host" })
+    }
+
+    @Test func apiVersionAsHeader() throws {
+        var world = world
+        world.configuration.apiVersionPlacement = .header("X-API-Version")
+        let request = try world.build { $0.apiVersion = "v5" }
+        #expect(request.url.path == "/v1/user")
+        #expect(request.headers.contains { $0.name.rawName == "X-API-Version" && $0.value == "v5" })
+    }
+
+    @Test func languagesOfTheEnvironment() {
+        func header(_ environment: [String: String]) -> String? {
+            DefaultHeaders.acceptLanguage(DefaultHeaders.languages(ofEnvironment: environment))
+        }
+        #expect(header([:]) == nil)
+        #expect(header(["LANG": "C.UTF-8"]) == nil)
+        #expect(header(["LANG": "de_DE.UTF-8", "LC_ALL": "POSIX"]) == nil)
+        #expect(header(["LANG": "de_DE.UTF-8"]) == "de-DE, de;q=0.9")
+        #expect(header(["LANG": "en_US", "LC_MESSAGES": "fr", "LC_ALL": ""]) == "fr")
+        #expect(
+            header(["LANG": "de_DE@euro", "LANGUAGE": "pt_BR:en"])
+                == "pt-BR, pt;q=0.9, en;q=0.8, de-DE;q=0.7, de;q=0.6")
+        #expect(header(["LANG": "a\r\nb"]) == nil)
+        #expect(
+            header(["LANG": "a_A", "LANGUAGE": "b_B:c_C:d_D:e_E"])
+                == "b-B, b;q=0.9, c-C;q=0.8, c;q=0.7, d-D;q=0.6, d;q=0.5")
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ErrandCore
+
+/// Makes requests from descriptions, with a base.
+struct BuilderWorld {
+    var configuration = Configuration(baseURL: "http://h/v1")
+    var sharedHeaders: HTTPFields = [:]
+    var sharedArguments: Arguments = [:]
+
+    func build(_ change: (inout RequestDescription) -> Void) throws -> TransportRequest {
+        var description = RequestDescription(endpoint: "GetUser", url: "user")
+        change(&description)
+        return try RequestBuilder().build(
+            description, configuration: configuration, sharedHeaders: sharedHeaders,
+            sharedArguments: sharedArguments, relativeURL: description.url)
+    }
+
+    func failure(_ change: (inout RequestDescription) -> Void) -> RequestError? {
+        #expect(throws: RequestError.self) { try build(change) }
+    }
+}
+
+extension TransportRequest {
+    /// A body in memory as text.
+    var bodyText: String? {
+        guard case .data(let data)? = body?.storage else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+struct RequestBuilderTests {
+    private var world = BuilderWorld()
+
+    @Test(arguments: [HTTPMethod.get, .head, .delete])
+    func argumentsGoIntoTheQuery(method: HTTPMethod) throws {
+        for serializer in [RequestSerializer.form, .json, .plist] {
+            let request = try world.build {
+                $0.method = method
+                $0.url = "user?x=1#f"
+                $0.arguments = ["b": 1, "a": "ü"]
+                $0.requestSerializer = serializer
+            }
+            #expect(request.url.string == "http://h/v1/user?x=1&b=1&a=%C3%BC")
+            #expect(request.body == nil)
+            #expect(request.headers[.contentType] == nil)
+        }
+    }
+
+    @Test(arguments: [HTTPMethod.post, .put, .patch, HTTPMethod("PURGE")])
+    func argumentsGoIntoTheBody(method: HTTPMethod) throws {
+        let request = try world.build {
+            $0.method = method
+            $0.arguments = ["b": 1, "a": "ü"]
+        }
+        #expect(request.url.string == "http://h/v1/user")
+        #expect(request.bodyText == "b=1&a=%C3%BC")
+        #expect(request.headers[.contentType] == "application/x-www-form-urlencoded")
+    }
+
+    @Test func placementCanBeChosen() throws {
+        let deletion = try world.build {
+            $0.method = .delete
+            $0.arguments = ["a": 1]
+            $0.argumentPlacement = .body
+        }
+        #expect(deletion.url.query == nil && deletion.bodyText == "a=1")
+        let post = try world.build {
+            $0.method = .post
+            $0.arguments = ["a": 1]
+            $0.argumentPlacement = .query
+        }
+        #expect(post.url.query == "a=1" && post.body == nil)
+        let both = try world.build {
+            $0.method = .post
+            $0.arguments = ["a": 1]
+            $0.argumentPlacement = .queryAndBody
+            $0.requestSerializer = .json
+        }
+        #expect(both.url.query == "a=1" && both.bodyText == #"{"a":1}"#)
+        let get = try world.build {
+            $0.arguments = ["a": 1]
+            $0.argumentPlacement = .body
+        }
+        #expect(get.method == .get && get.bodyText == "a=1")
+    }
+
+    @Test func serializersAndTheirTypes() throws {
+        func body(_ serializer: RequestSerializer, _ arguments: Arguments?) throws
+            -> TransportRequest
+        {
+            try world.build {
+                $0.method = .post
+                $0.arguments = arguments
+                $0.requestSerializer = serializer
+            }
+        }
+        let form = try body(.form, nil)
+        #expect(form.bodyText == "")
+        #expect(form.headers[.contentType] == "application/x-www-form-urlencoded")
+        let json = try body(.json, nil)
+        #expect(json.body == nil && json.headers[.contentType] == nil)
+        let emptyJSON = try body(.json, [:])
+        #expect(emptyJSON.bodyText == "{}" && emptyJSON.headers[.contentType] == "application/json")
+        let plist = try body(.plist, ["a": 1])
+        #expect(plist.bodyText?.contains("<key>a</key>") == true)
+        #expect(plist.headers[.contentType] == "application/x-plist")
+        #expect(try body(.binaryPlist, ["a": 1]).bodyText?.hasPrefix("bplist00") == true)
+        let custom = try body(
+            .custom(contentType: "text/x") { Data("\($0.count)".utf8) }, ["a": 1, "b": 2])
+        #expect(custom.bodyText == "2" && custom.headers[.contentType] == "text/x")
+        struct Refused: Error {}
+        let error = #expect(throws: RequestError.self) {
+            try body(.custom(contentType: "text/x") { _ in throw Refused() }, ["a": 1])
+        }
+        #expect(error?.code == .invalidArguments && error?.underlying is Refused)
+        #expect(error?.message.hasPrefix("GetUser") == true)
+    }
+
+    @Test func bodyReplacesArguments() throws {
+        let request = try world.build {
+            $0.method = .post
+            $0.arguments = ["a": 1]
+            $0.body = .string("hello")
+        }
+        #expect(request.bodyText == "hello" && request.url.query == nil)
+        #expect(request.headers[.contentType] == "text/plain; charset=utf-8")
+        let inQuery = try world.build {
+            $0.method = .post
+            $0.arguments = ["a": 1]
+            $0.argumentPlacement = .query
+            $0.body = .string("hello", contentType: nil)
+        }
+        #expect(inQuery.bodyText == "hello" && inQuery.url.query == "a=1")
+        #expect(inQuery.headers[.contentType] == nil)
+    }
+
+    @Test func sharedArgumentsAreMerged() throws {
+        var world = world
+        world.sharedArguments = ["lang": "en", "v": 2]
+        #expect(try world.build { $0.arguments = ["lang": "de"] }.url.query == "v=2&lang=de")
+        #expect(try world.build { _ in }.url.query == "lang=en&v=2")
+        world.configuration.fixedArgumentNames = ["lang"]
+        #expect(try world.build { $0.arguments = ["lang": "de"] }.url.query == "lang=en&v=2")
+        let post = try world.build {
+            $0.method = .post
+            $0.requestSerializer = .json
+        }
+        #expect(post.bodyText == #"{"lang":"en","v":2}"#)
+    }
+
+    @Test func encodingOfTheEndpointBeatsTheConfigurations() throws {
+        var world = world
+        world.configuration.argumentEncoding = ArgumentEncoding(arrays: .repeated)
+        #expect(try world.build { $0.arguments = ["a": [1, 2]] }.url.query == "a=1&a=2")
+        let own = try world.build {
+            $0.arguments = ["a": [1, 2]]
+            $0.argumentEncoding = ArgumentEncoding(arrays: .comma)
+        }
+        #expect(own.url.query == "a=1,2")
+    }
+
+    @Test func customRequestIsSentAsItIs() throws {
+        var world = world
+        world.sharedArguments = ["shared": 1]
+        world.sharedHeaders = [.acceptEncoding: "x"]
+        let request = try world.build {
+            $0.arguments = ["a": 1]
+            $0.method = .delete
+            $0.authorization = .bearer("t")
+            $0.customRequest = CustomRequest(
+                url: "https://other/x?y=1#f", method: "REPORT",
+                headers: [("X-A", "1"), ("X-A", "2"), ("Content-Length", "2")], body: .string("hi"))
+        }
+        #expect(request.method == "REPORT")
+        #expect(request.url.string == "https://other/x?y=1")
+        #expect(request.bodyText == "hi")
+        #expect(
+            request.headers.filter { $0.name.canonicalName == "x-a" }.map(\.value) == ["1", "2"])
+        #expect(request.headers[.authorization] == nil && request.headers[.acceptEncoding] == nil)
+        #expect(!request.headers.contains(.contentLength))
+    }
+
+    @Test func settingsComeFromEndpointOrConfiguration() throws {
+        var world = world
+        world.configuration.timeouts = Timeouts(connect: .seconds(1), idle: nil, total: .seconds(3))
+        world.configuration.transport.maximumBodyBytes = 5
+        world.configuration.transport.mayReplay = true
+        let request = try world.build { $0.method = .post }
+        #expect(request.timeouts == world.configuration.timeouts)
+        #expect(request.options.maximumBodyBytes == 5)
+        #expect(!request.options.mayReplay)
+        var policy = SecurityPolicy()
+        policy.validatesDomainName = false
+        let own = try world.build {
+            $0.timeouts = Timeouts(connect: .milliseconds(1))
+            $0.allowsCellularAccess = false
+            $0.securityPolicy = policy
+        }
+        #expect(own.timeouts.connect == .milliseconds(1))
+        #expect(!own.options.allowsCellularAccess && own.options.mayReplay)
+        #expect(own.options.security == policy)
+    }
+
+    @Test(arguments: ["", "GE T", "GET\r\nX: y", "GET\0", "GÉT", "G/T"])
+    func methodsThatAreNoTokens(method: String) {
+        let error = world.failure { $0.method = HTTPMethod(method) }
+        #expect(error?.code == .invalidMethod && error?.stage == .build)
+    }
+
+    @Test func combinationsThatExcludeEachOther() {
+        #expect(world.failure { $0.method = "CONNECT" }?.code == .unsupported)
+        for method in [HTTPMethod.head, .trace] {
+            let error = world.failure {
+                $0.method = method
+                $0.body = .string("x")
+            }
+            #expect(error?.code == .invalidCombination)
+        }
+        let get = world.failure { $0.body = .multipart(MultipartBody([.text("a", "b")])) }
+        #expect(get?.code == .invalidCombination)
+    }
+
+    @Test func limitsMustBeMoreThanZero() {
+        for timeouts in [
+            Timeouts(connect: .zero), Timeouts(idle: .seconds(-1)), Timeouts(total: .zero),
+        ] {
+            #expect(world.failure { $0.timeouts = timeouts }?.code == .invalidConfiguration)
+        }
+    }
+
+    @Test func validatorsThatCannotMatch() {
+        #expect(world.failure { $0.acceptableStatusCodes = 200..<200 }?.code == .invalidValidator)
+        let error = world.failure { $0.validator = .pattern("[") }
+        #expect(error?.code == .invalidValidator)
+    }
+
+    @Test func filteredAbsoluteURLsAreChecked() throws {
+        #expect(
+            try RequestBuilder.absoluteURL(parsing: "HTTP://H/a/../b?x#f").string == "http://h/b?x")
+        for text in ["/x", "ftp://h/", "http://u:p@h/", "http://h/\r"] {
+            let error = #expect(throws: RequestError.self) {
+                try RequestBuilder.absoluteURL(parsing: text)
+            }
+            #expect(error?.code == .invalidURL)
+        }
+    }
+
+    @Test func keyRequestLeavesNoncesOut() throws {
+        var description = RequestDescription(endpoint: "GetUser", url: "user?x=1")
+        description.arguments = ["a": 1, "nonce": 7]
+        func key(_ method: HTTPMethod) throws -> TransportRequest? {
+            description.method = method
+            let request = try RequestBuilder().build(
+                description, configuration: world.configuration, sharedHeaders: [:],
+                sharedArguments: ["s": 1], relativeURL: description.url)
+            return try RequestBuilder.keyRequest(
+                for: request, description: description, configuration: world.configuration,
+                sharedArguments: ["s": 1])
+        }
+        description.cacheArguments = nil
+        #expect(try key(.get) == nil)
+        description.cacheArguments = ["a": 1]
+        #expect(try key(.get)?.url.string == "http://h/v1/user?x=1&s=1&a=1")
+        let post = try key(.post)
+        #expect(post?.url.query == "x=1" && post?.bodyText == "s=1&a=1")
+        description.cacheArguments = [:]
+        #expect(try key(.get)?.url.query == "x=1&s=1")
+    }
+}

@@ -1,0 +1,62 @@
+import ErrandCore
+import Foundation
+import Testing
+
+@Suite struct CacheKeyBuilderTests {
+    private var request: TransportRequest {
+        TransportRequest(
+            method: .get, url: URI(scheme: "http", host: "a", path: "/b", query: "c=1"))
+    }
+
+    private func key(
+        _ identity: String? = nil, _ change: (inout TransportRequest) -> Void = { _ in }
+    )
+        -> CacheKey?
+    {
+        var request = request
+        change(&request)
+        return CacheKeyBuilder.key(for: request, identity: identity)
+    }
+
+    @Test func theSameRequestHasTheSameKeyInEveryProcess() {
+        #expect(key()?.canonical == "GET\nhttp://a/b?c=1\n\n\n\n")
+        #expect(key()?.hash64 == CacheKey(canonical: "GET\nhttp://a/b?c=1\n\n\n\n").hash64)
+    }
+
+    @Test func whatDecidesAboutTheAnswerIsInTheKey() {
+        let keys: [CacheKey?] = [
+            key(), key("anna"), key(""), key { $0.method = .post }, key { $0.url.query = "c=2" },
+            key { $0.url.host = "b" }, key { $0.url.port = 81 }, key { $0.body = .string("x") },
+            key { $0.body = .string("y") }, key { $0.body = .string("") },
+            key { $0.headers[.accept] = "text/html" }, key { $0.headers[.acceptLanguage] = "de" },
+        ]
+        #expect(!keys.contains(nil))
+        #expect(Set(keys).count == keys.count)
+    }
+
+    @Test func whatDoesNotDecideIsNot() {
+        #expect(key { $0.url.fragment = "x" } == key())
+        #expect(key { $0.url.userInfo = "me:secret" } == key())
+        #expect(key { $0.headers[.authorization] = "Bearer x" } == key())
+        #expect(key { $0.headers[.userAgent] = "x" } == key())
+    }
+
+    @Test func anIdentityCannotPoseAsSomethingElse() {
+        #expect(key("anna\n=bob") != key("anna"))
+        #expect(key("\n") != key())
+    }
+
+    @Test func bytesThatAreNotKnownYetHaveNoKey() {
+        #expect(key { $0.body = .file(URL(fileURLWithPath: "/etc/hosts")) } == nil)
+        #expect(key { $0.body = .stream { AsyncStream<Data> { $0.finish() } } } == nil)
+    }
+
+    @Test func theKeyOfCacheArgumentsWins() throws {
+        let world = try CacheWorld()
+        var exchange = world.exchange()
+        #expect(
+            cacheKey(for: exchange) == CacheKeyBuilder.key(for: exchange.request, identity: nil))
+        exchange.cacheKey = CacheKey(canonical: "mine")
+        #expect(cacheKey(for: exchange) == CacheKey(canonical: "mine"))
+    }
+}

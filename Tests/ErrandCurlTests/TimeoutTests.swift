@@ -1,0 +1,113 @@
+import ErrandCore
+import ErrandCurl
+import Foundation
+import Testing
+
+/// Limits of connecting and of silence.
+@Suite(.timeLimit(.minutes(1)), .serialized)
+struct TimeoutTests {
+    @Test func silenceEndsTheTransfer() async throws {
+        let server = try CancelTests.silent()
+        let begin = ContinuousClock.now
+        let record = try await CurlTransport().run(.get, server.url()) {
+            $0.timeouts = Timeouts(connect: .seconds(5), idle: .milliseconds(150))
+        }
+        let took = ContinuousClock.now - begin
+        #expect(record.error?.code == .timedOut)
+        #expect(record.error?.timeout == .idle)
+        #expect(took >= .milliseconds(150))
+        #expect(took < .seconds(5))
+    }
+
+    @Test func silenceInTheBodyEndsTheTransfer() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi")
+            connection.waitForClose()
+        }
+        let record = try await CurlTransport().run(.get, server.url()) {
+            $0.timeouts.idle = .milliseconds(100)
+        }
+        #expect(record.error?.timeout == .idle)
+        #expect(record.body == Data("hi".utf8))
+    }
+
+    @Test func handshakeThatNeverEndsIsNoConnection() async throws {
+        let server = try CancelTests.silent()
+        let record = try await CurlTransport().run(.get, "https://127.0.0.1:\(server.port)/") {
+            $0.timeouts = Timeouts(connect: .milliseconds(120), idle: .seconds(20))
+        }
+        #expect(record.error?.code == .timedOut)
+        #expect(record.error?.timeout == .connect)
+    }
+
+    @Test func activityKeepsTheTransferAlive() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n")
+            for _ in 0..<20 {
+                connection.write("x")
+                Thread.sleep(forTimeInterval: 0.03)
+            }
+        }
+        let record = try await CurlTransport().run(.get, server.url()) {
+            $0.timeouts.idle = .milliseconds(400)
+        }
+        #expect(record.error == nil)
+        #expect(record.body.count == 20)
+    }
+
+    @Test func aPauseOfTheReceiverIsNoSilence() async throws {
+        let server = try CancelTests.endless()
+        let recorder = Recorder(keepsBody: false) { $0 == 1 ? .pause : .stop }
+        var request = TransportRequest(url: try .test(server.url()))
+        request.timeouts.idle = .milliseconds(50)
+        let transport = CurlTransport()
+        let transfer = transport.start(request, receiver: recorder)
+        await recorder.wait { $0.chunks == 1 }
+        // Another transfer's time-out, three times as long, proves that time went by.
+        let silent = try CancelTests.silent()
+        _ = try await transport.run(.get, silent.url()) { $0.timeouts.idle = .milliseconds(150) }
+        #expect(recorder.record.ends.isEmpty)
+        transfer.resumeReceiving()
+        #expect(await recorder.end().error?.code == .cancelled)
+    }
+
+    @Test func deadlinesOfOneAttempt() {
+        let start = MonotonicTime(nanoseconds: 1_000_000_000)
+        func later(_ milliseconds: Int) -> MonotonicTime {
+            start.advanced(milliseconds: milliseconds)
+        }
+        var deadlines = Deadlines(
+            Timeouts(connect: .milliseconds(100), idle: .milliseconds(30)), startingAt: start)
+        #expect(deadlines.first == later(100))
+        #expect(deadlines.check(at: later(99)) == .next(later(100)))
+        #expect(deadlines.check(at: later(100)) == .expired(.connect))
+        deadlines.connected(at: later(50))
+        #expect(deadlines.check(at: later(79)) == .next(later(80)))
+        deadlines.active(at: later(70))
+        #expect(deadlines.check(at: later(80)) == .next(later(100)))
+        deadlines.suspend()
+        deadlines.active(at: later(71))
+        #expect(deadlines.check(at: later(10_000)) == .next(.never))
+        deadlines.resume(at: later(10_000))
+        #expect(deadlines.check(at: later(10_030)) == .expired(.idle))
+        let unlimited = Deadlines(Timeouts(connect: nil, idle: nil), startingAt: start)
+        #expect(unlimited.check(at: later(1 << 40)) == .next(.never))
+        let connectless = Deadlines(
+            Timeouts(connect: nil, idle: .milliseconds(5)), startingAt: start)
+        #expect(connectless.check(at: later(5)) == .expired(.idle))
+    }
+
+    @Test func timeArithmeticHasNoTraps() {
+        let late = MonotonicTime(nanoseconds: .max - 5)
+        #expect(late.advanced(by: .seconds(1)) == .never)
+        #expect(late.advanced(milliseconds: .max) == .never)
+        #expect(late.advanced(by: .seconds(Int64.max)) == .never)
+        #expect(late.advanced(by: .seconds(-1)) == late)
+        #expect(MonotonicTime.never.milliseconds(from: late) == -1)
+        #expect(late.milliseconds(from: MonotonicTime(nanoseconds: 0)) == Int32.max)
+        #expect(
+            MonotonicTime(nanoseconds: 1).milliseconds(from: MonotonicTime(nanoseconds: 0)) == 1)
+    }
+}

@@ -1,0 +1,88 @@
+import ErrandJSON
+import Testing
+
+@Suite struct DepthAndLimitTests {
+    private func nested(_ depth: Int, _ open: String = "[", _ close: String = "]") -> String {
+        String(repeating: open, count: depth) + (open.hasSuffix(":") ? "1" : "")
+            + String(repeating: close, count: depth)
+    }
+
+    @Test func depthIsLimitedAtTheDepthThatIsSet() throws {
+        _ = try JSON(parsing: nested(512))
+        let error = #expect(throws: JSONError.self) { try JSON(parsing: nested(513)) }
+        #expect(error?.kind == .tooDeep)
+        #expect(error?.byteOffset == 512)
+        let three = JSON.Options(maximumDepth: 3)
+        _ = try JSON(parsing: nested(3, "{\"a\":", "}"), options: three)
+        #expect(throws: JSONError.self) {
+            try JSON(parsing: nested(4, "{\"a\":", "}"), options: three)
+        }
+        #expect(throws: JSONError.self) {
+            try JSON(parsing: "[]", options: JSON.Options(maximumDepth: 0))
+        }
+        _ = try JSON(parsing: "1", options: JSON.Options(maximumDepth: 0))
+    }
+
+    @Test func hundredThousandLevelsAreRefusedAndWhenAllowedNeverOverflow() throws {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
+            let text = nested(100_000, open, close)
+            let refused = #expect(throws: JSONError.self) { try JSON(parsing: text) }
+            #expect(refused?.kind == .tooDeep)
+            #expect(throws: JSONError.self) {
+                try JSON(parsing: String(repeating: open, count: 100_000))
+            }
+            let options = JSON.Options(maximumDepth: 1_000_000)
+            let json = try JSON(parsing: text, options: options)
+            #expect(json == (try JSON(parsing: text, options: options)))
+            #expect(json.description == text)
+            #expect(json.serialized(pretty: false, sortedKeys: true) == Array(text.utf8))
+            #expect(JSONShape.any.matches(json))
+            #expect(!(["a": [["b": .int]]] as JSONShape).matches(json))
+            #expect([json, 1].count == 2)
+        }
+    }
+
+    @Test func decodersRefuseValuesThatAreTooDeep() throws {
+        struct Node: Decodable {
+            var inner: [Node]
+
+            init(from decoder: any Decoder) throws {
+                inner = try decoder.singleValueContainer().decode([Node].self)
+            }
+        }
+        let text = nested(2000)
+        #expect(throws: DecodingError.self) {
+            try FastJSONDecoder().decode(Node.self, from: Array(text.utf8))
+        }
+        let json = try JSON(parsing: text, options: .init(maximumDepth: .max))
+        #expect(throws: DecodingError.self) { try FastJSONDecoder().decode(Node.self, from: json) }
+        _ = try FastJSONDecoder().decode(Node.self, from: Array(nested(100).utf8))
+    }
+
+    @Test func bridgingRefusesWhatIsTooDeep() throws {
+        var object: Any = [Any]()
+        for _ in 0..<600 { object = [object] }
+        let error = #expect(throws: JSONError.self) { try JSON(foundation: object) }
+        #expect(error?.kind == .tooDeep)
+    }
+
+    @Test func lengthIsLimited() throws {
+        let options = JSON.Options(maximumBytes: 4)
+        _ = try JSON(parsing: "[12]", options: options)
+        let error = #expect(throws: JSONError.self) { try JSON(parsing: "[123]", options: options) }
+        #expect(error?.kind == .tooLarge)
+        #expect(error?.description.contains("maximumBytes") == true)
+    }
+
+    @Test func repeatedKeysAreKeptOrRefused() throws {
+        let text = #"{"a":1,"b":{"c":1,"\u0063":2},"a":3}"#
+        let json = try JSON(parsing: text)
+        #expect(json.keys == ["a", "b", "a"])
+        #expect(json["a"].int == 1)
+        #expect(json.description == #"{"a":1,"b":{"c":1,"c":2},"a":3}"#)
+        let options = JSON.Options(duplicateKeys: .reject)
+        let error = #expect(throws: JSONError.self) { try JSON(parsing: text, options: options) }
+        #expect(error?.kind == .duplicateKey)
+        _ = try JSON(parsing: #"{"a":{"a":1},"b":[{"a":1},{"a":2}]}"#, options: options)
+    }
+}

@@ -1,0 +1,99 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+final class Cached: BaseRequest {
+    var seconds = 60
+    var version = 0
+    var identity: String?
+    var nonce = 0
+    var shape: JSONShape?
+    var policy: CachePolicy?
+
+    override var url: String { "cached" }
+    override var arguments: Arguments? { ["q": "x", "nonce": nonce] }
+    override var cacheSeconds: Int { seconds }
+    override var cacheVersion: Int { version }
+    override var cacheIdentity: String? { identity }
+    override var cachePolicy: CachePolicy? { policy }
+    override var validator: JSONShape? { shape }
+    override var writesCacheAsynchronously: Bool { false }
+    override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["q": "x"] }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct CacheTests {
+    private let world = World()
+
+    init() {
+        world.transport.on(.get, "/cached", .json(#"{"n":1}"#), .json(#"{"n":2}"#), .json(#"{"n":3}"#))
+    }
+
+    @Test func aFreshHitSendsNothingAndIsValidatedAgain() async throws {
+        #expect(try await number() == 1)
+        let request = world.with(Cached())
+        let hit = try await request.send()
+        #expect(hit.source == .cacheFresh)
+        #expect(hit.status == 200)
+        #expect(hit.headers[.contentType] == "application/json")
+        #expect(hit.attempts == 0)
+        #expect(try await number { $0.shape = ["missing": .number] } == nil)
+        #expect(world.transport.requests.count == 2)
+    }
+
+    @Test func ageExactlyAtTheLimitIsFresh() async throws {
+        #expect(try await number() == 1)
+        world.clock.advance(by: .seconds(60))
+        #expect(try await number() == 1)
+        world.clock.advance(by: .seconds(1))
+        #expect(try await number() == 2)
+    }
+
+    @Test func versionsAndIdentitiesDoNotMix() async throws {
+        #expect(try await number() == 1)
+        #expect(try await number { $0.version = 1 } == 2)
+        #expect(try await number { $0.identity = "bob" } == 3)
+        #expect(try await number { $0.version = 1 } == 2)
+    }
+
+    @Test func argumentsThatDoNotCountDoNot() async throws {
+        #expect(try await number { $0.nonce = 1 } == 1)
+        #expect(try await number { $0.nonce = 2 } == 1)
+    }
+
+    @Test func ignoringReadsNotButStores() async throws {
+        #expect(try await number() == 1)
+        #expect(try await number { $0.ignoresCache = true } == 2)
+        #expect(try await number() == 2)
+    }
+
+    @Test func cacheOnlyTellsWhyItCannotAnswer() async throws {
+        let request = world.with(Cached())
+        request.policy = .cacheOnly
+        let error = await #expect(throws: RequestError.self) { try await request.send() }
+        #expect(error?.code == .cacheMiss)
+        #expect(error?.cacheMiss == .noEntry)
+        #expect(world.transport.requests.isEmpty)
+    }
+
+    @Test func aStaleAnswerIsBetterThanNoneWhereThePolicySaysSo() async throws {
+        let world = World()
+        world.transport.on(
+            .get, "/cached", .json(#"{"n":1}"#),
+            .failure(RequestError(.connectionLost, stage: .transport, "gone")))
+        let request = world.with(Cached())
+        try await request.send()
+        world.clock.advance(by: .seconds(3600))
+        request.policy = .loadElseCache
+        #expect(try await request.send().source == .cacheStale)
+        request.policy = nil
+        #expect(await #expect(throws: RequestError.self) { try await request.send() }?.code
+            == .connectionLost)
+    }
+
+    private func number(_ configure: (Cached) -> Void = { _ in }) async throws -> Int? {
+        let request = world.with(Cached())
+        configure(request)
+        return try? await request.send().json["n"].int
+    }
+}

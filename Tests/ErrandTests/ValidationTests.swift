@@ -1,0 +1,76 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ValidationTests {
+    @Test func theFirstFaultIsNamedByItsPath() async throws {
+        let error = await failure(#"{"users":[{"id":1,"nick":"a"},{"id":"2","nick":"b"}]}"#) {
+            $0.validator = ["users": [["id": .number, "nick": .string]]]
+        }
+        #expect(error?.code == .shapeMismatch)
+        #expect(error?.shapeFault.map { "\($0.path)" } == "$['users'][1]['id']")
+        #expect(error?.response?.json["users"][0]["nick"].string == "a")
+    }
+
+    @Test func aBrokenBodyIsUndecodable() async {
+        let error = await failure("{\"a\":") { _ in }
+        #expect(error?.code == .undecodable)
+        #expect(error?.stage == .decode)
+    }
+
+    @Test func theErrorBodyIsAtHand() async {
+        let error = await failure(#"{"reason":"gone"}"#, status: .gone) { _ in }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(error?.status == .gone)
+        #expect(error?.response?.json["reason"].string == "gone")
+    }
+
+    @Test(arguments: ["", " "]) func anEmptyBodyPasses(body: String) async {
+        #expect(await failure(body, status: .noContent) { $0.validator = ["a": .number] } == nil)
+    }
+
+    @Test func contentTypes() async throws {
+        let html = ScriptedAnswer(
+            headers: [.contentType: "text/html"], body: Data(#"{"a":1}"#.utf8))
+        #expect(await failure(html) { _ in }?.code == .unacceptableContentType)
+        #expect(await failure(html) { $0.acceptableContentTypes = .any } == nil)
+        #expect(await failure(html) { $0.acceptableContentTypes = .types(["text/*"]) } == nil)
+        #expect(await failure(html) { $0.responseSerializer = .data } == nil)
+    }
+
+    @Test func statusesOfTheUsersChoice() async {
+        let missing = ScriptedAnswer.json("{}", status: .notFound)
+        #expect(await failure(missing) { $0.acceptableStatusCodes = 200..<500 } == nil)
+        #expect(await failure(.json("{}")) { $0.acceptableStatusCodes = 201..<202 } != nil)
+    }
+
+    @Test func processorsSeeTheAnswerAndMayRejectIt() async {
+        struct Refused: Error {}
+        let error = await failure(.json("{}")) {
+            $0.processors = [ClosureProcessor { _, _ in throw Refused() }]
+        }
+        #expect(error?.code == .processingFailed)
+        #expect(error?.underlying is Refused)
+    }
+
+    private func failure(
+        _ body: String, status: HTTPResponse.Status = .ok,
+        _ configure: (inout RequestDescription) -> Void
+    ) async -> RequestError? {
+        await failure(.json(body, status: status), configure)
+    }
+
+    private func failure(
+        _ answer: ScriptedAnswer, _ configure: (inout RequestDescription) -> Void
+    ) async -> RequestError? {
+        let world = World()
+        world.transport.on(.get, "/x", answer)
+        do {
+            try await world.with(InlineRequest("x", configure)).send()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

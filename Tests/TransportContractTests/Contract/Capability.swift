@@ -1,0 +1,88 @@
+import ErrandCore
+
+/// What one transport can do and another may not: the rows of the table in `docs/transports.md`.
+enum Capability: String, CaseIterable, Sendable {
+    case bodyWithGET, ipv6Literal, repeatedRequestHeaders, repeatedResponseHeaders
+    case latin1Headers, laxHeaders, trailers, cutOffHead, hugeContentLength
+    case corruptEncoding, undecodedContent, decodingRatioWithoutLength
+    case versionAndAddress, phaseTimings, connectionPause, streamsWithoutSpooling
+    case http11OverTLS, http2Only, http2PriorKnowledge
+    case ownAuthorities, pinnedKeys, clientCertificates, minimumTLSVersion, uncheckedCertificates
+    case proxyByName, noProxy, addressOverrides, addressFamily, unixSockets
+
+    /// The row's text.
+    var summary: String {
+        switch self {
+        case .bodyWithGET: "GET with a body"
+        case .ipv6Literal: "IPv6 addresses in URLs, `http://[::1]/`"
+        case .repeatedRequestHeaders: "Request headers in order and as often as given"
+        case .repeatedResponseHeaders: "Response headers in order, as often and as written"
+        case .latin1Headers: "Response headers that are not UTF-8"
+        case .laxHeaders: "`Name:value` without a space, lines that end in LF only"
+        case .trailers: "Trailers behind a chunked answer"
+        case .cutOffHead: "A connection closed within the head"
+        case .hugeContentLength: "A `Content-Length` close to 2^63"
+        case .corruptEncoding: "Corrupt or cut-off gzip is an error"
+        case .undecodedContent: "`decodesContent = false`"
+        case .decodingRatioWithoutLength: "`maximumDecodingRatio` for answers without a length"
+        case .versionAndAddress: "HTTP version and peer address of the answer"
+        case .phaseTimings: "Times of DNS, connect and TLS"
+        case .connectionPause: "Pausing stops the connection, not only the receiver"
+        case .streamsWithoutSpooling: "Async-sequence bodies go out while they are made"
+        case .http11OverTLS: "`httpVersion = .http11` over TLS"
+        case .http2Only: "`httpVersion = .http2`"
+        case .http2PriorKnowledge: "`httpVersion = .http2PriorKnowledge`"
+        case .ownAuthorities: "Own certificate authorities"
+        case .pinnedKeys: "Pinned keys"
+        case .clientCertificates: "Client certificates"
+        case .minimumTLSVersion: "A lowest TLS version above 1.2"
+        case .uncheckedCertificates: "`allowInvalidCertificates`, `validatesDomainName = false`"
+        case .proxyByName: "A proxy by name"
+        case .noProxy: "No proxy, whatever the environment says"
+        case .addressOverrides: "Address overrides"
+        case .addressFamily: "Choice of IPv4 or IPv6"
+        case .unixSockets: "Unix sockets"
+        }
+    }
+
+    static let ofURLSession: Set<Capability> = []
+    static let ofCurl = Set(Capability.allCases)
+
+    /// A request that needs the capability, where its lack must be found before sending.
+    func need(_ request: TransportRequest) -> TransportRequest? {
+        var request = request
+        var security = SecurityPolicy()
+        switch self {
+        case .bodyWithGET:
+            request.method = .get
+            request.body = .string("x")
+        case .ipv6Literal: request.url.host = "[::1]"
+        case .undecodedContent: request.options.decodesContent = false
+        case .http11OverTLS:
+            request.url.scheme = "https"
+            request.options.httpVersion = .http11
+        case .http2Only:
+            request.url.scheme = "https"
+            request.options.httpVersion = .http2
+        case .http2PriorKnowledge: request.options.httpVersion = .http2PriorKnowledge
+        case .ownAuthorities: security.authorityFile = "/etc/ssl/certs/ca-certificates.crt"
+        case .pinnedKeys:
+            security.publicKeyPins = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+        case .clientCertificates: security.clientCertificateFile = "/nowhere.pem"
+        case .minimumTLSVersion: security.minimumVersion = .tls13
+        case .uncheckedCertificates: security.allowInvalidCertificates = true
+        case .proxyByName: request.options.proxy = .url("http://127.0.0.1:1")
+        case .noProxy: request.options.proxy = .none
+        case .addressOverrides:
+            request.options.addressOverrides = ["example.com:80": ["127.0.0.1"]]
+        case .addressFamily: request.options.addressFamily = .ipv4
+        case .unixSockets: request.options.unixSocketPath = "/nowhere.sock"
+        default: return nil
+        }
+        if security != SecurityPolicy() {
+            request.url.scheme = "https"
+            request.options.security = security
+        }
+        return request
+    }
+}
