@@ -149,6 +149,7 @@ typedef void (*errand_brotli_destroy)(void *state);
 typedef struct { void *bytes; size_t size, position; } errand_zstd_output;
 typedef struct { const void *bytes; size_t size, position; } errand_zstd_input;
 typedef void *(*errand_zstd_create)(void);
+typedef size_t (*errand_zstd_set_parameter)(void *stream, int parameter, int value);
 typedef size_t (*errand_zstd_decode)(void *stream, errand_zstd_output *, errand_zstd_input *);
 typedef size_t (*errand_zstd_destroy)(void *stream);
 typedef unsigned (*errand_zstd_is_error)(size_t code);

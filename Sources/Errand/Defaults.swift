@@ -12,7 +12,8 @@ extension RequestAgent {
     /// Set ``configuration`` once at the start of the program.
     public static let shared = RequestAgent(
         transport: defaultTransport(),
-        store: SQLiteResponseStore(url: SQLiteResponseStore.defaultURL(named: ProcessInfo.processInfo.processName)))
+        store: SQLiteResponseStore(
+            url: SQLiteResponseStore.defaultURL(named: ProcessInfo.processInfo.processName)))
 
     /// Makes an agent with the platform's transport: libcurl on Linux, URLSession on Apple platforms.
     public convenience init(

@@ -16,6 +16,8 @@
         let hasTLS: Bool
         /// Whether it can connect to Unix sockets.
         let hasUnixSockets: Bool
+        /// Whether it speaks TLS to proxies.
+        let hasSecureProxies: Bool
         /// Whether its TLS is OpenSSL's or a relative's, which takes certificates from memory.
         let hasOpenSSL: Bool
         /// Whether it knows a bundle of certificates, so that the directory of single ones can be left alone.
@@ -33,6 +35,7 @@
             hasHTTP2 = features & CURL_VERSION_HTTP2 != 0
             hasTLS = features & CURL_VERSION_SSL != 0
             hasUnixSockets = features & CURL_VERSION_UNIX_SOCKETS != 0
+            hasSecureProxies = features & CURL_VERSION_HTTPS_PROXY != 0
             let backend = information?.ssl_version.map { String(cString: $0) } ?? ""
             hasOpenSSL = ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains {
                 backend.hasPrefix($0)

@@ -1,32 +1,63 @@
 /// Bytes being written: a buffer that grows, with JSON's ways of writing strings and numbers.
-final class ByteSink {
-    private(set) var base: UnsafeMutablePointer<UInt8>
-    private(set) var count = 0
-    private var capacity: Int
+///
+/// It is a handle, so that the encoder's hot path counts no references: copies share one buffer,
+/// and whoever made it destroys it. Use `with`, or own it in a class.
+struct ByteSink {
+    private let state: UnsafeMutablePointer<State>
 
-    init(capacity: Int = 512) {
-        self.capacity = max(capacity, 64)
-        base = UnsafeMutablePointer<UInt8>.allocate(capacity: self.capacity)
+    private struct State {
+        var base: UnsafeMutablePointer<UInt8>
+        var count = 0
+        var capacity: Int
     }
 
-    deinit { base.deallocate() }
+    init(capacity: Int = 512) {
+        let capacity = max(capacity, 64)
+        state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        state.initialize(
+            to: State(
+                base: UnsafeMutablePointer<UInt8>.allocate(capacity: capacity), capacity: capacity))
+    }
+
+    /// Frees the buffer; no copy of the handle may be used afterwards.
+    func destroy() {
+        state.pointee.base.deallocate()
+        state.deallocate()
+    }
+
+    /// Lends a sink to `body` and destroys it.
+    static func with<R, E: Error>(
+        capacity: Int = 512, _ body: (ByteSink) throws(E) -> R
+    ) throws(E) -> R {
+        let sink = ByteSink(capacity: capacity)
+        defer { sink.destroy() }
+        return try body(sink)
+    }
+
+    var base: UnsafeMutablePointer<UInt8> { state.pointee.base }
+
+    var count: Int {
+        @inline(__always) get { state.pointee.count }
+        @inline(__always) nonmutating set { state.pointee.count = newValue }
+    }
 
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
     /// Makes room for `more` bytes, which the caller then writes without checks.
     @inline(__always)
     private func reserve(_ more: Int) -> UnsafeMutablePointer<UInt8> {
-        if capacity &- count < more { grow(more) }
-        return base + count
+        if state.pointee.capacity &- state.pointee.count < more { grow(more) }
+        return state.pointee.base + state.pointee.count
     }
 
     @inline(never)
     private func grow(_ more: Int) {
-        capacity = max(capacity * 2, count + more)
+        let capacity = max(state.pointee.capacity * 2, count + more)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         larger.update(from: base, count: count)
         base.deallocate()
-        base = larger
+        state.pointee.base = larger
+        state.pointee.capacity = capacity
     }
 
     @inline(__always)
@@ -68,8 +99,14 @@ final class ByteSink {
     /// Writes a string with its quotes.
     @inline(__always)
     func write(string: String, escapesSlashes: Bool = false) {
-        var string = string
-        string.withUTF8 { write(quoted: $0, escapesSlashes: escapesSlashes) }
+        let isWritten: Void? = string.utf8.withContiguousStorageIfAvailable {
+            write(quoted: $0, escapesSlashes: escapesSlashes)
+        }
+        if isWritten == nil {
+            Array(string.utf8).withUnsafeBufferPointer {
+                write(quoted: $0, escapesSlashes: escapesSlashes)
+            }
+        }
     }
 
     /// Writes UTF-8 as a string, with quotes and the escapes it needs.
@@ -187,24 +224,47 @@ final class ByteSink {
     /// Writes the digits of `value` and tells how many there are.
     @inline(__always)
     private static func digits(of value: UInt64, to target: UnsafeMutablePointer<UInt8>) -> Int {
-        var length = 1
-        var bound: UInt64 = 10
-        while value >= bound, length < 20 {
-            length &+= 1
-            let (next, overflows) = bound.multipliedReportingOverflow(by: 10)
-            if overflows { break }
-            bound = next
+        if value < 10 {
+            target.pointee = 0x30 | UInt8(truncatingIfNeeded: value)
+            return 1
         }
+        let length = digitCount(value)
         var rest = value
-        var position = length
-        while position > 0 {
-            position &-= 1
-            let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
-            target[position] = 0x30 | UInt8(truncatingIfNeeded: remainder)
-            rest = quotient
+        var next = target + length
+        while rest >= 100 {
+            let pair = rest % 100
+            rest /= 100
+            next -= 2
+            writePair(pair, to: next)
+        }
+        if rest >= 10 {
+            writePair(rest, to: target)
+        } else {
+            target.pointee = 0x30 | UInt8(truncatingIfNeeded: rest)
         }
         return length
     }
+
+    @inline(__always)
+    private static func writePair(_ pair: UInt64, to target: UnsafeMutablePointer<UInt8>) {
+        target[0] = 0x30 | UInt8(truncatingIfNeeded: pair / 10)
+        target[1] = 0x30 | UInt8(truncatingIfNeeded: pair % 10)
+    }
+
+    @inline(__always)
+    private static func digitCount(_ value: UInt64) -> Int {
+        // 1233 / 4096 is a little more than the logarithm of two to the base ten.
+        let bits = 64 &- value.leadingZeroBitCount
+        let guess = (bits &* 1233) &>> 12
+        return guess &+ (value < powersOfTen[guess] ? 0 : 1)
+    }
+
+    private static let powersOfTen: [UInt64] = [
+        1, 10, 100, 1000, 10000, 100000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+        10_000_000_000, 100_000_000_000, 1_000_000_000_000, 10_000_000_000_000,
+        100_000_000_000_000, 1_000_000_000_000_000, 10_000_000_000_000_000,
+        100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
+    ]
 
     /// Writes the shortest text that reads back as the same number; false if it is not finite.
     func write<T: BinaryFloatingPoint & LosslessStringConvertible>(floating value: T) -> Bool {

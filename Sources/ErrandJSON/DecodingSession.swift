@@ -15,6 +15,10 @@ final class DecodingSession {
         var nan: String
     }
 
+    /// Which of the types met so far are collections.
+    @exclusivity(unchecked)
+    var knownTypes: [(type: ObjectIdentifier, collection: (any TapeCollection.Type)?)] = []
+
     init(tape: Tape, options: FastJSONDecoder) {
         self.tape = tape
         userInfo = options.userInfo
@@ -107,7 +111,8 @@ final class DecodingSession {
         let found = JSON(tape: tape, index: index).kindInWords
         let context = DecodingError.Context(
             codingPath: path, debugDescription: "Expected \(type), but found \(found) instead.")
-        return tape.kind(at: index) == .null
+        // NB: for Bool alone Foundation does not tell null from other kinds.
+        return tape.kind(at: index) == .null && type != Bool.self
             ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 

@@ -7,7 +7,11 @@ final class EncodingSession {
     /// From a key of a type, with its path, to the key in the text; nil: as it is.
     let convertKey: (([any CodingKey]) -> String)?
     /// Set when a container was written to after its time, so that the text cannot be trusted.
-    var isOutOfTurn = false
+    @exclusivity(unchecked) var isOutOfTurn = false
+
+    /// Which of the types met so far are collections.
+    @exclusivity(unchecked)
+    var knownTypes: [(type: ObjectIdentifier, collection: (any StreamCollection.Type)?)] = []
 
     init(options: FastJSONEncoder) {
         userInfo = options.userInfo
@@ -15,16 +19,6 @@ final class EncodingSession {
         floats = options.floatTexts
         foundation = options.foundation
         convertKey = options.keyConversion
-    }
-
-    @inline(__always)
-    func write(_ value: String, to sink: ByteSink) {
-        sink.write(string: value, escapesSlashes: escapesSlashes)
-    }
-
-    @inline(__always)
-    func write(_ value: Bool, to sink: ByteSink) {
-        if value { sink.write("true") } else { sink.write("false") }
     }
 
     @inline(__always)
@@ -39,7 +33,8 @@ final class EncodingSession {
                     codingPath: path(),
                     debugDescription: "Unable to encode \(T.self).\(value) directly in JSON."))
         }
-        write(
-            value.isNaN ? floats.nan : value < 0 ? floats.negative : floats.positive, to: sink)
+        sink.write(
+            string: value.isNaN ? floats.nan : value < 0 ? floats.negative : floats.positive,
+            escapesSlashes: escapesSlashes)
     }
 }

@@ -3,29 +3,34 @@
 /// Values are written straight into it in the order in which types encode them. What may be
 /// written later (a nested container, a super encoder) has a stream of its own, which is put in
 /// its place when the value around it is done.
+///
+/// Its variables are not checked for exclusive access: an encoder is used by one thread at a time
+/// and no access spans a call out of this module.
 final class EncodingStream {
     let sink: ByteSink
     /// How many values are open in this stream; only the innermost may write.
-    var depth = 0
+    @exclusivity(unchecked) var depth = 0
     /// The members of all open objects, outermost first.
-    private var members: [Member] = []
+    private let members: MemberLog
 
-    private struct Member {
-        var fingerprint: UInt64
-        /// Where the member's key begins, the comma before it not included.
-        var start: Int
+    init(capacity: Int = 512) {
+        sink = ByteSink(capacity: capacity)
+        members = MemberLog()
     }
 
-    init(capacity: Int = 512) { sink = ByteSink(capacity: capacity) }
+    deinit {
+        sink.destroy()
+        members.destroy()
+    }
 
     /// The number of members written so far: where an object's own begin.
     @inline(__always)
     var memberCount: Int { members.count }
 
     @inline(__always)
-    func dropMembers(from first: Int) { members.removeSubrange(first...) }
+    func dropMembers(from first: Int) { members.count = first }
 
-    func dropLastMember() { _ = members.popLast() }
+    func dropLastMember() { members.count = max(members.count - 1, 0) }
 
     /// Notes the member whose key has just been written at `start`, and removes the one that
     /// had the same key before, as in a dictionary the later value wins.
@@ -34,28 +39,23 @@ final class EncodingStream {
     @inline(__always)
     func note(start: Int, since first: Int, index: inout Set<UInt64>?) -> Range<Int>? {
         let fingerprint = sink.fingerprint(from: start)
-        let earlier = position(of: fingerprint, since: first, &index)
-        members.append(Member(fingerprint: fingerprint, start: start))
+        let earlier =
+            members.count &- first > 32
+            ? indexed(fingerprint, since: first, &index)
+            : members.position(of: fingerprint, since: first)
+        members.append(.init(fingerprint: fingerprint, start: start))
         guard let earlier, sink.isSameText(members[earlier].start, start) else { return nil }
         return remove(earlier)
     }
 
-    @inline(__always)
-    private func position(
-        of fingerprint: UInt64, since first: Int, _ index: inout Set<UInt64>?
+    /// The same search in an object with many members.
+    @inline(never)
+    private func indexed(
+        _ fingerprint: UInt64, since first: Int, _ index: inout Set<UInt64>?
     ) -> Int? {
-        if members.count &- first > 32 {
-            if index == nil { index = Set(members[first...].map(\.fingerprint)) }
-            if index?.insert(fingerprint).inserted != false { return nil }
-        }
-        return members.withUnsafeBufferPointer { members in
-            var position = first
-            while position < members.count {
-                if members[position].fingerprint == fingerprint { return position }
-                position &+= 1
-            }
-            return nil
-        }
+        if index == nil { index = Set((first..<members.count).map { members[$0].fingerprint }) }
+        if index?.insert(fingerprint).inserted != false { return nil }
+        return members.position(of: fingerprint, since: first)
     }
 
     @inline(never)
@@ -63,9 +63,82 @@ final class EncodingStream {
         // The comma behind the member goes with it.
         let range = members[earlier].start..<members[earlier + 1].start
         sink.remove(range)
-        members.remove(at: earlier)
-        for position in earlier..<members.count { members[position].start -= range.count }
+        members.remove(at: earlier, moving: range.count)
         return range
+    }
+}
+
+/// The members written to open objects: a stack, and a handle like `ByteSink`.
+struct MemberLog {
+    struct Member {
+        var fingerprint: UInt64
+        /// Where the member's key begins, the comma before it not included.
+        var start: Int
+    }
+
+    private let state: UnsafeMutablePointer<State>
+
+    private struct State {
+        var base: UnsafeMutablePointer<Member>
+        var count = 0
+        var capacity = 32
+    }
+
+    init() {
+        state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        state.initialize(to: State(base: .allocate(capacity: 32)))
+    }
+
+    func destroy() {
+        state.pointee.base.deallocate()
+        state.deallocate()
+    }
+
+    var count: Int {
+        @inline(__always) get { state.pointee.count }
+        @inline(__always) nonmutating set { state.pointee.count = newValue }
+    }
+
+    subscript(position: Int) -> Member {
+        @inline(__always) get { state.pointee.base[position] }
+    }
+
+    @inline(__always)
+    func append(_ member: Member) {
+        if count == state.pointee.capacity { grow() }
+        state.pointee.base[count] = member
+        count &+= 1
+    }
+
+    @inline(never)
+    private func grow() {
+        let larger = UnsafeMutablePointer<Member>.allocate(capacity: count * 2)
+        larger.update(from: state.pointee.base, count: count)
+        state.pointee.base.deallocate()
+        state.pointee.base = larger
+        state.pointee.capacity = count * 2
+    }
+
+    @inline(__always)
+    func position(of fingerprint: UInt64, since first: Int) -> Int? {
+        let base = state.pointee.base
+        let count = count
+        var position = first
+        while position < count {
+            if base[position].fingerprint == fingerprint { return position }
+            position &+= 1
+        }
+        return nil
+    }
+
+    /// Removes a member whose text of `length` bytes is gone.
+    func remove(at position: Int, moving length: Int) {
+        for later in position + 1..<count {
+            var member = self[later]
+            member.start -= length
+            state.pointee.base[later - 1] = member
+        }
+        count -= 1
     }
 }
 
@@ -73,23 +146,21 @@ extension ByteSink {
     /// A number that differs for most different texts, from `start` to the end.
     @inline(__always)
     func fingerprint(from start: Int) -> UInt64 {
-        let length = count &- start
-        var hash = UInt64(truncatingIfNeeded: length) &* 0x9E37_79B9_7F4A_7C15
-        var position = start
-        while position < count {
-            var word: UInt64 = 0
-            if position &+ 8 <= count {
-                word = UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self)
-            } else {
-                for offset in 0..<(count &- position) {
-                    word = word << 8 | UInt64(base[position &+ offset])
-                }
-            }
-            hash = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
+        let end = base + count
+        var next = base + start
+        var hash = UInt64(truncatingIfNeeded: end - next) &* 0x9E37_79B9_7F4A_7C15
+        while end - next >= 8 {
+            hash = (hash ^ UnsafeRawPointer(next).loadUnaligned(as: UInt64.self))
+                &* 0xFF51_AFD7_ED55_8CCD
             hash ^= hash >> 32
-            position &+= 8
+            next += 8
         }
-        return hash
+        var rest: UInt64 = 0
+        while next < end {
+            rest = rest << 8 | UInt64(next.pointee)
+            next += 1
+        }
+        return (hash ^ rest) &* 0xFF51_AFD7_ED55_8CCD
     }
 
     /// Whether the quoted strings that begin at two positions are the same.

@@ -152,14 +152,30 @@ struct FoundationDecoding {
     let dateStrategy: JSONDecoder.DateDecodingStrategy
     let dataStrategy: JSONDecoder.DataDecodingStrategy
 
-    /// Decodes a value of one of these types; nil for all others.
+    /// Whether a type is one of these.
     @inline(__always)
-    func decode<T>(_ type: T.Type, _ decoder: TapeDecoder) throws -> T? {
-        if type == Date.self { return try date(decoder) as? T }
-        if type == URL.self { return try url(decoder) as? T }
-        if type == Data.self { return try data(decoder) as? T }
-        if type == Decimal.self { return try decimal(decoder) as? T }
-        return nil
+    func handles<T>(_ type: T.Type) -> Bool {
+        type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
+    }
+
+    /// Decodes a value of one of these types.
+    @inline(never)
+    func decode<T: Decodable>(_ type: T.Type, _ decoder: TapeDecoder) throws -> T {
+        if decoder.decodeNil() {
+            throw decoder.session.mismatch(type, at: decoder.index, decoder.codingPath)
+        }
+        let value: Any
+        if type == Date.self {
+            value = try date(decoder)
+        } else if type == URL.self {
+            value = try url(decoder)
+        } else if type == Data.self {
+            value = try data(decoder)
+        } else {
+            value = try decimal(decoder)
+        }
+        if let value = value as? T { return value }
+        return try T(from: decoder)
     }
 
     private func corrupted(_ decoder: TapeDecoder, _ words: String) -> DecodingError {

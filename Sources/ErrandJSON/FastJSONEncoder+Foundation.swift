@@ -44,41 +44,45 @@ public struct FastJSONEncoder: Sendable {
     ///
     /// - Throws: `EncodingError`, or what the value's own `encode(to:)` throws.
     public func encode<T: Encodable>(_ value: T) throws -> Data {
-        let sink = try write(value)
-        return Data(bytes: sink.base, count: sink.count)
+        try write(value) { Data(bytes: $0.base, count: $0.count) }
     }
 
     /// Encodes a value as UTF-8 in an array of bytes.
     ///
     /// - Throws: `EncodingError`, or what the value's own `encode(to:)` throws.
     public func encodeBytes<T: Encodable>(_ value: T) throws -> [UInt8] {
-        try write(value).bytes
+        try write(value) { $0.bytes }
     }
 
     /// Encodes a value as a `JSON` value.
     ///
     /// - Throws: `EncodingError`, or what the value's own `encode(to:)` throws.
     public func encodeJSON<T: Encodable>(_ value: T) throws -> JSON {
-        JSON(trusting: try write(value).bytes)
+        JSON(trusting: try encodeBytes(value))
     }
 
-    private func write<T: Encodable>(_ value: T) throws -> ByteSink {
+    /// Writes a value and hands over the sink before it is destroyed.
+    private func write<T: Encodable, R>(_ value: T, _ take: (ByteSink) -> R) throws -> R {
         let session = EncodingSession(options: self)
         let stream = EncodingStream(capacity: 1024)
         let encoder = StreamEncoder(
             session, stream: stream, parent: nil, key: nil,
             keepsKeys: session.convertKey != nil && T.self is any StringKeyed.Type)
-        try encoder.encodeTop(value)
-        guard outputFormatting.contains(.prettyPrinted) || outputFormatting.contains(.sortedKeys)
-        else { return stream.sink }
-        let arranged = ByteSink(capacity: stream.sink.count * 2)
-        JSONPrinter.print(
-            JSON(trusting: stream.sink.bytes), to: arranged,
-            style: .init(
-                isPretty: outputFormatting.contains(.prettyPrinted),
-                sortsKeys: outputFormatting.contains(.sortedKeys),
-                escapesSlashes: session.escapesSlashes, isFoundations: true))
-        return arranged
+        return try withExtendedLifetime(stream) {
+            try encoder.encodeTop(value)
+            guard
+                outputFormatting.contains(.prettyPrinted) || outputFormatting.contains(.sortedKeys)
+            else { return take(stream.sink) }
+            return ByteSink.with(capacity: stream.sink.count * 2) { arranged in
+                JSONPrinter.print(
+                    JSON(trusting: stream.sink.bytes), to: arranged,
+                    style: .init(
+                        isPretty: outputFormatting.contains(.prettyPrinted),
+                        sortsKeys: outputFormatting.contains(.sortedKeys),
+                        escapesSlashes: session.escapesSlashes, isFoundations: true))
+                return take(arranged)
+            }
+        }
     }
 }
 

@@ -16,9 +16,9 @@ extension JSON {
     /// - Throws: `JSONError` of kind `notRepresentable` for anything else, numbers that are not
     ///   finite among it, and of kind `tooDeep` beyond 512 levels.
     public init(foundation object: Any?) throws(JSONError) {
-        let sink = ByteSink()
-        try FoundationBridge.write(object, to: sink, depth: 0)
-        self.init(trusting: sink.bytes)
+        self = try JSON.written { sink throws(JSONError) in
+            try FoundationBridge.write(object, to: sink, depth: 0)
+        }
     }
 
     /// The value as `JSONSerialization` would give it: `[String: Any]`, `[Any]`, `String`,

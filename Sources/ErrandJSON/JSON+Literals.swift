@@ -37,60 +37,62 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
         self = .null
     }
 
+    /// The value that `write` writes the text of.
+    static func written<E: Error>(_ write: (ByteSink) throws(E) -> Void) throws(E) -> JSON {
+        let text = try ByteSink.with { sink throws(E) in
+            try write(sink)
+            return sink.bytes
+        }
+        return JSON(trusting: text)
+    }
+
     // MARK: - From values
 
     /// An object with these members, in this order; `absent` values become `null`.
     public init(members: some Sequence<(String, JSON)>) {
-        let sink = ByteSink()
-        sink.write(UInt8(ascii: "{"))
-        var isFirst = true
-        for (key, value) in members {
-            if !isFirst { sink.write(UInt8(ascii: ",")) }
-            isFirst = false
-            sink.write(string: key)
-            sink.write(UInt8(ascii: ":"))
-            JSONPrinter.print(value, to: sink)
+        self = JSON.written { sink in
+            sink.write(UInt8(ascii: "{"))
+            var isFirst = true
+            for (key, value) in members {
+                if !isFirst { sink.write(UInt8(ascii: ",")) }
+                isFirst = false
+                sink.write(string: key)
+                sink.write(UInt8(ascii: ":"))
+                JSONPrinter.print(value, to: sink)
+            }
+            sink.write(UInt8(ascii: "}"))
         }
-        sink.write(UInt8(ascii: "}"))
-        self.init(trusting: sink.bytes)
     }
 
     /// An array of these values; `absent` ones become `null`.
     public init(_ elements: some Sequence<JSON>) {
-        let sink = ByteSink()
-        sink.write(UInt8(ascii: "["))
-        var isFirst = true
-        for element in elements {
-            if !isFirst { sink.write(UInt8(ascii: ",")) }
-            isFirst = false
-            JSONPrinter.print(element, to: sink)
+        self = JSON.written { sink in
+            sink.write(UInt8(ascii: "["))
+            var isFirst = true
+            for element in elements {
+                if !isFirst { sink.write(UInt8(ascii: ",")) }
+                isFirst = false
+                JSONPrinter.print(element, to: sink)
+            }
+            sink.write(UInt8(ascii: "]"))
         }
-        sink.write(UInt8(ascii: "]"))
-        self.init(trusting: sink.bytes)
     }
 
     /// A string.
     public init(_ string: String) {
-        let sink = ByteSink()
-        sink.write(string: string)
-        self.init(trusting: sink.bytes)
+        self = JSON.written { $0.write(string: string) }
     }
 
     /// A number.
     public init(_ integer: some FixedWidthInteger) {
-        let sink = ByteSink()
-        sink.write(integer: integer)
-        self.init(trusting: sink.bytes)
+        self = JSON.written { $0.write(integer: integer) }
     }
 
     /// A number; `null` if it is not finite, as JSON has no form for that.
     public init(_ double: Double) {
-        let sink = ByteSink()
-        guard sink.write(floating: double) else {
-            self = .null
-            return
+        self = JSON.written { sink in
+            if !sink.write(floating: double) { sink.write("null") }
         }
-        self.init(trusting: sink.bytes)
     }
 
     /// `true` or `false`.

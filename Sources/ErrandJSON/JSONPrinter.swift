@@ -127,9 +127,10 @@ extension JSON: CustomStringConvertible {
     ///   - pretty: One line for each value, indented by two spaces a level. Off by default.
     ///   - sortedKeys: Whether members are sorted. Off by default.
     public func serialized(pretty: Bool = false, sortedKeys: Bool = false) -> [UInt8] {
-        let sink = ByteSink()
-        JSONPrinter.print(
-            self, to: sink, style: .init(isPretty: pretty, sortsKeys: sortedKeys))
-        return sink.bytes
+        ByteSink.with { sink in
+            JSONPrinter.print(
+                self, to: sink, style: .init(isPretty: pretty, sortsKeys: sortedKeys))
+            return sink.bytes
+        }
     }
 }

@@ -8,8 +8,6 @@ struct MemberCursor {
     /// How many members the object has.
     let count: Int
     private var next: Int
-    /// How many members have been looked at in vain.
-    private var skipped = 0
 
     init(tape: Tape, object: Int) {
         self.tape = tape
@@ -18,10 +16,6 @@ struct MemberCursor {
         stop = Word.end(tape.words[object + 1])
         count = Word.count(tape.words[object + 1])
     }
-
-    /// Whether a table of the keys would by now have been quicker.
-    @inline(__always)
-    var isWorn: Bool { skipped > 16 &* count &+ 256 }
 
     /// The index of the value of a member with this key, nil if there is none.
     @inline(__always)
@@ -51,7 +45,6 @@ struct MemberCursor {
                 next = after
                 return place + 1
             }
-            skipped &+= 1
             place = after
         }
         return nil

@@ -8,17 +8,21 @@ final class StreamEncoder: Encoder {
     let position: Int
     /// Whether keys are written as they are, because they are data of a dictionary.
     let keepsKeys: Bool
+    /// The stream's sink and the session's settings, without the detour.
+    let sink: ByteSink
+    let escapesSlashes: Bool
+    private let convertsKeys: Bool
 
     /// What has been written so far.
-    private(set) var form = Form.nothing
+    @exclusivity(unchecked) private(set) var form = Form.nothing
     /// How many members or items.
-    private(set) var count = 0
+    @exclusivity(unchecked) private(set) var count = 0
     /// The depth of the stream at which this encoder may write; -1 when it is done.
-    private var turn: Int
+    @exclusivity(unchecked) private var turn: Int
     private let firstMember: Int
-    private var keyIndex: Set<UInt64>?
+    @exclusivity(unchecked) private var keyIndex: Set<UInt64>?
     /// Values with a stream of their own, and where they belong.
-    private var pending: [(offset: Int, encoder: StreamEncoder)] = []
+    @exclusivity(unchecked) private var pending: [(offset: Int, encoder: StreamEncoder)] = []
 
     enum Form { case nothing, scalar, object, array }
 
@@ -32,6 +36,9 @@ final class StreamEncoder: Encoder {
         self.key = key
         self.position = position
         self.keepsKeys = keepsKeys
+        sink = stream.sink
+        escapesSlashes = session.escapesSlashes
+        convertsKeys = session.convertKey != nil && !keepsKeys
         stream.depth += 1
         turn = stream.depth
         firstMember = stream.memberCount
@@ -62,6 +69,14 @@ final class StreamEncoder: Encoder {
 
     // MARK: - Writing
 
+    @inline(__always)
+    func write(_ value: String) { sink.write(string: value, escapesSlashes: escapesSlashes) }
+
+    @inline(__always)
+    func write(_ value: Bool) {
+        if value { sink.write("true") } else { sink.write("false") }
+    }
+
     /// Begins an object or array; a form that contradicts what is written already goes nowhere.
     func opened(_ wanted: Form) -> StreamEncoder {
         if form == wanted, turn == stream.depth { return self }
@@ -72,7 +87,7 @@ final class StreamEncoder: Encoder {
             ).opened(wanted)
         }
         form = wanted
-        stream.sink.write(wanted == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
+        sink.write(wanted == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
         return self
     }
 
@@ -80,14 +95,13 @@ final class StreamEncoder: Encoder {
     @inline(__always)
     func beginMember(_ key: some CodingKey) -> Int {
         checkTurn()
-        let sink = stream.sink
         let start = sink.count
         if count > 0 { sink.write(UInt8(ascii: ",")) }
         let keyStart = sink.count
-        if session.convertKey == nil || keepsKeys {
-            session.write(key.stringValue, to: sink)
+        if convertsKeys {
+            write(session.convertKey?(codingPath + [key]) ?? key.stringValue)
         } else {
-            session.write(session.convertKey?(codingPath + [key]) ?? key.stringValue, to: sink)
+            write(key.stringValue)
         }
         let removed = stream.note(start: keyStart, since: firstMember, index: &keyIndex)
         sink.write(UInt8(ascii: ":"))
@@ -110,15 +124,15 @@ final class StreamEncoder: Encoder {
     @inline(__always)
     func beginItem() -> Int {
         checkTurn()
-        let start = stream.sink.count
-        if count > 0 { stream.sink.write(UInt8(ascii: ",")) }
+        let start = sink.count
+        if count > 0 { sink.write(UInt8(ascii: ",")) }
         count &+= 1
         return start
     }
 
     /// Removes a member or an item that could not be written.
     func takeBack(to mark: Int) {
-        stream.sink.truncate(to: mark)
+        sink.truncate(to: mark)
         count -= 1
         if form == .object { stream.dropLastMember() }
         pending.removeAll { $0.offset >= mark }
@@ -141,6 +155,8 @@ final class StreamEncoder: Encoder {
     @inline(__always)
     func encode<T: Encodable>(_ value: T, key: (any CodingKey)?, position: Int) throws {
         if try directly(value, { self.codingPath + [key ?? PlainKey(index: position)] }) { return }
+        let collection = session.collection(T.self)
+        if let collection, try writeScalars(value, as: collection, key, position) { return }
         let keepsKeys = session.convertKey != nil && T.self is any StringKeyed.Type
         let child = StreamEncoder(
             session, stream: stream, parent: self, key: key, position: position,
@@ -148,11 +164,35 @@ final class StreamEncoder: Encoder {
         try child.encodeWhole(value)
     }
 
+    @inline(__always)
+    private func writeScalars<C: StreamCollection, T>(
+        _ value: T, as type: C.Type, _ key: (any CodingKey)?, _ position: Int
+    ) throws -> Bool {
+        // The same type, which only the caller knows by this name.
+        try type.writeScalars(
+            unsafeBitCast(value, to: C.self), in: self, key: key, position: position)
+    }
+
     /// Encodes a value and ends this encoder.
     func encodeWhole<T: Encodable>(_ value: T) throws {
         defer { end() }
-        if try !session.foundation.encode(value, self) { try value.encode(to: self) }
+        try encodeParts(of: value)
         close()
+    }
+
+    @inline(__always)
+    private func encodeParts<T: Encodable>(of value: T) throws {
+        if let collection = session.collection(T.self) {
+            try write(value, as: collection)
+        } else if try !session.foundation.encode(value, self) {
+            try value.encode(to: self)
+        }
+    }
+
+    @inline(__always)
+    private func write<C: StreamCollection, T>(_ value: T, as type: C.Type) throws {
+        // The same type, which only the caller knows by this name.
+        try type.write(unsafeBitCast(value, to: C.self), to: self)
     }
 
     /// Encodes the outermost value.
@@ -160,7 +200,7 @@ final class StreamEncoder: Encoder {
         let isWritten = try directly(value, { [] })
         if !isWritten {
             defer { end() }
-            if try !session.foundation.encode(value, self) { try value.encode(to: self) }
+            try encodeParts(of: value)
             guard form != .nothing else {
                 throw invalid(value, "Top-level \(T.self) did not encode any values.")
             }
@@ -178,15 +218,14 @@ final class StreamEncoder: Encoder {
     /// Writes types of the standard library without an encoder of their own; false for others.
     @inline(__always)
     private func directly<T>(_ value: T, _ path: () -> [any CodingKey]) throws -> Bool {
-        let sink = stream.sink
         if T.self == String.self {
-            session.write(unsafeBitCast(value, to: String.self), to: sink)
+            write(unsafeBitCast(value, to: String.self))
         } else if T.self == Int.self {
             sink.write(integer: unsafeBitCast(value, to: Int.self))
         } else if T.self == Double.self {
             try session.write(floating: unsafeBitCast(value, to: Double.self), to: sink, path)
         } else if T.self == Bool.self {
-            session.write(unsafeBitCast(value, to: Bool.self), to: sink)
+            write(unsafeBitCast(value, to: Bool.self))
         } else {
             return false
         }
@@ -200,14 +239,14 @@ final class StreamEncoder: Encoder {
         for (offset, encoder) in pending.reversed() {
             encoder.close()
             encoder.end()
-            stream.sink.insert(encoder.stream.sink, at: offset)
+            sink.insert(encoder.sink, at: offset)
         }
         pending = []
         switch form {
-        case .nothing: stream.sink.write("{}")
+        case .nothing: sink.write("{}")
         case .scalar: break
-        case .object: stream.sink.write(UInt8(ascii: "}"))
-        case .array: stream.sink.write(UInt8(ascii: "]"))
+        case .object: sink.write(UInt8(ascii: "}"))
+        case .array: sink.write(UInt8(ascii: "]"))
         }
     }
 
@@ -224,7 +263,7 @@ final class StreamEncoder: Encoder {
         let later = StreamEncoder(
             session, stream: EncodingStream(capacity: 64), parent: self, key: key,
             position: position)
-        pending.append((stream.sink.count, later))
+        pending.append((sink.count, later))
         return later
     }
 }
@@ -232,40 +271,40 @@ final class StreamEncoder: Encoder {
 extension StreamEncoder: SingleValueEncodingContainer {
     func encodeNil() throws {
         beginScalar()
-        stream.sink.write("null")
+        sink.write("null")
     }
 
     func encode(_ value: Bool) throws {
         beginScalar()
-        session.write(value, to: stream.sink)
+        write(value)
     }
 
     func encode(_ value: String) throws {
         beginScalar()
-        session.write(value, to: stream.sink)
+        write(value)
     }
 
     func encode(_ value: Double) throws {
         beginScalar()
-        try session.write(floating: value, to: stream.sink) { self.codingPath }
+        try session.write(floating: value, to: sink) { self.codingPath }
     }
 
     func encode(_ value: Float) throws {
         beginScalar()
-        try session.write(floating: value, to: stream.sink) { self.codingPath }
+        try session.write(floating: value, to: sink) { self.codingPath }
     }
 
     /// Writes the text of a number as it is.
     func encode(numberText: String) {
         beginScalar()
         var text = numberText
-        text.withUTF8 { stream.sink.write($0) }
+        text.withUTF8 { sink.write($0) }
     }
 
     @inline(__always)
     private func integer(_ value: some FixedWidthInteger) {
         beginScalar()
-        stream.sink.write(integer: value)
+        sink.write(integer: value)
     }
 
     func encode(_ value: Int) throws { integer(value) }

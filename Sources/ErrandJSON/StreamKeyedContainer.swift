@@ -7,7 +7,7 @@ struct StreamKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     private var session: EncodingSession { encoder.session }
-    private var sink: ByteSink { encoder.stream.sink }
+    private var sink: ByteSink { encoder.sink }
 
     /// Writes a member; what a failed one has left behind is taken back.
     @inline(__always)
@@ -30,12 +30,12 @@ struct StreamKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encode(_ value: Bool, forKey key: Key) throws {
         _ = encoder.beginMember(key)
-        session.write(value, to: sink)
+        encoder.write(value)
     }
 
     func encode(_ value: String, forKey key: Key) throws {
         _ = encoder.beginMember(key)
-        session.write(value, to: sink)
+        encoder.write(value)
     }
 
     func encode(_ value: Double, forKey key: Key) throws {

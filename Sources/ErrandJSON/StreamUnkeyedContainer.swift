@@ -8,7 +8,7 @@ struct StreamUnkeyedContainer: UnkeyedEncodingContainer {
     var count: Int { encoder.count }
 
     private var session: EncodingSession { encoder.session }
-    private var sink: ByteSink { encoder.stream.sink }
+    private var sink: ByteSink { encoder.sink }
 
     /// Writes an item; what a failed one has left behind is taken back.
     @inline(__always)
@@ -34,12 +34,12 @@ struct StreamUnkeyedContainer: UnkeyedEncodingContainer {
 
     func encode(_ value: Bool) throws {
         _ = encoder.beginItem()
-        session.write(value, to: sink)
+        encoder.write(value)
     }
 
     func encode(_ value: String) throws {
         _ = encoder.beginItem()
-        session.write(value, to: sink)
+        encoder.write(value)
     }
 
     func encode(_ value: Double) throws {

@@ -22,36 +22,55 @@ extension Tape {
     /// Whether the string at `index` is, its escapes resolved, the UTF-8 in `other`.
     @inline(__always)
     func isString(at index: Int, equalTo other: UnsafeBufferPointer<UInt8>) -> Bool {
-        let text = text(at: index)
-        if words[index] >> 60 == Word.Kind.string.rawValue {
-            return text.count == other.count && Bytes.areEqual(text, other)
+        let word = words[index]
+        guard let base = other.baseAddress else { return Word.length(word) == 0 }
+        if word >> 60 == Word.Kind.string.rawValue {
+            return Word.length(word) == other.count
+                && Bytes.areEqual(bytes + Word.offset(word), base, count: other.count)
         }
+        return isEscapedString(at: index, equalTo: other)
+    }
+
+    @inline(never)
+    private func isEscapedString(
+        at index: Int, equalTo other: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
         // An escape is never shorter than what it stands for.
-        return text.count >= other.count && unescapedBytes(at: index).elementsEqual(other)
+        let length = Word.length(words[index])
+        return length >= other.count && unescapedBytes(at: index).elementsEqual(other)
     }
 }
 
 /// Comparing short texts without a call.
 enum Bytes {
-    /// Whether two texts of the same length are the same; `left` must be followed by padding.
+    /// Whether `count` bytes at two places are the same: in words that overlap, never beyond them.
     @inline(__always)
     static func areEqual(
-        _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+        _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, count: Int
     ) -> Bool {
-        guard let a = left.baseAddress, let b = right.baseAddress else { return true }
-        let count = left.count
-        var index = 0
-        while index &+ 8 <= count {
-            let x = UnsafeRawPointer(a + index).loadUnaligned(as: UInt64.self)
-            let y = UnsafeRawPointer(b + index).loadUnaligned(as: UInt64.self)
-            if x != y { return false }
-            index &+= 8
+        if count >= 8 {
+            var offset = 0
+            while offset &+ 8 <= count {
+                if !isSame(UInt64.self, a, b, offset) { return false }
+                offset &+= 8
+            }
+            return isSame(UInt64.self, a, b, count &- 8)
         }
-        while index < count {
-            if a[index] != b[index] { return false }
-            index &+= 1
+        if count >= 4 {
+            return isSame(UInt32.self, a, b, 0) && isSame(UInt32.self, a, b, count &- 4)
         }
-        return true
+        if count >= 2 {
+            return isSame(UInt16.self, a, b, 0) && isSame(UInt16.self, a, b, count &- 2)
+        }
+        return count == 0 || a.pointee == b.pointee
+    }
+
+    @inline(__always)
+    private static func isSame<T: FixedWidthInteger & BitwiseCopyable>(
+        _ type: T.Type, _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ offset: Int
+    ) -> Bool {
+        UnsafeRawPointer(a + offset).loadUnaligned(as: T.self)
+            == UnsafeRawPointer(b + offset).loadUnaligned(as: T.self)
     }
 }
 
@@ -71,6 +90,19 @@ enum StringText {
         var read = 0
         var written = 0
         while read < text.count {
+            // The text's own padding or closing quote allows to read, not to write, beyond it.
+            while read &+ 8 <= text.count {
+                let word = UnsafeRawPointer(source + read).loadUnaligned(as: UInt64.self)
+                UnsafeMutableRawPointer(target + written).storeBytes(of: word, as: UInt64.self)
+                let slashes = UInt64(littleEndian: word) ^ 0x5C5C_5C5C_5C5C_5C5C
+                let marks =
+                    (slashes &- 0x0101_0101_0101_0101) & ~slashes & 0x8080_8080_8080_8080
+                let plain = marks.trailingZeroBitCount &>> 3
+                read &+= plain
+                written &+= plain
+                if plain < 8 { break }
+            }
+            if read == text.count { break }
             let byte = source[read]
             if byte != UInt8(ascii: "\\") {
                 target[written] = byte

@@ -1,4 +1,7 @@
 /// Decodes one value of a tape; also a node of the path to it.
+///
+/// What is written while decoding is marked as not checked for exclusive access: a decoder is used
+/// by one thread at a time and no access spans a call out of this module.
 final class TapeDecoder: Decoder {
     let session: DecodingSession
     let index: Int
@@ -9,32 +12,59 @@ final class TapeDecoder: Decoder {
     let depth: Int
     /// Whether the value's keys are taken as they are, because they are data of a dictionary.
     let keepsKeys: Bool
-    /// Where the last key was found, for all containers of this value.
-    var cursor: MemberCursor?
-    /// Converted or many keys, made when a container first needs them.
-    var table: [String: Int]?
 
-    init(_ session: DecodingSession, _ index: Int) {
-        self.session = session
-        self.index = index
-        parent = nil
-        key = nil
-        position = 0
-        depth = 0
-        keepsKeys = false
+    /// The session's tape, without the detour.
+    let words: UnsafePointer<UInt64>
+    let bytes: UnsafePointer<UInt8>
+    /// The index just past the last member of an object.
+    let stop: Int
+    /// The member behind the last one found; all containers of this value share it.
+    @exclusivity(unchecked) var next: Int
+    /// How many members have been looked at in vain.
+    @exclusivity(unchecked) var skipped = 0
+    /// Converted or many keys, made when a container first needs them.
+    @exclusivity(unchecked) var table: [String: Int]?
+
+    convenience init(_ session: DecodingSession, _ index: Int) {
+        self.init(session, index, parent: nil, key: nil, position: 0, depth: 0, keepsKeys: false)
     }
 
-    init(
-        _ parent: TapeDecoder, _ index: Int, key: (any CodingKey)?, position: Int = 0,
-        keepsKeys: Bool = false
+    @inline(__always)
+    convenience init(
+        _ parent: TapeDecoder, _ index: Int, key: (any CodingKey)?, position: Int = 0
     ) {
-        session = parent.session
+        self.init(
+            parent.session, index, parent: parent, key: key, position: position,
+            depth: parent.depth &+ 1, keepsKeys: false)
+    }
+
+    @inline(__always)
+    init(
+        _ session: DecodingSession, _ index: Int, parent: TapeDecoder?, key: (any CodingKey)?,
+        position: Int, depth: Int, keepsKeys: Bool
+    ) {
+        self.session = session
         self.index = index
         self.parent = parent
         self.key = key
         self.position = position
         self.keepsKeys = keepsKeys
-        depth = parent.depth + 1
+        self.depth = depth
+        words = session.tape.words
+        bytes = session.tape.bytes
+        next = index + 2
+        let isObject = words[index] >> 60 == Word.Kind.object.rawValue
+        stop = isObject ? Word.end(words[index + 1]) : 0
+    }
+
+    @inline(__always)
+    func isNull(at place: Int) -> Bool { words[place] >> 60 == Word.Kind.null.rawValue }
+
+    /// The index just past the value at `place`.
+    @inline(__always)
+    func end(of place: Int) -> Int {
+        words[place] >> 60 >= Word.Kind.array.rawValue
+            ? Word.end(words[place &+ 1]) : place &+ 1
     }
 
     var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
@@ -62,6 +92,11 @@ final class TapeDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
+    /// The path to a value below this one.
+    func path(_ key: (any CodingKey)?, _ position: Int) -> [any CodingKey] {
+        codingPath + [key ?? PlainKey(index: position)]
+    }
+
     // MARK: - Values of any type
 
     /// Decodes the value at `index`, which stands below this one.
@@ -69,38 +104,41 @@ final class TapeDecoder: Decoder {
     func decode<T: Decodable>(
         _ type: T.Type, at index: Int, key: (any CodingKey)?, position: Int
     ) throws -> T {
-        if let value = try directly(
-            type, at: index, { self.codingPath + [key ?? PlainKey(index: position)] })
-        {
-            return value
+        // Bit casts, because a dynamic cast of a type to itself costs more than the decoding.
+        if type == String.self {
+            let value = try session.string(at: index) { self.path(key, position) }
+            return unsafeBitCast(value, to: T.self)
         }
-        guard depth < session.maximumDepth else { throw tooDeep() }
-        let keepsKeys = session.convertKey != nil && type is any StringKeyed.Type
-        let child = TapeDecoder(
-            self, index, key: key, position: position, keepsKeys: keepsKeys)
-        if let value = try session.foundation.decode(type, child) { return value }
+        if type == Int.self {
+            let value = try session.integer(Int.self, at: index) { self.path(key, position) }
+            return unsafeBitCast(value, to: T.self)
+        }
+        if type == Double.self {
+            let value = try session.double(at: index) { self.path(key, position) }
+            return unsafeBitCast(value, to: T.self)
+        }
+        if let collection = session.collection(type) {
+            return try decodeCollection(collection, at: index, key, position)
+        }
+        let child = try child(index, key: key, position: position)
+        if session.foundation.handles(type) { return try session.foundation.decode(type, child) }
         return try T(from: child)
     }
 
-    /// Decodes types of the standard library without a decoder of their own; nil for others.
     @inline(__always)
-    private func directly<T>(
-        _ type: T.Type, at index: Int, _ path: DecodingSession.Path
-    ) throws -> T? {
-        // Bit casts, because a dynamic cast of a type to itself costs more than the decoding.
-        if type == String.self {
-            return unsafeBitCast(try session.string(at: index, path), to: T.self)
-        }
-        if type == Int.self {
-            return unsafeBitCast(try session.integer(Int.self, at: index, path), to: T.self)
-        }
-        if type == Double.self {
-            return unsafeBitCast(try session.double(at: index, path), to: T.self)
-        }
-        if type == Bool.self {
-            return unsafeBitCast(try session.bool(at: index, path), to: T.self)
-        }
-        return nil
+    private func decodeCollection<C: TapeCollection, T>(
+        _ type: C.Type, at index: Int, _ key: (any CodingKey)?, _ position: Int
+    ) throws -> T {
+        // The cast is to the same type, which only the caller knows by this name.
+        unsafeBitCast(
+            try type.decode(at: index, in: self, key: key, position: position), to: T.self)
+    }
+
+    /// A decoder for the value at `index`, which stands below this one.
+    @inline(__always)
+    func child(_ index: Int, key: (any CodingKey)?, position: Int) throws -> TapeDecoder {
+        guard depth < session.maximumDepth else { throw tooDeep() }
+        return TapeDecoder(self, index, key: key, position: position)
     }
 
     private func tooDeep() -> DecodingError {
@@ -110,13 +148,16 @@ final class TapeDecoder: Decoder {
 
     /// Decodes this value itself as another type.
     func decodeSelf<T: Decodable>(_ type: T.Type) throws -> T {
-        if let value = try directly(type, at: index, { self.codingPath }) { return value }
-        if let value = try session.foundation.decode(type, self) { return value }
-        guard session.convertKey != nil, type is any StringKeyed.Type, let parent else {
+        if let parent {
+            return try parent.decode(type, at: index, key: key, position: position)
+        }
+        if session.foundation.handles(type) { return try session.foundation.decode(type, self) }
+        guard session.convertKey != nil, type is any StringKeyed.Type else {
             return try T(from: self)
         }
-        let keeping = TapeDecoder(parent, index, key: key, position: position, keepsKeys: true)
-        return try T(from: keeping)
+        return try T(
+            from: TapeDecoder(
+                session, index, parent: nil, key: nil, position: 0, depth: 0, keepsKeys: true))
     }
 }
 
@@ -125,7 +166,7 @@ protocol StringKeyed {}
 extension Dictionary: StringKeyed where Key == String {}
 
 extension TapeDecoder: SingleValueDecodingContainer {
-    func decodeNil() -> Bool { session.tape.kind(at: index) == .null }
+    func decodeNil() -> Bool { isNull(at: index) }
 
     func decode(_ type: Bool.Type) throws -> Bool {
         try session.bool(at: index) { self.codingPath }

@@ -28,7 +28,7 @@ struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     private func placeIfPresent(_ key: Key) -> Int? {
         guard let place = decoder.find(key.stringValue) else { return nil }
-        return decoder.session.tape.kind(at: place) == .null ? nil : place
+        return decoder.isNull(at: place) ? nil : place
     }
 
     @inline(never)
@@ -41,7 +41,7 @@ struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        decoder.session.tape.kind(at: try place(key)) == .null
+        decoder.isNull(at: try place(key))
     }
 
     // MARK: - Any type

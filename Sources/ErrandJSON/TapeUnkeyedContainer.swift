@@ -16,7 +16,7 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
     var count: Int? { total }
     var isAtEnd: Bool { currentIndex >= total }
 
-    private var total: Int { Word.count(decoder.session.tape.words[decoder.index + 1]) }
+    private var total: Int { Word.count(decoder.words[decoder.index + 1]) }
 
     private func path() -> [any CodingKey] { decoder.path(PlainKey(index: currentIndex)) }
 
@@ -29,7 +29,7 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
 
     @inline(__always)
     private mutating func advance() {
-        place = decoder.session.tape.end(of: place)
+        place = decoder.end(of: place)
         currentIndex &+= 1
     }
 
@@ -40,7 +40,7 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard decoder.session.tape.kind(at: try next(Any?.self)) == .null else { return false }
+        guard decoder.isNull(at: try next(Any?.self)) else { return false }
         advance()
         return true
     }

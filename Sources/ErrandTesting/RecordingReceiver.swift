@@ -53,11 +53,11 @@ public final class RecordingReceiver: TransferReceiver {
     ///
     /// - Parameters:
     ///   - keepsBody: Whether the bytes are kept, or only counted. Default true.
-    ///   - observer: Told of every event within the transport's call, for example to cancel from there.
     ///   - demand: Decides after each chunk. Default is to take everything.
+    ///   - observer: Told of every event within the transport's call, for example to cancel from there.
     public init(
-        keepsBody: Bool = true, observer: (@Sendable (Event) -> Void)? = nil,
-        demand: @escaping Demanding = { _ in .more }
+        keepsBody: Bool = true, demand: @escaping Demanding = { _ in .more },
+        observer: (@Sendable (Event) -> Void)? = nil
     ) {
         self.keepsBody = keepsBody
         self.observer = observer

@@ -178,7 +178,11 @@ final class URLSessionTransfer: Transfer {
     }
 
     func completed(_ error: (any Error)?) {
-        let (wasChallenged, bodyFailure) = state.withLock { ($0.wasChallenged, $0.bodyFailure) }
+        let (wasChallenged, bodyFailure) = state.withLock { state in
+            // A task holds its session, and that its connections, as long as somebody holds the task.
+            state.task = nil
+            return (state.wasChallenged, state.bodyFailure)
+        }
         let failure = error.map { bodyFailure ?? FailureMapping.error(for: $0) }
         machine.withLock { machine in
             let isChallenge = failure?.code == .cancelled && wasChallenged && machine.hasHead

@@ -52,6 +52,7 @@ struct ExchangeTests {
                 x-LOWER:\r
                 cookie: a=1\r
                 cookie: b=2\r
+                Accept-Encoding: gzip, deflate, br, zstd\r
                 \r
 
                 """.replacing("cookie", with: "Cookie"))

@@ -29,7 +29,9 @@ import Testing
         let world = World()
         world.transport.on(.get, "/slow", .silence)
         world.transport.on(.get, "/bad", .json("{}", status: .badRequest))
-        let members = [world.with(Plain("slow")), world.with(Plain("bad")), world.with(Plain("slow"))]
+        let members = [
+            world.with(Plain("slow")), world.with(Plain("bad")), world.with(Plain("slow")),
+        ]
         let batch = BatchRequest(members)
         let error = await #expect(throws: RequestError.self) { try await batch.send() }
         #expect(error?.code == .unacceptableStatus)

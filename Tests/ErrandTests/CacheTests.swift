@@ -26,7 +26,8 @@ final class Cached: BaseRequest {
     private let world = World()
 
     init() {
-        world.transport.on(.get, "/cached", .json(#"{"n":1}"#), .json(#"{"n":2}"#), .json(#"{"n":3}"#))
+        world.transport.on(
+            .get, "/cached", .json(#"{"n":1}"#), .json(#"{"n":2}"#), .json(#"{"n":3}"#))
     }
 
     @Test func aFreshHitSendsNothingAndIsValidatedAgain() async throws {
@@ -87,8 +88,9 @@ final class Cached: BaseRequest {
         request.policy = .loadElseCache
         #expect(try await request.send().source == .cacheStale)
         request.policy = nil
-        #expect(await #expect(throws: RequestError.self) { try await request.send() }?.code
-            == .connectionLost)
+        #expect(
+            await #expect(throws: RequestError.self) { try await request.send() }?.code
+                == .connectionLost)
     }
 
     private func number(_ configure: (Cached) -> Void = { _ in }) async throws -> Int? {

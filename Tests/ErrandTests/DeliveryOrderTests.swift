@@ -57,7 +57,9 @@ import Testing
         _ request: Noted, meanwhile: (RequestTask) async -> Void = { _ in }
     ) async -> [String] {
         let log = request.log
-        request.attach { _ in log.lines.append("attached") } failure: { _, _ in
+        request.attach { _ in
+            log.lines.append("attached")
+        } failure: { _, _ in
             log.lines.append("attached")
         }
         let (ends, end) = AsyncStream.makeStream(of: Void.self)

@@ -21,7 +21,8 @@ final class Urgent: BaseRequest {
         for path in ["/low", "/normal", "/high"] { world.transport.on(.get, path, .json("{}")) }
         var tasks = [world.agent.start(Urgent("first", .normal).describe())]
         _ = try await world.transport.nextRequest()
-        for (path, urgency) in [("low", RequestPriority.low), ("normal", .normal), ("high", .high)] {
+        for (path, urgency) in [("low", RequestPriority.low), ("normal", .normal), ("high", .high)]
+        {
             tasks.append(world.agent.start(Urgent(path, urgency).describe()))
             _ = try await world.events.next(where: isQueued)
         }

@@ -22,11 +22,13 @@ nonisolated public final class BatchRequest: CompositeRequest {
     public let policy: Policy
     /// How many members are under way at once; `nil` has no limit.
     public let maxConcurrent: Int?
-    /// A number of the user's choice. Default 0.
+    /// A number of the user's choice (default 0).
     public var tag = 0
     /// Companions of the batch as a whole.
     public var accessories: [any RequestAccessory] = []
-    /// What the last run brought, one for each member; empty before it. A member that never started is cancelled.
+    /// What the last run brought, one for each member; empty before it.
+    ///
+    /// A member that never started is cancelled.
     public private(set) var results: [Result<Response, RequestError>] = []
     /// The first member that failed in the last run, in order of time.
     public private(set) var failedRequest: BaseRequest?
@@ -50,8 +52,10 @@ nonisolated public final class BatchRequest: CompositeRequest {
         !results.isEmpty && results.allSatisfy { (try? $0.get())?.isFromCache == true }
     }
 
-    /// Starts the members; one of the closures is called, once, on the main actor, after all members have ended. A
-    /// failure is the first member's error, under both policies.
+    /// Starts the members; one of the closures is called, once, on the main actor, after all
+    /// members have ended.
+    ///
+    /// A failure is the first member's error, under both policies.
     @MainActor @discardableResult
     public func start(
         success: @escaping @MainActor (BatchRequest) -> Void = { _ in },

@@ -1,11 +1,11 @@
-
 /// The end of a chain under construction, with the type of its last member.
 nonisolated public struct ChainLink<Last: BaseRequest> {
     /// The chain.
     public let chain: ChainRequest
 
-    /// Adds a step that makes the next request from the one before, once that has succeeded. What it throws fails the
-    /// chain; returning `nil` ends it successfully.
+    /// Adds a step that makes the next request from the one before, once that has succeeded.
+    ///
+    /// What it throws fails the chain; returning `nil` ends it successfully.
     @discardableResult
     public func then<Next: BaseRequest>(
         _ make: @escaping (Last) throws -> Next?

@@ -24,7 +24,7 @@ nonisolated public final class ChainRequest: CompositeRequest {
 
     /// The members that were made so far, in order.
     public private(set) var requests: [BaseRequest] = []
-    /// A number of the user's choice. Default 0.
+    /// A number of the user's choice (default 0).
     public var tag = 0
     /// Companions of the chain as a whole.
     public var accessories: [any RequestAccessory] = []
@@ -39,7 +39,9 @@ nonisolated public final class ChainRequest: CompositeRequest {
     /// Makes a chain without steps; it succeeds at once.
     public init() {}
 
-    /// Adds a request as the last step. The callback runs after it succeeded and may add steps.
+    /// Adds a request as the last step.
+    ///
+    /// The callback runs after it succeeded and may add steps.
     @discardableResult
     public func add<Member: BaseRequest>(
         _ request: Member, then callback: ((ChainRequest, Member) -> Void)? = nil
@@ -54,7 +56,9 @@ nonisolated public final class ChainRequest: CompositeRequest {
         return ChainLink(chain: self)
     }
 
-    /// Decides what a failed member means. Not asked when the chain is cancelled.
+    /// Decides what a failed member means.
+    ///
+    /// Not asked when the chain is cancelled.
     public func recover(_ decide: @escaping (BaseRequest, RequestError) -> Recovery) {
         recovery = decide
     }
@@ -119,7 +123,9 @@ nonisolated public final class ChainRequest: CompositeRequest {
             do { made = try steps[index](previous) } catch { return Self.error(for: error) }
             index += 1
             guard let member = made else { continue }
-            if let error = await carryOut(member, control: control, last: &previous) { return error }
+            if let error = await carryOut(member, control: control, last: &previous) {
+                return error
+            }
         }
         return control.isCancelled ? .cancelled : abortion
     }

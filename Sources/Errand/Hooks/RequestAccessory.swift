@@ -1,4 +1,6 @@
-/// A companion of requests: shows a spinner, counts, logs. It sees the request and changes nothing.
+/// A companion of requests: shows a spinner, counts, logs.
+///
+/// It sees the request and changes nothing.
 ///
 /// Called on the actor the request belongs to. Every method has an empty default. Hooks hold their accessories
 /// strongly; ``WeakAccessory`` holds one weakly.
@@ -55,7 +57,9 @@ nonisolated public protocol CompositeRequest: AnyObject {
     var accessories: [any RequestAccessory] { get set }
 }
 
-/// Hears of a request's end, in place of closures (row CB-2). Called on the actor the request belongs to.
+/// Hears of a request's end, in place of closures (row CB-2).
+///
+/// Called on the actor the request belongs to.
 nonisolated public protocol RequestDelegate: AnyObject {
     /// The request succeeded; `request.response` is set.
     func requestFinished(_ request: BaseRequest)

@@ -8,7 +8,9 @@ nonisolated public final class WeakAccessory: RequestAccessory {
     /// Passes the call on.
     public func requestWillStart(_ request: BaseRequest) { accessory?.requestWillStart(request) }
     /// Passes the call on.
-    public func requestWillSuspend(_ request: BaseRequest) { accessory?.requestWillSuspend(request) }
+    public func requestWillSuspend(_ request: BaseRequest) {
+        accessory?.requestWillSuspend(request)
+    }
     /// Passes the call on.
     public func requestDidResume(_ request: BaseRequest) { accessory?.requestDidResume(request) }
     /// Passes the call on.

@@ -4,7 +4,9 @@
     public import Foundation
 #endif
 
-/// An endpoint. Subclass it, override what differs from the defaults, start it.
+/// An endpoint.
+///
+/// Subclass it, override what differs from the defaults, start it.
 ///
 ///     final class Register: BaseRequest {
 ///         let username: String
@@ -26,112 +28,124 @@ nonisolated open class BaseRequest {
 
     // MARK: - Where
 
-    /// Path below the base URL, or an absolute URL. Default empty: the base URL itself.
+    /// Path below the base URL, or an absolute URL (default empty: the base URL itself).
     open var url: String { "" }
-    /// In place of the configuration's base URL. Default `nil`.
+    /// In place of the configuration's base URL (default `nil`).
     open var baseURL: String? { nil }
-    /// In place of the configuration's CDN URL. Default `nil`.
+    /// In place of the configuration's CDN URL (default `nil`).
     open var cdnURL: String? { nil }
-    /// Whether the CDN's URL is the base. Default false.
+    /// Whether the CDN's URL is the base (default false).
     open var usesCDN: Bool { false }
-    /// A path segment between base and path, such as `v5`. Default `nil`.
+    /// A path segment between base and path, such as `v5` (default `nil`).
     open var apiVersion: String? { nil }
 
     // MARK: - What
 
-    /// The method. Default ``HTTPMethod/get``.
+    /// The method (default ``HTTPMethod/get``).
     open var method: HTTPMethod { .get }
-    /// The arguments. Default `nil`.
+    /// The arguments (default `nil`).
     open var arguments: Arguments? { nil }
-    /// Where arguments go. Default ``ArgumentPlacement/automatic``.
+    /// Where arguments go (default ``ArgumentPlacement/automatic``).
     open var argumentPlacement: ArgumentPlacement { .automatic }
-    /// How arguments become a body. Default ``RequestSerializer/form``.
+    /// How arguments become a body (default ``RequestSerializer/form``).
     open var requestSerializer: RequestSerializer { .form }
-    /// A body in place of one made from arguments. Default `nil`.
+    /// A body in place of one made from arguments (default `nil`).
     open var body: HTTPBody? { nil }
-    /// Headers of this request; they win over shared ones. Default none.
+    /// Headers of this request; they win over shared ones (default none).
     open var headers: HTTPFields { [:] }
-    /// Headers as plain text, for names and values that are not known to be well formed: they are checked and
-    /// refused with ``RequestError/Code/invalidHeader``. They win over ``headers``. Default none.
+    /// Headers as plain text, for names and values that are not known to be well formed: they are
+    /// checked and refused with ``RequestError/Code/invalidHeader``.
+    ///
+    /// They win over ``headers``. Default none.
     open var headerFieldValues: [String: String] { [:] }
-    /// Credentials that go out with the first attempt. Default `nil`.
+    /// Credentials that go out with the first attempt (default `nil`).
     open var authorization: Authorization? { nil }
-    /// Whether the configuration's headers are added. Default true.
+    /// Whether the configuration's headers are added (default true).
     open var usesSharedHeaders: Bool { true }
-    /// Whether the configuration's arguments are added. Default true.
+    /// Whether the configuration's arguments are added (default true).
     open var usesSharedArguments: Bool { true }
-    /// A complete request in place of URL, method, arguments, headers and body. Validators, hooks, cache, retry
-    /// and progress stay as they are (row MET-5). Default `nil`.
+    /// A complete request in place of URL, method, arguments, headers and body.
+    ///
+    /// Validators, hooks, cache, retry and progress stay as they are (row MET-5). Default `nil`.
     open func customURLRequest() -> URLRequest? { nil }
 
     // MARK: - How
 
-    /// Time limits. Default `nil`: the configuration's.
+    /// Time limits (default `nil`: the configuration's).
     open var timeouts: Timeouts? { nil }
-    /// Which of several waiting requests goes first. Default ``RequestPriority/normal``.
+    /// Which of several waiting requests goes first (default ``RequestPriority/normal``).
     open var priority: RequestPriority { .normal }
-    /// Whether a mobile connection may be used. Default true.
+    /// Whether a mobile connection may be used (default true).
     open var allowsCellularAccess: Bool { true }
-    /// When to try again. Default `nil`: the configuration's.
+    /// When to try again (default `nil`: the configuration's).
     open var retryPolicy: RetryPolicy? { nil }
-    /// What happens when the same request is under way. Default ``DuplicatePolicy/allow``.
+    /// What happens when the same request is under way (default ``DuplicatePolicy/allow``).
     open var duplicatePolicy: DuplicatePolicy { .allow }
-    /// Which redirects are followed. Default `nil`: the configuration's.
+    /// Which redirects are followed (default `nil`: the configuration's).
     open var redirectPolicy: RedirectPolicy? { nil }
-    /// Whom to trust over TLS. Default `nil`: the configuration's.
+    /// Whom to trust over TLS (default `nil`: the configuration's).
     open var securityPolicy: SecurityPolicy? { nil }
-    /// Whether cookies are sent and stored. Default true.
+    /// Whether cookies are sent and stored (default true).
     open var usesCookies: Bool { true }
 
     // MARK: - Answer
 
-    /// What the body is expected to be. Default ``ResponseSerializer/json``.
+    /// What the body is expected to be (default ``ResponseSerializer/json``).
     open var responseSerializer: ResponseSerializer { .json }
-    /// Which statuses are a success. Default `200..<300`.
+    /// Which statuses are a success (default `200..<300`).
     open var acceptableStatusCodes: Range<Int> { 200..<300 }
-    /// Which content types are a success. Default ``AcceptableContentTypes/automatic``.
+    /// Which content types are a success (default ``AcceptableContentTypes/automatic``).
     open var acceptableContentTypes: AcceptableContentTypes { .automatic }
-    /// The shape that JSON must have. Default `nil`: any.
+    /// The shape that JSON must have (default `nil`: any).
     open var validator: JSONShape? { nil }
-    /// The endpoint's own steps behind validation, run off the main actor. Default none.
+    /// The endpoint's own steps behind validation, run off the main actor (default none).
     open var processors: [any ResponseProcessor] { [] }
 
     // MARK: - Cache
 
-    /// How long an answer stays fresh, in seconds. Default -1: no caching. 0 reads an entry of this very moment and
-    /// stores nothing (row CAC-1).
+    /// How long an answer stays fresh, in seconds.
+    ///
+    /// Default -1: no caching. 0 reads an entry of this very moment and stores nothing (row CAC-1).
     open var cacheSeconds: Int { -1 }
-    /// Entries of another version are not used. Default 0.
+    /// Entries of another version are not used (default 0).
     open var cacheVersion: Int { 0 }
-    /// How the store is used. Default `nil`: the configuration's, ``CachePolicy/cacheElseLoad``.
+    /// How the store is used (default `nil`: the configuration's, ``CachePolicy/cacheElseLoad``).
     open var cachePolicy: CachePolicy? { nil }
-    /// Whose data this is; entries of another identity are not used. Default `nil`: everybody's.
+    /// Whose data this is; entries of another identity are not used (default `nil`: everybody's).
     open var cacheIdentity: String? { nil }
-    /// The arguments that count for the cache key: return them without nonces and time stamps. Default: all.
+    /// The arguments that count for the cache key: return them without nonces and time stamps.
+    ///
+    /// Default: all.
     open func cacheArguments(_ arguments: Arguments?) -> Arguments? { arguments }
-    /// Whether delivery does not wait for the write. Default true.
+    /// Whether delivery does not wait for the write (default true).
     open var writesCacheAsynchronously: Bool { true }
 
     // MARK: - Hooks, called on the actor the request belongs to; there is no need to call `super`
 
-    /// The request is about to start. Default: nothing.
+    /// The request is about to start (default: nothing).
     open func willStart() {}
-    /// The request succeeded; ``response`` is set. Called before delegate and closures. Default: nothing.
+    /// The request succeeded; ``response`` is set.
+    ///
+    /// Called before delegate and closures. Default: nothing.
     open func didFinish() {}
-    /// The request failed or was cancelled; ``error`` is set. Called before delegate and closures. Default: nothing.
+    /// The request failed or was cancelled; ``error`` is set.
+    ///
+    /// Called before delegate and closures. Default: nothing.
     open func didFail() {}
 
     // MARK: - Properties
 
-    /// A number of the user's choice. Default 0.
+    /// A number of the user's choice (default 0).
     public var tag = 0
-    /// Whatever else belongs to the request. Default empty.
+    /// Whatever else belongs to the request (default empty).
     public var userInfo: [String: any Sendable] = [:]
-    /// Whether the store is not read; the answer is stored all the same. Default false.
+    /// Whether the store is not read; the answer is stored all the same (default false).
     public var ignoresCache = false
-    /// Companions, called in order. Held until removed. Default none.
+    /// Companions, called in order.
+    ///
+    /// Held until removed. Default none.
     public var accessories: [any RequestAccessory] = []
-    /// Hears of the end, after the hooks and before the closures. Default `nil`.
+    /// Hears of the end, after the hooks and before the closures (default `nil`).
     public weak var delegate: (any RequestDelegate)?
     /// Who carries the request out; `nil`, the default, is ``RequestAgent/shared``.
     public var agent: RequestAgent?
@@ -146,7 +160,9 @@ nonisolated open class BaseRequest {
 
     // MARK: - Description
 
-    /// Reads every override, once: the value that travels. Sends nothing.
+    /// Reads every override, once: the value that travels.
+    ///
+    /// Sends nothing.
     public final func describe() -> RequestDescription { makeDescription() }
 
     package func makeDescription() -> RequestDescription {

@@ -5,8 +5,10 @@ import Foundation
 #endif
 
 extension CustomRequest {
-    /// What of a `URLRequest` travels: URL, method, headers, body. A body stream is read to its end here, since it
-    /// can be read only once and an attempt may be repeated.
+    /// What of a `URLRequest` travels: URL, method, headers, body.
+    ///
+    /// A body stream is read to its end here, since it can be read only once and an attempt may be
+    /// repeated.
     nonisolated init(_ request: URLRequest) {
         var body = request.httpBody.map { HTTPBody.data($0, contentType: nil) }
         if body == nil, let stream = request.httpBodyStream {

@@ -1,6 +1,8 @@
 public import Foundation
 
-/// An endpoint whose answer is a file. Its output is the finished file.
+/// An endpoint whose answer is a file.
+///
+/// Its output is the finished file.
 ///
 ///     final class Photo: DownloadRequest {
 ///         override var url: String { "/photo.jpg" }
@@ -15,17 +17,23 @@ nonisolated open class DownloadRequest: Request<URL> {
     /// Makes a request.
     public override init() { super.init() }
 
-    /// The finished file, or a directory that exists: then the URL's last path component is appended.
+    /// The finished file, or a directory that exists: then the URL's last path component is
+    /// appended.
+    ///
     /// No default: a download without one fails with ``RequestError/Code/fileFailed``.
     open var destination: URL { URL(fileURLWithPath: "") }
-    /// What happens when the destination is there. Default ``DownloadPlan/ExistingFile/overwrite``.
+    /// What happens when the destination is there.
+    ///
+    /// Default ``DownloadPlan/ExistingFile/overwrite``.
     open var existingFile: DownloadPlan.ExistingFile { .overwrite }
-    /// Whether a part file of an earlier run is continued. Default true.
+    /// Whether a part file of an earlier run is continued (default true).
     open var resumesDownload: Bool { true }
-    /// The expected SHA-256 of the finished file in hex. Default `nil`: not checked.
+    /// The expected SHA-256 of the finished file in hex (default `nil`: not checked).
     open var sha256: String? { nil }
 
-    /// Any bytes. A download's body is not parsed.
+    /// Any bytes.
+    ///
+    /// A download's body is not parsed.
     open override var responseSerializer: ResponseSerializer { .data }
 
     /// The finished file.

@@ -6,8 +6,9 @@
 ///     }
 ///     let nick = try await Nick().value()
 nonisolated open class Request<Output: Sendable>: BaseRequest {
-    /// Makes the output of a validated answer: a value that runs off the main actor. The default fails with
-    /// ``RequestError/Code/undecodable`` and says so.
+    /// Makes the output of a validated answer: a value that runs off the main actor.
+    ///
+    /// The default fails with ``RequestError/Code/undecodable`` and says so.
     open var decoder: ResponseDecoder<Output> { .missing(in: String(describing: type(of: self))) }
 
     /// What the last run brought; `nil` before it and after a failure.
@@ -16,7 +17,9 @@ nonisolated open class Request<Output: Sendable>: BaseRequest {
     /// Makes a request.
     public override init() { super.init() }
 
-    /// Runs the request and returns its output, on the caller's actor. Cancelling the calling Swift task cancels it.
+    /// Runs the request and returns its output, on the caller's actor.
+    ///
+    /// Cancelling the calling Swift task cancels it.
     ///
     /// - Throws: ``RequestError``.
     @discardableResult

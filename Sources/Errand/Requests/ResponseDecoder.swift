@@ -4,8 +4,10 @@ public import ErrandCore
 nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
     private let body: @Sendable (Response) throws -> Output
 
-    /// Makes a decoder of a closure. What it throws fails the request with ``RequestError/Code/undecodable``, a
-    /// thrown `RequestError` as it is.
+    /// Makes a decoder of a closure.
+    ///
+    /// What it throws fails the request with ``RequestError/Code/undecodable``, a thrown
+    /// `RequestError` as it is.
     public init(_ body: @escaping @Sendable (Response) throws -> Output) { self.body = body }
 
     /// Decodes an answer.

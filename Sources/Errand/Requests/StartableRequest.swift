@@ -43,7 +43,9 @@ extension StartableRequest {
         return task
     }
 
-    /// Runs the request and returns its answer, on the caller's actor. Cancelling the calling Swift task cancels it.
+    /// Runs the request and returns its answer, on the caller's actor.
+    ///
+    /// Cancelling the calling Swift task cancels it.
     ///
     /// - Throws: ``RequestError``.
     @discardableResult
@@ -54,11 +56,14 @@ extension StartableRequest {
         return try outcome.result.get()
     }
 
-    /// Attaches closures to the next run, whoever starts it: how members of a batch or a chain keep their own
-    /// (rows BAT-7, CHN-9). Called on the actor the request belongs to, then let go.
+    /// Attaches closures to the next run, whoever starts it: how members of a batch or a chain keep
+    /// their own (rows BAT-7, CHN-9).
+    ///
+    /// Called on the actor the request belongs to, then let go.
     @discardableResult
     nonisolated public func attach(
-        success: @escaping (Self) -> Void, failure: @escaping (Self, RequestError) -> Void = { _, _ in }
+        success: @escaping (Self) -> Void,
+        failure: @escaping (Self, RequestError) -> Void = { _, _ in }
     ) -> Self {
         attachedSuccess = { request in
             if let request = request as? Self { success(request) }

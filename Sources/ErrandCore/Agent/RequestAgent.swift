@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Carries requests out. Any number of agents live side by side; each has its transport, its store and its
-/// configuration.
+/// Carries requests out.
+///
+/// Any number of agents live side by side; each has its transport, its store and its configuration.
 ///
 ///     let agent = RequestAgent(
 ///         configuration: Configuration(baseURL: "https://api.example.com/v1"))
@@ -44,7 +45,9 @@ public final class RequestAgent: Sendable {
         state = Mutex(State(configuration: configuration))
     }
 
-    /// What requests have in common. May be replaced at any time; a task keeps what it started with.
+    /// What requests have in common.
+    ///
+    /// May be replaced at any time; a task keeps what it started with.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration } }
         set { state.withLock { $0.configuration = newValue } }
@@ -53,7 +56,9 @@ public final class RequestAgent: Sendable {
     /// The tasks that have not ended, in no order.
     public var activeTasks: [RequestTask] { state.withLock { Array($0.tasks.values) } }
 
-    /// Starts what an endpoint described. `describe()` of an endpoint, or a description made by hand.
+    /// Starts what an endpoint described.
+    ///
+    /// `describe()` of an endpoint, or a description made by hand.
     @discardableResult
     public func start(_ description: RequestDescription) -> RequestTask {
         let context = TaskContext(

@@ -1,7 +1,9 @@
 public import Foundation
 import Synchronization
 
-/// One run of a request: what `start` returns. It may be kept, sent about and cancelled from anywhere.
+/// One run of a request: what `start` returns.
+///
+/// It may be kept, sent about and cancelled from anywhere.
 public final class RequestTask: Sendable, Identifiable {
     /// Stays the same over all attempts.
     public let id: UUID
@@ -28,14 +30,16 @@ public final class RequestTask: Sendable, Identifiable {
         tag = context.description.tag
     }
 
-    /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended: from then on nothing else can be
-    /// its end, also when the answer is just coming in. Its callbacks are still called, once, with that error.
+    /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended.
+    ///
+    /// From then on nothing else can be its end, also when the answer is just coming in. Its callbacks
+    /// are still called, once, with that error.
     public func cancel() { stop(.cancelled) }
 
-    /// Holds the task: before its transfer begins, or in the middle of it, where the transport stops reading
-    /// from the wire. Time limits go on counting.
+    /// Holds the task: before its transfer begins, or in the middle of it, where the transport
+    /// stops reading from the wire.
     ///
-    /// What came in whole before is still delivered. A task that is suspended already stays so.
+    /// Time limits go on counting. What came in whole before is still delivered. A task that is suspended already stays so.
     public func suspend() {
         guard context.pause.pause() else { return }
         context.emit(.suspended)
@@ -75,7 +79,9 @@ public final class RequestTask: Sendable, Identifiable {
         case ended
     }
 
-    /// Waits for the end. Cancelling the waiting Swift task cancels this task.
+    /// Waits for the end.
+    ///
+    /// Cancelling the waiting Swift task cancels this task.
     package func outcome() async -> TaskOutcome {
         guard let work = state.withLock({ $0.work }) else { return .notStarted }
         return await withTaskCancellationHandler {
@@ -92,7 +98,9 @@ public final class RequestTask: Sendable, Identifiable {
         try await outcome().result.get()
     }
 
-    /// Starts the work. The agent calls it once, before anybody else can know the task.
+    /// Starts the work.
+    ///
+    /// The agent calls it once, before anybody else can know the task.
     package func begin(_ work: @escaping @Sendable () async -> TaskOutcome) {
         let task = Task { await work() }
         let stops = state.withLock { state -> Bool in

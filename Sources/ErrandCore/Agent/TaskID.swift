@@ -1,8 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Identities that are unique in this process and most likely everywhere: random bits drawn once, and a
-/// counter. A UUID of its own for every request would cost a system call each.
+/// Identities that are unique in this process and most likely everywhere: random bits drawn once,
+/// and a counter.
+///
+/// A UUID of its own for every request would cost a system call each.
 enum TaskID {
     private static let base = UUID().uuid
     private static let counter = Atomic<UInt64>(0)

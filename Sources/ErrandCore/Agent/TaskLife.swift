@@ -1,4 +1,6 @@
-/// The life of a task as a pure machine: running, told to stop, ended. One end, whatever the order of events.
+/// The life of a task as a pure machine: running, told to stop, ended.
+///
+/// One end, whatever the order of events.
 package struct TaskLife: Sendable, Equatable {
     /// Why a task was told to stop before its end.
     package enum StopReason: Sendable, Equatable {

@@ -41,7 +41,7 @@ extension TransportRequest {
                 return ["--data-binary", "@<file with the body's \(data.count) bytes>"]
             }
             return ["--data-raw", text]
-        case .stream, .source, .multipart:
+        case .stream, .source:
             return ["--data-binary", "@-"]
         }
     }

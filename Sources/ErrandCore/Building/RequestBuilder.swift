@@ -71,12 +71,28 @@ package struct RequestBuilder {
         return url
     }
 
+    /// The key of a request whose endpoint drops arguments from it (row CAC-7).
+    ///
+    /// `nil` when it drops none, then the request itself makes the key; and for a body whose bytes are not
+    /// known.
+    ///
+    /// - Throws: ``RequestError/Code/invalidArguments``.
+    package static func cacheKey(
+        for request: TransportRequest, description: RequestDescription,
+        configuration: Configuration, sharedArguments: Arguments
+    ) throws(RequestError) -> CacheKey? {
+        try keyRequest(
+            for: request, description: description, configuration: configuration,
+            sharedArguments: sharedArguments
+        ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cacheIdentity) }
+    }
+
     /// The same request with the arguments that count for the cache's key, where they differ (row CAC-7).
     ///
     /// `nil` when the endpoint drops none: then the request itself makes the key.
     ///
     /// - Throws: ``RequestError/Code/invalidArguments``.
-    package static func keyRequest(
+    static func keyRequest(
         for request: TransportRequest, description: RequestDescription,
         configuration: Configuration, sharedArguments: Arguments
     ) throws(RequestError) -> TransportRequest? {

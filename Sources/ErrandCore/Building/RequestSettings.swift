@@ -39,7 +39,7 @@ struct RequestSettings {
                 "\(description.endpoint) sends a body with \(method), which must have none. "
                     + "Put the arguments into the query, or use another method.")
         }
-        if method == .get && body.isMultipart {
+        if method == .get && body.multipart != nil {
             throw RequestError(
                 .invalidCombination, stage: .build,
                 "\(description.endpoint) sends a multipart body with GET; use POST or PUT.")

@@ -15,11 +15,13 @@ extension StoredResponse {
 
     /// The answer as it was; `nil` when what is stored can be no answer (row CAC-9: strict decoding).
     ///
-    /// - Parameter requestURL: The address asked for, which is nearly always the one that answered.
+    /// - Parameter requestURL: The address asked for: nearly always the one that answered, and need not be
+    ///   parsed then.
     package func response(to requestURL: URI, source: Response.Source) -> Response? {
         guard (200..<1000).contains(status) else { return nil }
+        let address = url == requestURL.string ? requestURL : (try? URI(parsing: url)) ?? requestURL
         return Response(
             status: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
-            url: requestURL, source: source, attempts: 0)
+            url: address, source: source, attempts: 0)
     }
 }

@@ -8,7 +8,7 @@ public struct Configuration: Sendable {
     public var baseURL: String?
     /// The base of requests that use the CDN.
     public var cdnURL: String?
-    /// How base and path are joined. Default ``URLJoining/rfc3986``.
+    /// How base and path are joined (default ``URLJoining/rfc3986``).
     public var urlJoining: URLJoining = .rfc3986
     /// Where an endpoint's API version goes (row URL-8).
     public var apiVersionPlacement: APIVersionPlacement = .path
@@ -34,11 +34,11 @@ public struct Configuration: Sendable {
 
     /// Time limits of requests that name none.
     public var timeouts = Timeouts()
-    /// Retry of requests that name none. Default none.
+    /// Retry of requests that name none (default none).
     public var retryPolicy = RetryPolicy.none
     /// Redirects of requests that name none.
     public var redirectPolicy = RedirectPolicy.follow
-    /// How many requests are under way at once in all; `nil` has no limit. Default none.
+    /// How many requests are under way at once in all; `nil` has no limit (default none).
     public var maximumRequestsInFlight: Int?
     /// Settings of the transport.
     public var transport = TransportOptions()

@@ -40,9 +40,9 @@ extension MultipartBody {
             return .init(length: length) { () throws(RequestError) in
                 try FileBodySource(url, expectedLength: length)
             }
-        case .stream(let length, _), .source(let length, _):
+        case .stream(let length, _):
             return .init(length: length) { () throws(RequestError) in try body.makeSource() }
-        case .multipart:
+        case .source:
             // Makes one source to learn its length and to check its files, then another when it is its turn.
             let length = try body.makeSource().length
             return .init(length: length) { () throws(RequestError) in try body.makeSource() }

@@ -130,7 +130,7 @@ extension HTTPBody {
     ///
     /// Arguments of the endpoint that go into the body become text parts in front of the others.
     public static func multipart(_ body: MultipartBody) -> Self {
-        HTTPBody(storage: .multipart(body), contentType: body.contentType)
+        HTTPBody(multipart: body, contentType: body.contentType)
     }
 
     /// A value as JSON, object or not.
@@ -153,21 +153,14 @@ extension HTTPBody {
         return .data(Data(bytes), contentType: "application/json")
     }
 
-    /// Whether it has parts.
-    package var isMultipart: Bool {
-        if case .multipart = storage { true } else { false }
-    }
-
     /// The same body with arguments as text parts in front, where it has parts; else unchanged (row UP-4).
     func addingMultipartFields(
         _ arguments: Arguments, encoding: ArgumentEncoding
     ) throws(RequestError) -> HTTPBody {
-        guard case .multipart(var multipart) = storage else { return self }
+        guard var multipart else { return self }
         var fields = MultipartFields(encoding: encoding)
         try fields.add(arguments)
         multipart.parts = fields.parts + multipart.parts
-        var body = self
-        body.storage = .multipart(multipart)
-        return body
+        return HTTPBody(multipart: multipart, contentType: contentType)
     }
 }

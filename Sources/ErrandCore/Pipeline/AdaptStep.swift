@@ -13,7 +13,9 @@ package struct AdaptStep: Step {
         if description.usesSharedHeaders {
             headers = configuration.sharedHeaders
             if let provider = configuration.headerProvider {
-                let made = try await adapting("The provider of shared headers") { try await provider() }
+                let made = try await adapting("The provider of shared headers") {
+                    try await provider()
+                }
                 for field in made { headers[field.name] = nil }
                 for field in made { headers.append(field) }
             }
@@ -44,6 +46,7 @@ package struct AdaptStep: Step {
                 return copy
             }
         }
+        try checkFiles(of: request.body)
         exchange.request = request
         if let counting = try RequestBuilder.keyRequest(
             for: request, description: description, configuration: configuration,
@@ -54,6 +57,14 @@ package struct AdaptStep: Step {
         }
         exchange.context.emit(.adapted(method: request.method, url: request.url.redacted))
         return try await next(exchange)
+    }
+
+    /// A file that cannot be read is told before anything is sent, whatever the transport.
+    private func checkFiles(of body: HTTPBody?) throws(RequestError) {
+        switch body?.storage {
+        case .file, .multipart: try body?.makeSource().close()
+        case nil, .data, .stream, .source: break
+        }
     }
 
     private func filter(

@@ -9,7 +9,9 @@ package struct ContentTypePatterns: Sendable {
         let lowered = types.map { $0.lowercased() }
         exact = Set(lowered)
         prefixes = lowered.filter { $0.hasSuffix("/*") }.map { String($0.dropLast()) }
-        suffixes = lowered.filter { $0.hasPrefix("*") && $0.count > 1 }.map { String($0.dropFirst()) }
+        suffixes = lowered.filter { $0.hasPrefix("*") && $0.count > 1 }.map {
+            String($0.dropFirst())
+        }
     }
 
     package static func automatic(for serializer: ResponseSerializer) -> ContentTypePatterns? {

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// One transfer with several passengers. Each waits for itself; the last to leave cancels it.
+/// One transfer with several passengers.
+///
+/// Each waits for itself; the last to leave cancels it.
 final class Flight: Sendable {
     typealias Landing = Result<Response, RequestError>
 

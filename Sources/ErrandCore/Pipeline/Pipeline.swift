@@ -1,8 +1,12 @@
-/// The steps a request passes through, in order. This list is the architecture.
+/// The steps a request passes through, in order.
+///
+/// This list is the architecture.
 package struct Pipeline: Sendable {
     private let steps: [any Step]
 
-    /// Where order carries meaning:
+    /// Puts the steps in their order.
+    ///
+    /// Where it carries meaning:
     /// - processors run outside the cache, so that stored and fresh answers take the same way;
     /// - joining stands outside the cache, so that one transfer fills it for everybody who waits;
     /// - the schedule stands inside the cache: an answer from the store never waits for a place;
@@ -15,7 +19,8 @@ package struct Pipeline: Sendable {
             ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire
             JoinStep(flights: flights),  // share an identical request that is under way
-            CacheStep(writes: writes, validate: ResponseValidation.check),  // answer from the store, or store what comes
+            // answer from the store, or store what comes
+            CacheStep(writes: writes, validate: ResponseValidation.check),
             ScheduleStep(scheduler: scheduler),  // wait for a place
             RetryStep(),  // try again, if the policy says so
             DownloadStep(),  // part file, Range, rename

@@ -36,7 +36,8 @@ final class ResponseCollector: TransferReceiver {
     }
 
     func run(
-        _ request: TransportRequest, resuming continuation: UnsafeContinuation<CollectedAnswer, Never>
+        _ request: TransportRequest,
+        resuming continuation: UnsafeContinuation<CollectedAnswer, Never>
     ) {
         let wasCancelled = state.withLock { state in
             if !state.isCancelled { state.waiter = continuation }

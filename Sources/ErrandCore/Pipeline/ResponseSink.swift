@@ -1,4 +1,6 @@
-/// Where a body goes instead of memory. Called serially on the transport's thread.
+/// Where a body goes instead of memory.
+///
+/// Called serially on the transport's thread.
 package protocol ResponseSink: AnyObject, Sendable {
     /// Looks at the final head: true takes the body, false has it collected in memory, as the body of an
     /// error. An error ends the transfer.

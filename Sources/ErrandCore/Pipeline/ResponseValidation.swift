@@ -68,7 +68,8 @@ package enum ResponseValidation {
         if isEmpty {
             guard shape.requiresBody else { return }
             throw RequestError(
-                .emptyBody, stage: .validate, "The answer has no body and the validator requires one.",
+                .emptyBody, stage: .validate,
+                "The answer has no body and the validator requires one.",
                 response: response)
         }
         try checkShape(response, shape)

@@ -1,4 +1,6 @@
-/// One stage of the pipeline. It calls `next` to go on, or answers by itself.
+/// One stage of the pipeline.
+///
+/// It calls `next` to go on, or answers by itself.
 ///
 /// Only `RetryStep`, `RedirectStep` and `DownloadStep` may call `next` more than once.
 package protocol Step: Sendable {

@@ -33,7 +33,8 @@ struct CollectedAnswer: Sendable {
         var content = Response.Body.data(Data())
         switch body {
         case .success(let body): content = body
-        case .failure(let failure): error = error.map { $0.isCancellation ? failure : $0 } ?? failure
+        case .failure(let failure):
+            error = error.map { $0.isCancellation ? failure : $0 } ?? failure
         }
         guard let head else {
             throw error

@@ -32,7 +32,9 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     /// The progress at this moment.
     public var current: TransferProgress { hub.current }
 
-    /// Iterates over changes. A slow reader misses steps in between, never the last one before the end.
+    /// Iterates over changes.
+    ///
+    /// A slow reader misses steps in between, never the last one before the end.
     public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
         hub.subscribe().makeAsyncIterator()
     }

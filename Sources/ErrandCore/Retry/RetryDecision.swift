@@ -7,7 +7,8 @@ package enum RetryDecision: Sendable, Equatable {
     case again(after: Duration)
 
     package static func decide(
-        policy: RetryPolicy, request: TransportRequest, error: RequestError, attempt: Int, now: Date,
+        policy: RetryPolicy, request: TransportRequest, error: RequestError, attempt: Int,
+        now: Date,
         random: Double
     ) -> RetryDecision {
         guard attempt < policy.maximumAttempts else { return .giveUp }
@@ -28,7 +29,8 @@ package enum RetryDecision: Sendable, Equatable {
         case .unacceptableStatus:
             error.response.map { policy.retryableStatusCodes.contains($0.status.code) } ?? false
         case .timedOut: error.timeout != .total
-        case .cannotFindHost, .cannotConnect, .connectionLost, .truncatedBody, .transportFailed: true
+        case .cannotFindHost, .cannotConnect, .connectionLost, .truncatedBody, .transportFailed:
+            true
         default: false
         }
     }

@@ -1,4 +1,6 @@
-/// The bytes of a request's body, read by a transport at its own pace. One source serves one attempt.
+/// The bytes of a request's body, read by a transport at its own pace.
+///
+/// One source serves one attempt.
 public protocol BodySource: AnyObject, Sendable {
     /// How many bytes there are in all; `nil` when unknown.
     var length: Int64? { get }

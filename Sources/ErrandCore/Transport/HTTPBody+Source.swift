@@ -14,8 +14,6 @@ extension HTTPBody {
             return try StreamBodySource(length: length, make: make)
         case .source(_, let make):
             return try make()
-        case .multipart(let body):
-            return try body.makeSource()
         }
     }
 }

@@ -13,11 +13,11 @@ public struct SecurityPolicy: Sendable, Hashable {
     public var clientCertificateFile: String?
     /// A PEM file with the client's key.
     public var clientKeyFile: String?
-    /// Accepts any certificate of anybody: for tests on loopback only. Default false.
+    /// Accepts any certificate of anybody: for tests on loopback only (default false).
     public var allowInvalidCertificates = false
-    /// Whether the certificate must be for the host. Default true.
+    /// Whether the certificate must be for the host (default true).
     public var validatesDomainName = true
-    /// The lowest TLS version to speak. Default 1.2.
+    /// The lowest TLS version to speak (default 1.2).
     public var minimumVersion: TLSVersion = .tls12
 
     /// Makes a policy that trusts what the system trusts.

@@ -22,7 +22,9 @@ public protocol Transport: Sendable {
     func shutDown()
 }
 
-/// A transfer under way. Its methods may be called from any thread and at any time, also after the end.
+/// A transfer under way.
+///
+/// Its methods may be called from any thread and at any time, also after the end.
 public protocol Transfer: AnyObject, Sendable {
     /// Ends the transfer with ``RequestError/Code/cancelled``, unless it has ended.
     ///
@@ -43,7 +45,9 @@ public enum Demand: Sendable, Hashable {
     case stop
 }
 
-/// Who hears what a transfer brings. Called serially on the transport's own thread: never block here.
+/// Who hears what a transfer brings.
+///
+/// Called serially on the transport's own thread: never block here.
 public protocol TransferReceiver: AnyObject, Sendable {
     /// An interim answer, 100 to 199 (RFC 9110 §15.2). 0 to n times, before the head.
     func didReceive(informational head: ResponseHead)

@@ -6,11 +6,17 @@ public struct TransportRequest: Sendable {
     public var method: HTTPMethod
     /// Where to: absolute, http or https, no user info, no fragment.
     public var url: URI
-    /// The headers to send, in order. `Host`, `Content-Length` and `Transfer-Encoding` are the transport's.
+    /// The headers to send, in order.
+    ///
+    /// `Host`, `Content-Length` and `Transfer-Encoding` are the transport's.
     public var headers: HTTPFields
-    /// The body; `nil` sends none. A body with zero bytes sends `Content-Length: 0`.
+    /// The body; `nil` sends none.
+    ///
+    /// A body with zero bytes sends `Content-Length: 0`.
     public var body: HTTPBody?
-    /// Limits of connecting and of silence, exact to the millisecond. The agent looks after the total.
+    /// Limits of connecting and of silence, exact to the millisecond.
+    ///
+    /// The agent looks after the total.
     public var timeouts: Timeouts
     /// What else the transport should know.
     public var options: TransportOptions

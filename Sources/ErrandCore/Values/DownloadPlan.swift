@@ -4,9 +4,9 @@ public import Foundation
 public struct DownloadPlan: Sendable, Hashable {
     /// The finished file, or a directory that exists: then the URL's last path component is appended.
     public var destination: URL
-    /// What happens when the destination is there. Default ``ExistingFile/overwrite``.
+    /// What happens when the destination is there (default ``ExistingFile/overwrite``).
     public var existingFile: ExistingFile
-    /// Whether a part file of an earlier run is continued. Default true.
+    /// Whether a part file of an earlier run is continued (default true).
     public var resumes: Bool
     /// The expected SHA-256 of the finished file in hex; `nil` checks nothing.
     public var sha256: String?

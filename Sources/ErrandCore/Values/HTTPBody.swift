@@ -8,16 +8,24 @@ public struct HTTPBody: Sendable {
         case stream(length: Int64?, make: @Sendable () throws -> AnyChunks)
         /// Bytes from a source made anew for every attempt, such as a multipart body.
         case source(length: Int64?, make: @Sendable () throws(RequestError) -> any BodySource)
-        /// Parts, each from memory, a file or a stream.
-        case multipart(MultipartBody)
     }
 
     package var storage: Storage
+    /// The parts of a body that has some; its storage reads them.
+    package private(set) var multipart: MultipartBody?
     /// What goes out as `Content-Type`, unless the request's headers name another.
     public var contentType: String?
 
     package init(storage: Storage, contentType: String?) {
         self.storage = storage
+        self.contentType = contentType
+    }
+
+    package init(multipart: MultipartBody, contentType: String?) {
+        storage = .source(length: multipart.knownLength) { () throws(RequestError) in
+            try multipart.makeSource()
+        }
+        self.multipart = multipart
         self.contentType = contentType
     }
 
@@ -63,7 +71,6 @@ public struct HTTPBody: Sendable {
         case .file: nil
         case .stream(let length, _): length
         case .source(let length, _): length
-        case .multipart(let body): body.knownLength
         }
     }
 }

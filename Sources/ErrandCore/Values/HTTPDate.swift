@@ -8,7 +8,8 @@ package enum HTTPDate {
 
     /// The date, or `nil` for text that is none.
     package static func parse(_ text: String) -> Date? {
-        let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(String.init)
+        let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(
+            String.init)
         // Sun, 06 Nov 1994 08:49:37 GMT | Sunday, 06-Nov-94 08:49:37 GMT | Sun Nov  6 08:49:37 1994
         if words.count == 6, words[5] == "GMT" {
             return date(day: words[1], month: words[2], year: words[3], time: words[4])
@@ -28,7 +29,8 @@ package enum HTTPDate {
         else { return nil }
         if year.utf8.count == 2 { number += number < 70 ? 2000 : 1900 }
         let days = daysSinceEpoch(year: number, month: month + 1, day: day)
-        return Date(timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
+        return Date(
+            timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
     }
 
     /// Days from 1970-01-01 in the Gregorian calendar, counted in eras of 400 years that begin in March.

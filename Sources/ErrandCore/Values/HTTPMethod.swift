@@ -30,17 +30,17 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConv
     public static let get = HTTPMethod("GET")
     /// `HEAD`: like GET, without a body in the answer.
     public static let head = HTTPMethod("HEAD")
-    /// `POST`
+    /// The method `POST`.
     public static let post = HTTPMethod("POST")
-    /// `PUT`
+    /// The method `PUT`.
     public static let put = HTTPMethod("PUT")
-    /// `PATCH` (RFC 5789)
+    /// The method `PATCH` (RFC 5789).
     public static let patch = HTTPMethod("PATCH")
-    /// `DELETE`
+    /// The method `DELETE`.
     public static let delete = HTTPMethod("DELETE")
-    /// `OPTIONS`
+    /// The method `OPTIONS`.
     public static let options = HTTPMethod("OPTIONS")
-    /// `TRACE`
+    /// The method `TRACE`.
     public static let trace = HTTPMethod("TRACE")
     /// `QUERY`: a safe method with a body.
     public static let query = HTTPMethod("QUERY")

@@ -84,7 +84,9 @@ public struct RequestDescription: Sendable {
     public var cacheArguments: Arguments?
     /// Whether delivery does not wait for the write.
     public var writesCacheAsynchronously = true
-    /// Whether the store is not read this once. The answer is stored all the same.
+    /// Whether the store is not read this once.
+    ///
+    /// The answer is stored all the same.
     public var ignoresCache = false
 
     /// A number of the user's choice.

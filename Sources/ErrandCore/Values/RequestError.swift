@@ -6,7 +6,9 @@ public import Foundation
 /// One struct for everything that can go wrong. ``code`` says what, ``stage`` where in the pipeline;
 /// the description is for people, says what to do and holds no secrets: no header values, no bodies, no query.
 public struct RequestError: Error, Sendable {
-    /// What went wrong. Compare with ``RequestError/Code``'s constants.
+    /// What went wrong.
+    ///
+    /// Compare with ``RequestError/Code``'s constants.
     public var code: Code
     /// Where in the pipeline it went wrong.
     public var stage: Stage

@@ -12,9 +12,9 @@ public enum DuplicatePolicy: Sendable, Hashable {
 
 /// Which redirects are followed (row SES-3).
 public struct RedirectPolicy: Sendable, Hashable {
-    /// How many redirects in a row are followed; 0 hands every 3xx back as the answer. Default 20.
+    /// How many redirects in a row are followed; 0 hands every 3xx back as the answer (default 20).
     public var maximumCount: Int
-    /// Whether a redirect from https to http is followed, without credentials. Default false.
+    /// Whether a redirect from https to http is followed, without credentials (default false).
     public var allowsDowngrade: Bool
 
     /// Makes a policy.
@@ -31,15 +31,15 @@ public struct RedirectPolicy: Sendable, Hashable {
 
 /// Whether and when a failed request is sent again (rows RTY-1 to RTY-5).
 public struct RetryPolicy: Sendable, Hashable {
-    /// How many attempts are made in all; 1 means no retry. Default 1.
+    /// How many attempts are made in all; 1 means no retry (default 1).
     public var maximumAttempts: Int
     /// The pause before the second attempt; doubled for each further one, and a random part of it taken.
     public var baseDelay: Duration
     /// The longest pause.
     public var maximumDelay: Duration
-    /// Statuses that are worth another attempt. Default 408, 425, 429, 500, 502, 503, 504.
+    /// Statuses that are worth another attempt (default 408, 425, 429, 500, 502, 503, 504).
     public var retryableStatusCodes: Set<Int>
-    /// Whether methods that are not idempotent are sent again. Default false.
+    /// Whether methods that are not idempotent are sent again (default false).
     public var retriesNonIdempotent: Bool
 
     /// Makes a policy.

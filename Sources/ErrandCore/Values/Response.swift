@@ -5,7 +5,9 @@ import Synchronization
 
 /// A complete answer: from the network or from the store, it is the same value.
 public struct Response: Sendable {
-    /// The status, such as 200. Comparable with a literal: `response.status == 404`.
+    /// The status, such as 200.
+    ///
+    /// Comparable with a literal: `response.status == 404`.
     public var status: HTTPResponse.Status
     /// The headers in the order they came, names compared without regard to case.
     public var headers: HTTPFields
@@ -74,7 +76,9 @@ public struct Response: Sendable {
     /// The status as a number.
     public var statusCode: Int { status.code }
 
-    /// The body's bytes. A download's file is read; empty when that fails.
+    /// The body's bytes.
+    ///
+    /// A download's file is read; empty when that fails.
     public var data: Data {
         switch body {
         case .data(let data): data

@@ -12,7 +12,9 @@ public enum ArgumentPlacement: Sendable, Hashable {
     case queryAndBody
 }
 
-/// How arguments become a body (row RSQ-1). In the query they are always encoded as a form.
+/// How arguments become a body (row RSQ-1).
+///
+/// In the query they are always encoded as a form.
 public enum RequestSerializer: Sendable {
     /// `application/x-www-form-urlencoded`. The default.
     case form

@@ -16,7 +16,9 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
     public var path: String
     /// What stands between `?` and `#`, still encoded.
     public var query: String?
-    /// What stands behind `#`, still encoded. Never sent.
+    /// What stands behind `#`, still encoded.
+    ///
+    /// Never sent.
     public var fragment: String?
 
     package init(

@@ -1,5 +1,6 @@
 #if os(Linux)
     import ErrandCore
+    import Foundation
 
     /// Decides before anything is sent whether the linked libcurl can carry a request.
     struct RequestCheck {
@@ -19,13 +20,21 @@
                     "A HEAD request cannot carry a body. Leave the body out, or use another method."
                 )
             }
-            try checkVersion(request)
-        }
-
-        private func checkVersion(_ request: TransportRequest) throws(RequestError) {
             let isSecure = request.url.scheme == "https"
             if isSecure, !library.hasTLS { throw unsupported("TLS") }
-            switch request.options.httpVersion {
+            try checkVersion(request.options.httpVersion, isSecure: isSecure)
+            if case .url(let url, _) = request.options.proxy { try checkProxy(url) }
+            if let path = request.options.unixSocketPath { try checkUnixSocket(path) }
+            if !request.options.addressOverrides.isEmpty {
+                try checkOverrides(request.options.addressOverrides)
+            }
+            if let security = request.options.security { try checkSecurity(security) }
+        }
+
+        private func checkVersion(
+            _ version: TransportOptions.HTTPVersionPolicy, isSecure: Bool
+        ) throws(RequestError) {
+            switch version {
             case .automatic, .http11: return
             case .http2:
                 guard library.hasHTTP2 else { throw unsupported("HTTP/2") }
@@ -37,6 +46,64 @@
             case .http2PriorKnowledge:
                 guard library.hasHTTP2 else { throw unsupported("HTTP/2") }
             }
+        }
+
+        private func checkProxy(_ text: String) throws(RequestError) {
+            let url = try? URI(parsing: text)
+            guard let url, let scheme = url.scheme, url.host?.isEmpty == false else {
+                throw invalid("The proxy is no URL. Write it as http://host:port.")
+            }
+            switch scheme {
+            case "http", "socks5", "socks5h": return
+            case "https": if !library.hasSecureProxies { throw unsupported("TLS to proxies") }
+            default:
+                throw invalid(
+                    "The proxy's scheme is \(scheme). Use http, https, socks5 or socks5h.")
+            }
+        }
+
+        private func checkUnixSocket(_ path: String) throws(RequestError) {
+            guard library.hasUnixSockets else { throw unsupported("Unix sockets") }
+            guard !path.isEmpty, path.utf8.count < 108, !path.utf8.contains(0) else {
+                throw invalid("The Unix socket's path must have 1 to 107 bytes.")
+            }
+        }
+
+        private func checkOverrides(_ overrides: [String: [String]]) throws(RequestError) {
+            for address in overrides.values.joined() where !Self.isAddress(address) {
+                throw invalid("An address override holds something that is no IP address.")
+            }
+        }
+
+        private func checkSecurity(_ security: SecurityPolicy) throws(RequestError) {
+            if security.authorities != nil {
+                guard library.hasOpenSSL else { throw unsupported("certificates from memory") }
+                guard security.authorityFile == nil else {
+                    throw invalid("Give the authorities to trust as text or as a file, not both.")
+                }
+            }
+            let files = [
+                security.authorityFile, security.clientCertificateFile, security.clientKeyFile,
+            ]
+            for file in files.compactMap({ $0 }) where access(file, R_OK) != 0 {
+                throw invalid("A certificate or key file of the SecurityPolicy cannot be read.")
+            }
+            for pin in security.publicKeyPins where Data(base64Encoded: pin)?.count != 32 {
+                throw invalid("A pin is not the base64 form of a SHA-256 digest, 44 characters.")
+            }
+        }
+
+        private static func isAddress(_ text: String) -> Bool {
+            var address = in6_addr()
+            let bare =
+                text.hasPrefix("[") && text.hasSuffix("]")
+                ? String(text.dropFirst().dropLast()) : text
+            return inet_pton(AF_INET, bare, &address) == 1
+                || inet_pton(AF_INET6, bare, &address) == 1
+        }
+
+        private func invalid(_ message: String) -> RequestError {
+            RequestError(.invalidConfiguration, stage: .transport, message)
         }
 
         private func unsupported(_ what: String) -> RequestError {

@@ -60,7 +60,7 @@
         }
 
         private func responseHead(_ head: HeadParser.Head, hasBody: Bool = false) -> ResponseHead {
-            let isPlain = hasBody && !head.framing.isChunked && head.framing.contentCodings.isEmpty
+            let isPlain = hasBody && !head.framing.isChunked && !body.isDecoding
             return ResponseHead(
                 status: head.status, headers: head.fields, httpVersion: head.version,
                 remoteAddress: handle.flatMap { loop.workbench.peer.text(of: $0) },

@@ -47,7 +47,10 @@
             try expect(errand_set_close_callback(handle, onClose))
             try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
             try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
+            // A reset forgets the option but not its list, when a transfer was given up before it began.
+            try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, nil))
             try set(CURLOPT_NOSIGNAL, 1)
+            try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             try set(CURLOPT_PATH_AS_IS, 1)
             try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             try set(CURLOPT_BUFFERSIZE, 64 << 10)
@@ -92,20 +95,28 @@
             headers.removeAll()
             var hasAccept = false
             var hasExpect = false
+            var announcesCodings = request.options.decodesContent
             for field in request.headers {
                 switch field.name.canonicalName {
                 case "host", "content-length", "transfer-encoding": continue
                 case "accept": hasAccept = true
                 case "expect": hasExpect = true
+                // A range is one of the encoded form (RFC 9110 §14.2): parts of it could not be decoded.
+                case "accept-encoding", "range": announcesCodings = false
                 default: break
                 }
                 headers.append(field)
             }
+            if announcesCodings, let line = Self.acceptEncoding { headers.append(line: line) }
             if announcesNothing { headers.append(line: "Content-Length: 0") }
             // What libcurl would add by itself: the request goes out as it was built.
             if !hasAccept { headers.append(line: "Accept:") }
             if upload != nil, !hasExpect { headers.append(line: "Expect:") }
         }
+
+        private static let acceptEncoding: String? =
+            ContentCoding.announcement.isEmpty
+            ? nil : "Accept-Encoding: " + ContentCoding.announcement
 
         private func writeURL(_ target: URI) {
             url.removeAll(keepingCapacity: true)

@@ -33,6 +33,8 @@
 
         // What the options work with; see Exchange+Options.swift.
         let headers = HeaderList()
+        lazy var connectTo = HeaderList()
+        lazy var resolve = HeaderList()
         var url: [CChar] = []
         /// Options were set that the next request must not inherit.
         var needsReset = true

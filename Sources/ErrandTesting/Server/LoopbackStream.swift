@@ -22,6 +22,7 @@ struct LoopbackStream {
     let socket: LoopbackSocket
     private var buffer: [UInt8] = []
     private var position = 0
+    private var scratch = [UInt8](repeating: 0, count: 64 << 10)
     private var framing = Framing.none
 
     init(_ socket: LoopbackSocket) { self.socket = socket }
@@ -127,13 +128,8 @@ struct LoopbackStream {
     private mutating func fill() throws(Ended) {
         buffer.removeFirst(position)
         position = 0
-        let room = 64 << 10
-        let start = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: room))
-        let count = buffer.withUnsafeMutableBytes { bytes in
-            socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: bytes[start...]))
-        }
-        buffer.removeLast(room - count)
+        let count = scratch.withUnsafeMutableBytes { socket.receive(into: $0) }
         guard count > 0 else { throw Ended() }
+        buffer += scratch[..<count]
     }
 }

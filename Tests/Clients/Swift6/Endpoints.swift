@@ -129,7 +129,10 @@ class PageRequest<Item: Codable & Sendable>: AppRequest<Page<Item>> {
 
 final class Users: PageRequest<User> {
     override var url: String { "/users" }
-    override var jsonDecoder: JSONDecoding {
-        { try JSONDecoder().decode(Page<User>.self, from: $0) }
+    override var jsonDecoder: FastJSONDecoder {
+        var decoder = FastJSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
     }
+
 }

@@ -268,5 +268,20 @@ struct RequestBuilderTests {
         #expect(post?.url.query == "x=1" && post?.bodyText == "s=1&a=1")
         description.cacheArguments = [:]
         #expect(try key(.get)?.url.query == "x=1&s=1")
+
+        func cacheKey(nonce: Int) throws -> CacheKey? {
+            description.arguments = ["a": 1, "nonce": nonce]
+            description.cacheArguments = ["a": 1]
+            let request = try RequestBuilder().build(
+                description, configuration: world.configuration, sharedHeaders: [:],
+                sharedArguments: [:], relativeURL: description.url)
+            return try RequestBuilder.cacheKey(
+                for: request, description: description, configuration: world.configuration,
+                sharedArguments: [:])
+        }
+        let first = try #require(try cacheKey(nonce: 1))
+        #expect(try cacheKey(nonce: 2) == first)
+        description.cacheIdentity = "somebody else"
+        #expect(try cacheKey(nonce: 1) != first)
     }
 }

@@ -88,7 +88,9 @@ import Testing
 private final class ObedientTransport: Transport {
     let name = "obedient"
     private let inStart: [CollectorOrderTests.Action]
-    private let state = Mutex<(transfer: ObedientTransfer?, onOther: (@Sendable (CollectorOrderTests.Action) -> Void)?)>((nil, nil))
+    private let state = Mutex<
+        (transfer: ObedientTransfer?, onOther: (@Sendable (CollectorOrderTests.Action) -> Void)?)
+    >((nil, nil))
 
     init(inStart: [CollectorOrderTests.Action]) { self.inStart = inStart }
 

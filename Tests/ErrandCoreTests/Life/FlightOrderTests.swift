@@ -6,7 +6,9 @@ import Testing
 
 /// A shared transfer with two passengers, in every order of what can happen to it.
 @Suite(.timeLimit(.minutes(1))) struct FlightOrderTests {
-    enum Action: CaseIterable { case board, leaderLeaves, followerLeaves, suspendLeader, suspendFollower, resumeBoth, land }
+    enum Action: CaseIterable {
+        case board, leaderLeaves, followerLeaves, suspendLeader, suspendFollower, resumeBoth, land
+    }
 
     @Test func theLastToLeaveCancelsAndOnlyEverybodyTogetherSuspends() {
         for length in 1...5 {

@@ -23,7 +23,8 @@ import Testing
 
     @Test(arguments: [
         "", "0", "-1", "now", "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 32 Nov 1994 08:49:37 GMT",
-        "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
+        "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT",
+        "Sun, 06 Nov 1994 08:49:37 CET",
         "Sun, 06 Nov 99999999999999999999 08:49:37 GMT",
     ])
     func whatIsNoDate(text: String) {

@@ -9,7 +9,9 @@ import Testing
         (303, .put, .get), (303, .delete, .get), (303, .head, .head), (301, .put, .put),
         (302, .delete, .delete), (307, .post, .post), (308, .post, .post), (301, .head, .head),
     ])
-    func methodsAreRewrittenByTheStatus(status: Int, method: HTTPMethod, expected: HTTPMethod) throws {
+    func methodsAreRewrittenByTheStatus(status: Int, method: HTTPMethod, expected: HTTPMethod)
+        throws
+    {
         var request = try request("https://a.example/x")
         request.method = method
         request.body = .string("body")
@@ -43,8 +45,9 @@ import Testing
         #expect(follow(302, "../three", request)?.url.string == "https://a.example/three")
         #expect(follow(302, "four", request)?.url.string == "https://a.example/one/four")
         #expect(follow(302, "?p=1", request)?.url.string == "https://a.example/one/two?p=1")
-        #expect(follow(302, "https://user:pw@a.example/u#frag", request)?.url.string
-            == "https://a.example/u")
+        #expect(
+            follow(302, "https://user:pw@a.example/u#frag", request)?.url.string
+                == "https://a.example/u")
     }
 
     @Test(arguments: ["file:///etc/passwd", "ftp://a.example/", "javascript:alert(1)", "http://"])
@@ -127,7 +130,9 @@ import Testing
         _ status: Int, _ location: String?, _ request: TransportRequest,
         policy: RedirectPolicy = .follow
     ) -> Bool {
-        guard case .deliver = decide(status, location, request, policy: policy) else { return false }
+        guard case .deliver = decide(status, location, request, policy: policy) else {
+            return false
+        }
         return true
     }
 }

@@ -13,10 +13,14 @@ import Testing
     @Test func thePauseDoublesUpToTheCapAndIsJittered() {
         let policy = RetryPolicy(
             maximumAttempts: 10, baseDelay: .seconds(1), maximumDelay: .seconds(5))
-        #expect(decide(policy, .connectionLost, attempt: 1, random: 1) == .again(after: .seconds(1)))
-        #expect(decide(policy, .connectionLost, attempt: 3, random: 1) == .again(after: .seconds(4)))
-        #expect(decide(policy, .connectionLost, attempt: 4, random: 1) == .again(after: .seconds(5)))
-        #expect(decide(policy, .connectionLost, attempt: 3, random: 0.5) == .again(after: .seconds(2)))
+        #expect(
+            decide(policy, .connectionLost, attempt: 1, random: 1) == .again(after: .seconds(1)))
+        #expect(
+            decide(policy, .connectionLost, attempt: 3, random: 1) == .again(after: .seconds(4)))
+        #expect(
+            decide(policy, .connectionLost, attempt: 4, random: 1) == .again(after: .seconds(5)))
+        #expect(
+            decide(policy, .connectionLost, attempt: 3, random: 0.5) == .again(after: .seconds(2)))
         #expect(decide(policy, .connectionLost, attempt: 3, random: 0) == .again(after: .zero))
         #expect(decide(policy, .connectionLost, attempt: 10, random: 1) == .giveUp)
     }
@@ -30,7 +34,8 @@ import Testing
     }
 
     @Test(arguments: [
-        RequestError.Code.cancelled, .invalidURL, .certificateRejected, .pinMismatch, .shapeMismatch,
+        RequestError.Code.cancelled, .invalidURL, .certificateRejected, .pinMismatch,
+        .shapeMismatch,
         .undecodable, .unsupported, .duplicate, .processingFailed, .tooManyRedirects,
     ])
     func whatWouldFailAgainIsNotRetried(code: RequestError.Code) {

@@ -6,13 +6,22 @@ import Testing
 
 /// A server, a transport, and the rules that hold for every exchange between them.
 final class ContractWorld: Sendable {
-    let server = LoopbackServer()
+    let server: LoopbackServer
     let subject: Subject
     let transport: any Transport
-    private let receivers = Mutex<[RecordingReceiver]>([])
+    private let receivers: Receivers
 
-    private init(_ subject: Subject) {
+    /// Everybody who was promised an end.
+    private final class Receivers: Sendable {
+        private let all = Mutex<[RecordingReceiver]>([])
+        func append(_ receiver: RecordingReceiver) { all.withLock { $0.append(receiver) } }
+        var list: [RecordingReceiver] { all.withLock { $0 } }
+    }
+
+    private init(_ subject: Subject, _ server: LoopbackServer, _ receivers: Receivers) {
         self.subject = subject
+        self.server = server
+        self.receivers = receivers
         transport = subject.makeTransport()
     }
 
@@ -22,23 +31,30 @@ final class ContractWorld: Sendable {
         _ subject: Subject, _ body: (ContractWorld) async throws -> Void,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let world = ContractWorld(subject)
-        try await world.server.start()
+        let server = LoopbackServer()
+        let receivers = Receivers()
+        try await server.start()
         do {
-            try await body(world)
+            // The transport is gone behind this line: connections are kept no longer than it.
+            try await live(ContractWorld(subject, server, receivers), body)
+            for receiver in receivers.list {
+                let record = try await receiver.ended()
+                #expect(record.ends == 1, sourceLocation: sourceLocation)
+                #expect(record.violations.isEmpty, sourceLocation: sourceLocation)
+            }
+            try await server.until { $0.open == 0 }
         } catch {
-            world.transport.shutDown()
-            await world.server.stop()
+            await server.stop()
             throw error
         }
-        world.transport.shutDown()
-        for receiver in world.receivers.withLock({ $0 }) {
-            let record = try await receiver.ended()
-            #expect(record.ends == 1, sourceLocation: sourceLocation)
-            #expect(record.violations.isEmpty, sourceLocation: sourceLocation)
-        }
-        try await world.server.until { $0.open == 0 }
-        await world.server.stop()
+        await server.stop()
+    }
+
+    private static func live(
+        _ world: ContractWorld, _ body: (ContractWorld) async throws -> Void
+    ) async throws {
+        defer { world.transport.shutDown() }
+        try await body(world)
     }
 
     /// A request to the server.
@@ -62,7 +78,7 @@ final class ContractWorld: Sendable {
     func start(
         _ request: TransportRequest, _ receiver: RecordingReceiver = RecordingReceiver()
     ) -> (transfer: any Transfer, receiver: RecordingReceiver) {
-        receivers.withLock { $0.append(receiver) }
+        receivers.append(receiver)
         return (transport.start(request, receiver: receiver), receiver)
     }
 
@@ -134,11 +150,11 @@ extension ContractWorld {
 
 /// Bytes that are the same in every run, and unlike each other at different places.
 func pattern(_ count: Int) -> Data {
-    var state: UInt32 = 0x2545_F491
-    var bytes = [UInt8](repeating: 0, count: count)
-    for index in bytes.indices {
-        state = state &* 1_664_525 &+ 1_013_904_223
-        bytes[index] = UInt8(truncatingIfNeeded: state >> 24)
+    let block = Data((0..<4088).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 3) })
+    var bytes = Data(capacity: count + 4096)
+    while bytes.count < count {
+        withUnsafeBytes(of: UInt64(bytes.count)) { bytes.append(contentsOf: $0) }
+        bytes.append(block)
     }
-    return Data(bytes)
+    return bytes.prefix(count)
 }

@@ -17,7 +17,7 @@ struct RequestBodyContract {
 
     private func post(_ subject: Subject, _ body: HTTPBody) async throws -> LoopbackRequest {
         var result: LoopbackRequest?
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise { _ in LoopbackAnswer(status: 201) }
             let record = try await world.succeed(world.request(.post, body: body))
             #expect(record.head?.status.code == 201)
@@ -58,7 +58,7 @@ struct RequestBodyContract {
 
     @Test(arguments: Subject.wire)
     func missingFile(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             let body = HTTPBody.file(URL(fileURLWithPath: "/nowhere/at/all"))
             try await world.fail(world.request(.post, body: body), .invalidBody)
             #expect(world.server.status.requests == 0)
@@ -103,7 +103,7 @@ struct RequestBodyContract {
                 }
             }
         }
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise { _ in LoopbackAnswer() }
             let receiver = world.start(world.request(.post, body: body)).receiver
             try await gate.reached()
@@ -123,7 +123,7 @@ struct RequestBodyContract {
                 continuation.finish(throwing: Broken())
             }
         }
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise { _ in LoopbackAnswer() }
             try await world.fail(world.request(.post, body: body), .bodyReadFailed)
             #expect(!world.server.requests.contains { $0.isComplete })
@@ -133,7 +133,7 @@ struct RequestBodyContract {
     @Test(arguments: Subject.wire, [Int64(3), 30])
     func streamOfAnotherLength(subject: Subject, length: Int64) async throws {
         let body = HTTPBody.stream(length: length) { chunks([Data("0123456789".utf8)]) }
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise { _ in LoopbackAnswer() }
             try await world.fail(world.request(.post, body: body), .bodyReadFailed)
             #expect(!world.server.requests.contains { $0.isComplete })
@@ -143,7 +143,7 @@ struct RequestBodyContract {
     @Test(arguments: Subject.wire)
     func fiveMegabytesComeBackUnchanged(subject: Subject) async throws {
         let bytes = pattern(5 << 20)
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise { LoopbackAnswer(body: $0.body) }
             let progress = RecordingReceiver()
             world.start(world.request(.put, body: .data(bytes)), progress)
@@ -156,7 +156,7 @@ struct RequestBodyContract {
 
     @Test(arguments: Subject.wire)
     func answerBeforeTheBodyWasRead(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise(readsBody: false) { _ in
                 LoopbackAnswer(status: 413, headers: ["Connection": "close"], body: "too much")
             }
@@ -171,7 +171,7 @@ struct RequestBodyContract {
     func slowServerIsWaitedFor(subject: Subject) async throws {
         let gate = Gate()
         let bytes = pattern(4 << 20)
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise(readsBody: false) { _ in
                 let head = LoopbackAnswer(body: "read").steps
                 return LoopbackAnswer(

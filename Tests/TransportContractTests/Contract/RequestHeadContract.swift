@@ -10,7 +10,7 @@ struct RequestHeadContract {
         _ subject: Subject, _ headers: HTTPFields, body: HTTPBody? = nil
     ) async throws -> LoopbackRequest {
         var result: LoopbackRequest?
-        try await ContractWorld.with(subject) { world in
+        try await ContractWorld.with(subject) { world async throws in
             world.server.otherwise { _ in LoopbackAnswer() }
             let method: HTTPMethod = body == nil ? .get : .post
             _ = try await world.succeed(world.request(method, headers: headers, body: body))

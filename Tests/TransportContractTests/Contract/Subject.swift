@@ -1,4 +1,5 @@
 import ErrandCore
+import ErrandCurl
 import ErrandTesting
 import ErrandURLSession
 import Testing
@@ -11,9 +12,10 @@ import Testing
 enum Subject: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case scripted
     case urlSession
+    case curl
 
     /// Those that talk over a wire.
-    static let wire: [Subject] = [.urlSession]
+    static let wire: [Subject] = [.urlSession, .curl]
 
     /// Those on a wire that have a capability.
     static func wire(with capability: Capability) -> [Subject] {
@@ -26,6 +28,7 @@ enum Subject: String, CaseIterable, CustomTestStringConvertible, Sendable {
         switch self {
         case .scripted: ScriptedTransport()
         case .urlSession: URLSessionTransport(configuration: .ephemeral)
+        case .curl: CurlTransport()
         }
     }
 
@@ -33,6 +36,7 @@ enum Subject: String, CaseIterable, CustomTestStringConvertible, Sendable {
         switch self {
         case .scripted: []
         case .urlSession: Capability.ofURLSession
+        case .curl: Capability.ofCurl
         }
     }
 }

@@ -25,7 +25,8 @@ struct Bench {
         }
         let speeds = measure.medians()
         print("\n\(document.name) (\(data.count) bytes), MB/s")
-        report(speeds, "parse", "errand parse", over: ["JSONSerialization parse", "simdjson parse"])
+        report(
+            speeds, "parse", "errand parse", over: ["JSONSerialization parse", "simdjson parse"])
         report(speeds, "shape", "errand parse + shape", over: ["errand parse"])
         report(speeds, "walk", "errand walk", over: ["JSONSerialization walk"])
         report(

@@ -1,8 +1,10 @@
 import Errand
 import Foundation
 
-/// An airline's API as endpoint classes, carried out against a server in this process. It prints what happens, checks
-/// every claim it makes, and ends with 0 only if all of them are true.
+/// An airline's API as endpoint classes, carried out against a server in this process.
+///
+/// It prints what happens, checks every claim it makes, and ends with 0 only if all of them are
+/// true.
 @main
 enum Airline {
     @MainActor

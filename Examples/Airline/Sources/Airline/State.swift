@@ -1,7 +1,8 @@
 import Foundation
 
-/// What outlives the process: the store, the photos and when the last run was. In `$AIRLINE_STATE`, or in the cache
-/// folder.
+/// What outlives the process: the store, the photos and when the last run was.
+///
+/// In `$AIRLINE_STATE`, or in the cache folder.
 struct State {
     let folder: URL
     /// The time since the last run; `nil` for the first.

@@ -1,6 +1,8 @@
 import Errand
 
-/// The fares of a day. One of them is broken, and the validator says which.
+/// The fares of a day.
+///
+/// One of them is broken, and the validator says which.
 final class GetFares: BaseRequest {
     override var url: String { "iphone/fares" }
     override var arguments: Arguments? { ["from": "KTY", "to": "DAY"] }

@@ -1,6 +1,8 @@
 import Errand
 
-/// A new passenger. The arguments go out as a form; the answer must have the validator's shape.
+/// A new passenger.
+///
+/// The arguments go out as a form; the answer must have the validator's shape.
 final class Register: BaseRequest {
     let username: String
     let password: String

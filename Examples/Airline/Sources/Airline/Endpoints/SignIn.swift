@@ -1,6 +1,8 @@
 import Errand
 
-/// A passenger with a password: JSON out, a token back. A wrong password is the airline's own error, in an answer with status 200.
+/// A passenger with a password: JSON out, a token back.
+///
+/// A wrong password is the airline's own error, in an answer with status 200.
 final class SignIn: Request<String> {
     let username: String
     let password: String

@@ -1,0 +1,88 @@
+/// Undoes the content codings of a body, the last applied first, and never holds more than a buffer of each.
+///
+/// Output is pulled: who stops asking stops the work, and what was fed but not used is kept for later.
+package final class DecodingChain {
+    /// What one pull has brought.
+    package enum Outcome: Sendable, Hashable {
+        /// So many bytes are in the buffer.
+        case produced(Int)
+        /// Nothing until more is fed.
+        case needsInput
+        case corrupt
+    }
+
+    /// A decoder and the encoded bytes that wait for it.
+    private final class Stage {
+        let decoder: any ContentDecoder
+        var waiting: [UInt8] = []
+        var position = 0
+        /// The last call filled its buffer, so the decoder may hold more without any input.
+        var mayHoldOutput = false
+
+        init(_ decoder: any ContentDecoder) { self.decoder = decoder }
+
+        var hasInput: Bool { position < waiting.count }
+
+        func decode(into output: UnsafeMutableRawBufferPointer) -> DecodedStep {
+            let step = waiting.withUnsafeBytes { bytes in
+                decoder.decode(
+                    UnsafeRawBufferPointer(rebasing: bytes[position...]), into: output)
+            }
+            position += step.consumed
+            mayHoldOutput = step.produced == output.count
+            return step
+        }
+    }
+
+    private static let stepSize = 16 << 10
+
+    private let stages: [Stage]
+    /// How many encoded bytes have been used.
+    package private(set) var consumed: Int64 = 0
+
+    /// Makes a chain of decoders in the order in which their codings are undone.
+    package init(_ decoders: [any ContentDecoder]) { stages = decoders.map(Stage.init) }
+
+    /// Whether every coding has come to its own end and nothing is left over.
+    package var isFinished: Bool {
+        stages.allSatisfy { $0.decoder.isFinished && !$0.hasInput }
+    }
+
+    /// Adds encoded bytes.
+    package func feed(_ bytes: UnsafeRawBufferPointer) {
+        guard let stage = stages.first else { return }
+        if !stage.hasInput {
+            stage.waiting.removeAll(keepingCapacity: true)
+            stage.position = 0
+        }
+        stage.waiting.append(contentsOf: bytes)
+    }
+
+    /// Puts decoded bytes into the buffer.
+    package func read(into output: UnsafeMutableRawBufferPointer) -> Outcome {
+        read(stages.count - 1, into: output)
+    }
+
+    private func read(_ index: Int, into output: UnsafeMutableRawBufferPointer) -> Outcome {
+        guard index >= 0 else { return .needsInput }
+        let stage = stages[index]
+        while true {
+            while stage.hasInput || stage.mayHoldOutput {
+                let hadInput = stage.hasInput
+                let step = stage.decode(into: output)
+                if step.isCorrupt { return .corrupt }
+                if index == 0 { consumed += Int64(step.consumed) }
+                if step.produced > 0 { return .produced(step.produced) }
+                if step.consumed == 0, hadInput { return .corrupt }
+            }
+            guard index > 0 else { return .needsInput }
+            var outcome = Outcome.needsInput
+            stage.position = 0
+            stage.waiting = [UInt8](unsafeUninitializedCapacity: Self.stepSize) { buffer, count in
+                outcome = read(index - 1, into: UnsafeMutableRawBufferPointer(buffer))
+                if case .produced(let produced) = outcome { count = produced }
+            }
+            guard case .produced = outcome else { return outcome }
+        }
+    }
+}

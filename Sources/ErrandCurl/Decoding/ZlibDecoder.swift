@@ -1,0 +1,99 @@
+#if os(Linux)
+    import CLibcurl
+
+    /// The functions of zlib.
+    struct ZlibLibrary: Sendable {
+        static let loaded = ZlibLibrary()
+
+        let start: errand_inflate_init
+        let inflate: errand_inflate
+        let end: errand_inflate_end
+
+        private init?() {
+            guard let library = SharedLibrary("libz.so.1"),
+                let start = library.function("inflateInit2_", as: errand_inflate_init.self),
+                let inflate = library.function("inflate", as: errand_inflate.self),
+                let end = library.function("inflateEnd", as: errand_inflate_end.self)
+            else { return nil }
+            self.start = start
+            self.inflate = inflate
+            self.end = end
+        }
+    }
+
+    /// gzip, one member or several, and deflate, with zlib's wrapping or, as some servers send it, without.
+    final class ZlibDecoder: ContentDecoder {
+        enum Format { case gzip, deflate }
+
+        private enum Phase { case unopened, open, ended }
+
+        private let library: ZlibLibrary
+        private let format: Format
+        private let stream = UnsafeMutablePointer<errand_zlib_stream>.allocate(capacity: 1)
+        private var phase = Phase.unopened
+
+        init(_ library: ZlibLibrary, format: Format) {
+            self.library = library
+            self.format = format
+            stream.initialize(to: errand_zlib_stream())
+        }
+
+        deinit {
+            close()
+            stream.deallocate()
+        }
+
+        var isFinished: Bool { phase == .ended }
+
+        func decode(
+            _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+        ) -> DecodedStep {
+            if phase != .open {
+                guard let first = input.first else { return DecodedStep() }
+                // Behind the end only another member of gzip may follow (RFC 1952 §2.2).
+                guard phase == .unopened || (format == .gzip && first == 0x1F), open(first) else {
+                    return .corrupt
+                }
+            }
+            let available = UInt32(clamping: input.count)
+            let room = UInt32(clamping: output.count)
+            stream.pointee.next_in = input.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.avail_in = available
+            stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.avail_out = room
+            let result = library.inflate(stream, 0)
+            let step = DecodedStep(
+                consumed: Int(available - stream.pointee.avail_in),
+                produced: Int(room - stream.pointee.avail_out))
+            switch result {
+            // Z_OK, and Z_BUF_ERROR for "no progress without more input or room".
+            case 0, -5: return step
+            // Z_STREAM_END: length and checksum have been compared.
+            case 1:
+                close()
+                phase = .ended
+                return step
+            default:
+                return .corrupt
+            }
+        }
+
+        private func open(_ first: UInt8) -> Bool {
+            stream.pointee = errand_zlib_stream()
+            let window: Int32
+            switch format {
+            case .gzip: window = 15 + 16
+            // The first byte of zlib's wrapping says "deflate, window of up to 32 KiB" (RFC 1950 §2.2).
+            case .deflate: window = first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15
+            }
+            let size = Int32(MemoryLayout<errand_zlib_stream>.size)
+            guard library.start(stream, window, "1", size) == 0 else { return false }
+            phase = .open
+            return true
+        }
+
+        private func close() {
+            if phase == .open { _ = library.end(stream) }
+        }
+    }
+#endif

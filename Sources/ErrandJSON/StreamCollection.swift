@@ -1,0 +1,70 @@
+/// Arrays of the standard library, encoded without containers: one loop, the same text.
+protocol StreamCollection {
+    /// Writes a value of scalars, which stands under `key` or at `position` in `parent`; false if
+    /// its items may be of other types.
+    static func writeScalars(
+        _ value: Self, in parent: StreamEncoder, key: (any CodingKey)?, position: Int
+    ) throws -> Bool
+
+    /// Writes `value`'s items; `encoder` is for the array itself.
+    static func write(_ value: Self, to encoder: StreamEncoder) throws
+}
+
+extension Array: StreamCollection where Element: Encodable {
+    static func writeScalars(
+        _ value: [Element], in parent: StreamEncoder, key: (any CodingKey)?, position: Int
+    ) throws -> Bool {
+        let sink = parent.sink
+        @inline(__always)
+        func each<T>(_ type: T.Type, _ write: (T, Int) throws -> Void) rethrows {
+            // Only called where this is the same type by another name.
+            let items = unsafeBitCast(value, to: [T].self)
+            sink.write(UInt8(ascii: "["))
+            for index in items.indices {
+                if index > 0 { sink.write(UInt8(ascii: ",")) }
+                try write(items[index], index)
+            }
+            sink.write(UInt8(ascii: "]"))
+        }
+        if Element.self == Double.self {
+            try each(Double.self) { item, index in
+                try parent.session.write(floating: item, to: sink) {
+                    parent.codingPath
+                        + [key ?? PlainKey(index: position), PlainKey(index: index)]
+                }
+            }
+        } else if Element.self == Int.self {
+            each(Int.self) { item, _ in sink.write(integer: item) }
+        } else if Element.self == String.self {
+            each(String.self) { item, _ in parent.write(item) }
+        } else {
+            return false
+        }
+        return true
+    }
+
+    static func write(_ value: [Element], to encoder: StreamEncoder) throws {
+        let array = encoder.opened(.array)
+        for position in value.indices {
+            _ = array.beginItem()
+            try array.encode(value[position], key: nil, position: position)
+        }
+    }
+}
+
+extension EncodingSession {
+    /// The type as a collection, if it is one; remembered, because the cast is slow.
+    @inline(__always)
+    func collection<T>(_ type: T.Type) -> (any StreamCollection.Type)? {
+        let wanted = ObjectIdentifier(type)
+        for known in knownTypes where known.type == wanted { return known.collection }
+        return remember(type)
+    }
+
+    @inline(never)
+    private func remember<T>(_ type: T.Type) -> (any StreamCollection.Type)? {
+        let collection = type as? any StreamCollection.Type
+        if knownTypes.count < 32 { knownTypes.append((ObjectIdentifier(type), collection)) }
+        return collection
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandCore
+
+/// A download step over a server that knows ranges, without sockets.
+final class DownloadWorld: Sendable {
+    let directory: URL
+    let server: RangeServer
+    let events = EventList()
+    private let plan: Mutex<DownloadPlan>
+    private let description = Mutex(RequestDescription(endpoint: "Test", url: "/f.bin"))
+
+    init(content: Data = DownloadWorld.bytes(100_000)) throws {
+        directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("errand-download-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        server = RangeServer(content: content)
+        plan = Mutex(DownloadPlan(destination: directory.appendingPathComponent("f.bin")))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    static func bytes(_ count: Int, seed: Int = 1) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31 &+ seed) >> 3) })
+    }
+
+    var destination: URL { plan.withLock { $0.destination } }
+    var part: URL { directory.appendingPathComponent(".f.bin.errand-part") }
+    var journal: URL { directory.appendingPathComponent(".f.bin.errand-journal") }
+
+    func plan(_ change: (inout DownloadPlan) -> Void) { plan.withLock { change(&$0) } }
+    func describe(_ change: (inout RequestDescription) -> Void) {
+        description.withLock { change(&$0) }
+    }
+
+    func context() -> TaskContext {
+        var description = description.withLock { $0 }
+        description.download = plan.withLock { $0 }
+        var configuration = Configuration()
+        configuration.eventListeners = [events]
+        return TaskContext(
+            id: UUID(), description: description, configuration: configuration,
+            transport: NoTransport(), store: nil, clock: FixedClock())
+    }
+
+    @discardableResult
+    func run(_ change: (inout TransportRequest) -> Void = { _ in }) async throws(RequestError)
+        -> Response
+    {
+        var request = TransportRequest(
+            method: description.withLock { $0.method },
+            url: URI(scheme: "http", host: "a", path: "/f.bin"))
+        change(&request)
+        let exchange = Exchange(context: context(), request: request)
+        return try await Next([DownloadStep(), ValidateStep(), server])(exchange)
+    }
+
+    func runToError() async -> RequestError? {
+        do throws(RequestError) {
+            try await run()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).sorted()
+    }
+
+    func content(_ name: String = "f.bin") -> Data? {
+        try? Data(contentsOf: directory.appendingPathComponent(name))
+    }
+}
+
+/// The inner end of the pipeline: answers like a server, drives the sink like a transport.
+final class RangeServer: Step {
+    struct State: Sendable {
+        var content: Data
+        var headers: HTTPFields = [.eTag: "\"v1\""]
+        /// After so many bytes of a body the connection breaks, once for each element.
+        var cuts: [Int] = []
+        /// What is answered in place of the content, once for each element.
+        var scripted: [(status: Int, headers: HTTPFields, body: Data)?] = []
+        var knowsRanges = true
+        var announcesLength = true
+        /// What is announced in place of the body's length.
+        var wrongLength: Int64?
+        /// The longest range that is sent at once.
+        var longestRange = Int.max
+        var requests: [TransportRequest] = []
+        var onBody: (@Sendable () -> Void)?
+    }
+
+    private let state: Mutex<State>
+
+    init(content: Data) { state = Mutex(State(content: content)) }
+
+    func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    var requests: [TransportRequest] { state.withLock { $0.requests } }
+    /// The `Range` of each request, `-` where it had none.
+    var ranges: [String] { requests.map { $0.headers[.range] ?? "-" } }
+
+    func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let (head, body, cut, onBody) = state.withLock { state in
+            state.requests.append(exchange.request)
+            let (head, body) = Self.answer(exchange.request, &state)
+            let cut = state.cuts.isEmpty || head.status.code >= 400 ? nil : state.cuts.removeFirst()
+            return (head, body, cut, state.onBody)
+        }
+        onBody?()
+        return try Self.deliver(head, body, cut: cut, exchange)
+    }
+
+    private static func answer(
+        _ request: TransportRequest, _ state: inout State
+    ) -> (ResponseHead, Data) {
+        if !state.scripted.isEmpty, let answer = state.scripted.removeFirst() {
+            let head = ResponseHead(
+                status: .init(code: answer.status), headers: answer.headers,
+                contentLength: Int64(answer.body.count))
+            return (head, answer.body)
+        }
+        let total = state.content.count
+        var head = ResponseHead(status: .ok, headers: state.headers)
+        var body = state.content
+        let isCurrent =
+            request.headers[.ifRange] == nil || request.headers[.ifRange] == state.headers[.eTag]
+            || request.headers[.ifRange] == state.headers[.lastModified]
+        if state.knowsRanges, isCurrent, let range = request.headers[.range],
+            let offset = Int(range.dropFirst(6).dropLast())
+        {
+            if offset >= total {
+                head.status = .init(code: 416)
+                head.headers[.contentRange] = "bytes */\(total)"
+                body = Data("<html>416</html>".utf8)
+            } else {
+                let end = min(total, offset + min(state.longestRange, total))
+                head.status = .partialContent
+                head.headers[.contentRange] = "bytes \(offset)-\(end - 1)/\(total)"
+                body = state.content[offset..<end]
+            }
+        }
+        head.contentLength =
+            state.announcesLength ? state.wrongLength ?? Int64(body.count) : nil
+        return (head, body)
+    }
+
+    private static func deliver(
+        _ head: ResponseHead, _ body: Data, cut: Int?, _ exchange: Exchange
+    ) throws(RequestError) -> Response {
+        func response(_ body: Response.Body) -> Response {
+            Response(
+                status: head.status, headers: head.headers, body: body, url: exchange.request.url)
+        }
+        func failed(_ error: RequestError) -> RequestError {
+            var error = error
+            error.response = error.response ?? response(.data(Data()))
+            return error
+        }
+        guard let sink = exchange.sink else { return response(.data(body)) }
+        switch sink.accept(head) {
+        case .failure(let error): throw failed(error)
+        case .success(false): return response(.data(body))
+        case .success(true): break
+        }
+        var rest = Data(body.prefix(cut ?? .max))[...]
+        while !rest.isEmpty {
+            let chunk = rest.prefix(7000)
+            if let error = chunk.withUnsafeBytes({ sink.write($0) }) { throw failed(error) }
+            rest = rest.dropFirst(chunk.count)
+        }
+        let broken = RequestError(.connectionLost, stage: .transport, "Cut.")
+        switch sink.finish(cut == nil ? nil : broken) {
+        case .failure(let error): throw failed(error)
+        case .success(let body): return response(body)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import ErrandCore
+import ErrandCurl
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Where the bytes go: proxies, addresses, versions; and what is refused before anything is sent.
+@Suite(.timeLimit(.minutes(1)))
+struct OptionsTests {
+    private func text(_ record: Recorder.Record) -> String {
+        String(decoding: record.body, as: UTF8.self)
+    }
+
+    @Test func proxyGetsTheAbsoluteAddressAndCredentials() async throws {
+        let proxy = try ExchangeTests.echo()
+        let transport = CurlTransport()
+        let record = try await transport.run(.get, "http://example.test/a?b") {
+            $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
+        }
+        #expect(record.error == nil)
+        #expect(text(record).hasPrefix("GET http://example.test/a?b HTTP/1.1\r\n"))
+        #expect(text(record).contains("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ="))
+        let server = try ExchangeTests.echo()
+        let bypassed = try await transport.run(.get, server.url("/x")) {
+            $0.options.proxy = .url(
+                "http://127.0.0.1:\(proxy.port)", bypass: ["127.0.0.1"])
+        }
+        #expect(text(bypassed).hasPrefix("GET /x HTTP/1.1\r\n"))
+        let direct = try await transport.run(.get, server.url("/y"))
+        #expect(text(direct).hasPrefix("GET /y HTTP/1.1\r\n"))
+        #expect(!text(direct).contains("Proxy-Authorization"))
+    }
+
+    @Test(arguments: [407, 502])
+    func proxyRefusesATunnel(status: Int) async throws {
+        let proxy = try FailureTests.answering(
+            "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n")
+        let record = try await CurlTransport().run(.get, "https://example.test/") {
+            $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
+        }
+        let error = try #require(record.error)
+        #expect(error.code == .proxyFailed)
+        #expect(error.message.contains("\(status)"))
+        #expect(!"\(error) \(String(reflecting: error))".contains("secret"))
+        #expect(record.head == nil)
+    }
+
+    @Test func socksProxyIsAskedForTheName() async throws {
+        let proxy = try RawServer { connection in
+            let greeting = connection.readBody(2)
+            _ = connection.readBody(Int(greeting.last ?? 0))
+            connection.write([5, 0])
+            let request = connection.readBody(5)
+            guard request.count == 5, request[3] == 3 else { return }
+            let name = connection.readBody(Int(request[4]) + 2)
+            connection.write([5, 0, 0, 1, 127, 0, 0, 1, 0, 80])
+            guard connection.readHead() != nil else { return }
+            let host = String(decoding: name.dropLast(2), as: UTF8.self)
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(host.utf8.count)\r\n\r\n\(host)")
+        }
+        let record = try await CurlTransport().run(.get, "http://example.test/") {
+            $0.options.proxy = .url("socks5h://127.0.0.1:\(proxy.port)")
+        }
+        #expect(record.error == nil)
+        #expect(text(record) == "example.test")
+    }
+
+    @Test func overriddenAddressesAreUsedOnlyWhereNamed() async throws {
+        let server = try ExchangeTests.echo()
+        let transport = CurlTransport()
+        let url = "http://api.example.invalid:\(server.port)/o"
+        for addresses in [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"], ["::1", "127.0.0.1"]] {
+            let record = try await transport.run(.get, url) {
+                $0.options.addressOverrides = [
+                    "api.example.invalid:\(server.port)": addresses, "other:1": ["10.0.0.1"],
+                ]
+            }
+            #expect(record.error == nil)
+            #expect(text(record).contains("Host: api.example.invalid:\(server.port)\r\n"))
+        }
+        let without = try await transport.run(.get, url)
+        #expect(without.error?.code == .cannotFindHost, "\(String(describing: without.error))")
+    }
+
+    @Test func addressFamily() async throws {
+        let server = try ExchangeTests.echo()
+        let url = "http://localhost:\(server.port)/"
+        let transport = CurlTransport()
+        let four = try await transport.run(.get, url) { $0.options.addressFamily = .ipv4 }
+        #expect(four.error == nil)
+        let six = try await CurlTransport().run(.get, url) { $0.options.addressFamily = .ipv6 }
+        #expect(six.error != nil)
+    }
+
+    @Test func priorKnowledgeWhereThereIsNoHTTP2() async throws {
+        let server = try ExchangeTests.echo()
+        let record = try await CurlTransport().run(.get, server.url()) {
+            $0.options.httpVersion = .http2PriorKnowledge
+            $0.timeouts.idle = .seconds(2)
+        }
+        #expect(record.error != nil)
+    }
+
+    @Test func refusedBeforeAnythingIsSent() throws {
+        let transport = CurlTransport()
+        func code(_ change: (inout TransportRequest) -> Void) throws -> RequestError.Code? {
+            var request = TransportRequest(url: try .test("https://example.test/"))
+            change(&request)
+            do throws(RequestError) {
+                try transport.check(request)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(try code { _ in } == nil)
+        #expect(try code { $0.url = URI(path: "/x") } == .invalidURL)
+        #expect(
+            try code {
+                $0.method = .head
+                $0.body = .string("x")
+            } == .invalidCombination)
+        #expect(try code { $0.options.httpVersion = .http2 } == nil)
+        #expect(
+            try code {
+                $0.url.scheme = "http"
+                $0.options.httpVersion = .http2
+            } == .invalidCombination)
+        for proxy in ["", "127.0.0.1", "ftp://host:1", "http://"] {
+            #expect(try code { $0.options.proxy = .url(proxy) } == .invalidConfiguration)
+        }
+        #expect(try code { $0.options.proxy = .url("socks5://127.0.0.1:1") } == nil)
+        let long = String(repeating: "x", count: 200)
+        #expect(try code { $0.options.unixSocketPath = long } == .invalidConfiguration)
+        #expect(
+            try code { $0.options.addressOverrides = ["a:1": ["b"]] } == .invalidConfiguration)
+        #expect(try code { $0.options.addressOverrides = ["a:1": ["::1"]] } == nil)
+        func security(_ change: (inout SecurityPolicy) -> Void) throws -> RequestError.Code? {
+            try code { request in
+                var policy = SecurityPolicy()
+                change(&policy)
+                request.options.security = policy
+            }
+        }
+        #expect(try security { $0.publicKeyPins = ["nonsense"] } == .invalidConfiguration)
+        let pin = Data(repeating: 1, count: 32).base64EncodedString()
+        #expect(try security { $0.publicKeyPins = [pin, pin] } == nil)
+        #expect(try security { $0.authorityFile = "/does/not/exist" } == .invalidConfiguration)
+        #expect(
+            try security { $0.clientCertificateFile = "/does/not/exist" } == .invalidConfiguration)
+    }
+}
