@@ -203,7 +203,7 @@ extension HTTPBody {
     fileprivate var mayHaveToWait: Bool {
         switch storage {
         case .data, .file: false
-        case .stream, .source, .multipart: true
+        case .stream, .source: true
         }
     }
 }

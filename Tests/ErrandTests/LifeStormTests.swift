@@ -27,8 +27,9 @@ import Testing
                         let task = agent.start(description)
                         tasks.append((task, Self.trouble(task, &random)))
                     }
+                    // All of them first: a suspended one may hold a place that another waits for.
+                    for (task, _) in tasks { task.resume() }
                     for (task, wasCancelled) in tasks {
-                        task.resume()
                         let result = await task.outcome().result
                         counts.add(result)
                         #expect(task.phase == .ended)

@@ -62,8 +62,8 @@ package struct AdaptStep: Step {
     /// A file that cannot be read is told before anything is sent, whatever the transport.
     private func checkFiles(of body: HTTPBody?) throws(RequestError) {
         switch body?.storage {
-        case .file, .multipart: try body?.makeSource().close()
-        case nil, .data, .stream, .source: break
+        case .file, .source: try body?.makeSource().close()
+        case nil, .data, .stream: break
         }
     }
 
