@@ -41,19 +41,25 @@ struct LifecycleContract {
         let gate = Gate()
         server.otherwise { _ in LoopbackAnswer(body: "x").held(by: gate) }
         try await server.start()
-        let receiver = RecordingReceiver()
+        let receivers = (0..<10).map { _ in RecordingReceiver() }
         do {
-            // Nobody holds the transfer, and soon nobody holds the transport.
+            // Nobody holds the transfers, and soon nobody holds the transport; some may still wait for a
+            // connection.
             let transport = subject.makeTransport()
             (transport as? ScriptedTransport)?.on(
                 nil, nil, ScriptedAnswer(body: Data("x".utf8)).held(by: gate))
             let url = URI(scheme: "http", host: "127.0.0.1", port: server.port, path: "/")
-            _ = transport.start(TransportRequest(url: url), receiver: receiver)
+            for receiver in receivers {
+                _ = transport.start(TransportRequest(url: url), receiver: receiver)
+            }
         }
         try await gate.reached()
         gate.open()
-        let record = try await receiver.ended()
-        #expect(record.end?.error == nil && record.received == 1)
+        for receiver in receivers {
+            let record = try await receiver.ended()
+            #expect(record.end?.error == nil && record.received == 1)
+        }
+        try await server.until { $0.open == 0 }
         await server.stop()
     }
 

@@ -45,7 +45,7 @@ struct TimeoutContract {
         try await ContractWorld.with(subject) { world async throws in
             world.play([.head, .bytes(Data("some".utf8)), .hold(Gate())])
             var request = world.request()
-            request.timeouts = Timeouts(connect: .seconds(30), idle: .milliseconds(150))
+            request.timeouts = Timeouts(connect: .seconds(30), idle: .seconds(1))
             let record = try await world.fail(request, .timedOut)
             #expect(record.end?.error?.timeout == .idle)
             #expect(record.received == 4)
@@ -76,12 +76,12 @@ struct TimeoutContract {
             world.play([.head, .bytes(Data("one".utf8)), .bytes(pattern(100_000))])
             let receiver = RecordingReceiver { $0.chunks == 1 ? .pause : .more }
             var request = world.request()
-            request.timeouts = Timeouts(connect: nil, idle: .milliseconds(100))
+            request.timeouts = Timeouts(connect: nil, idle: .milliseconds(700))
             let transfer = world.start(request, receiver).transfer
             try await receiver.until { $0.chunks == 1 }
             world.play([.hold(Gate()), .head])
             var other = world.request()
-            other.timeouts = Timeouts(connect: nil, idle: .milliseconds(300))
+            other.timeouts = Timeouts(connect: nil, idle: .milliseconds(1500))
             try await world.fail(other, .timedOut)
             #expect(receiver.record.end == nil)
             transfer.resumeReceiving()
