@@ -7,6 +7,13 @@ import Testing
     import Glibc
 #endif
 
+/// Tells of its own end.
+private final class LifeToken: Sendable {
+    private let end: AsyncStream<Void>.Continuation
+    init(_ end: AsyncStream<Void>.Continuation) { self.end = end }
+    deinit { end.finish() }
+}
+
 /// Transports end, and leave nothing behind.
 @Suite("Contract: lifecycle", .timeLimit(.minutes(1)))
 struct LifecycleContract {
@@ -67,17 +74,18 @@ struct LifecycleContract {
     func receiversAreLetGo(subject: Subject) async throws {
         try await ContractWorld.with(subject) { world async throws in
             world.play([.head, .bytes(Data("x".utf8))])
-            weak var observed: RecordingReceiver?
+            let (life, end) = AsyncStream<Void>.makeStream()
             let transfer: any Transfer
             do {
-                let receiver = RecordingReceiver()
-                observed = receiver
+                let token = LifeToken(end)
+                let receiver = RecordingReceiver { [token] _ in
+                    withExtendedLifetime(token) { .more }
+                }
                 transfer = world.transport.start(world.request(), receiver: receiver)
                 _ = try await receiver.ended()
             }
-            // The call that told the end may just be coming back.
-            for _ in 0..<1000 where observed != nil { await Task.yield() }
-            #expect(observed == nil)
+            // Ends with the receiver, though the transfer is held.
+            for await _ in life {}
             transfer.cancel()
         }
     }
