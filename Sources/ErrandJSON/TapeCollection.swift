@@ -81,7 +81,9 @@ extension DecodingSession {
     @inline(__always)
     func collection<T>(_ type: T.Type) -> (any TapeCollection.Type)? {
         let wanted = ObjectIdentifier(type)
-        for known in knownTypes where known.type == wanted { return known.collection }
+        for index in 0..<knownTypes.count where knownTypes[index].type == wanted {
+            return knownTypes[index].collection
+        }
         return remember(type)
     }
 
