@@ -6,7 +6,9 @@ package struct JoinStep: Step {
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let policy = exchange.description.duplicatePolicy
-        guard policy != .allow, let key = cacheKey(for: exchange) else { return try await next(exchange) }
+        guard policy != .allow, let key = cacheKey(for: exchange) else {
+            return try await next(exchange)
+        }
         let new = Flight()
         switch policy {
         case .allow: break
