@@ -14,7 +14,7 @@ extension Array: TapeCollection where Element: Decodable {
         at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
     ) throws -> [Element] {
         let session = parent.session
-        guard session.tape.kind(at: index) == .array else {
+        guard parent.words[index] >> 60 == Word.Kind.array.rawValue else {
             throw session.mismatch(
                 [Any].self, at: index, parent.path(key, position))
         }

@@ -98,19 +98,19 @@ nonisolated public final class BatchRequest: CompositeRequest {
         failedRequest = nil
         var found: [Result<Response, RequestError>?] = Array(repeating: nil, count: requests.count)
         var firstError: RequestError?
-        let (ends, continuation) = AsyncStream.makeStream(of: MemberEnd.self)
-        var iterator = ends.makeAsyncIterator()
+        let ends = MemberEnds()
         var next = 0
         var underWay = 0
         while true {
             while next < requests.count, underWay < maxConcurrent ?? .max, !control.isCancelled,
                 firstError == nil || policy == .collectAll
             {
-                begin(next, control: control, ends: continuation)
+                begin(next, control: control, ends: ends)
                 next += 1
                 underWay += 1
             }
-            guard underWay > 0, let end = await iterator.next(isolation: #isolation) else { break }
+            guard underWay > 0 else { break }
+            let end = await ends.next()
             underWay -= 1
             control.leave(end.task)
             found[end.index] = end.outcome.result
@@ -125,18 +125,9 @@ nonisolated public final class BatchRequest: CompositeRequest {
         return control.isCancelled ? .cancelled : firstError
     }
 
-    private func begin(
-        _ index: Int, control: CompositeTask, ends: AsyncStream<MemberEnd>.Continuation
-    ) {
+    private func begin(_ index: Int, control: CompositeTask, ends: MemberEnds) {
         let task = requests[index].begin()
         control.enter(task)
-        Task { ends.yield(MemberEnd(index: index, task: task, outcome: await task.outcome())) }
+        Task { ends.add(MemberEnd(index: index, task: task, outcome: await task.outcome())) }
     }
-}
-
-/// A member's end on its way to the actor that the batch belongs to.
-nonisolated private struct MemberEnd: Sendable {
-    var index: Int
-    var task: RequestTask
-    var outcome: TaskOutcome
 }

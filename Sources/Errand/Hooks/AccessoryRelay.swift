@@ -12,6 +12,7 @@ final class AccessoryRelay {
             case .willSuspend: accessory.requestWillSuspend(request)
             case .didResume: accessory.requestDidResume(request)
             case .willCancel: accessory.requestWillCancel(request)
+            case .ended: break
             }
         }
     }

@@ -80,6 +80,8 @@ extension StartableRequest {
         guard !accessories.isEmpty else { return }
         let relay = AccessoryRelay(request: self)
         task.observe { change in
+            // The end has a way of its own.
+            guard change != .ended else { return }
             Task { @MainActor in relay.tell(change) }
         }
     }

@@ -70,13 +70,18 @@ public final class RequestAgent: Sendable {
             id: TaskID.next(), description: description, configuration: configuration,
             transport: transport, store: store, clock: clock, cookieJar: ownCookieJar)
         let task = RequestTask(context: context)
-        let isShutDown = state.withLock { state in
-            // Registered before it runs: no end can come before the entry is there.
-            if !state.isShutDown { state.tasks[task.id] = task }
-            return state.isShutDown
+        let isTaken = state.withLock { state in
+            guard !state.isShutDown else { return false }
+            // Begun and registered in one: the end cannot come before the entry is there, and nobody finds an
+            // entry whose work is not.
+            task.begin { [self] in await run(task) }
+            state.tasks[task.id] = task
+            return true
         }
-        if isShutDown { task.stop(.shutDown) }
-        task.begin { [self] in await run(task) }
+        if !isTaken {
+            task.stop(.shutDown)
+            task.begin { [self] in await run(task) }
+        }
         return task
     }
 
@@ -90,13 +95,27 @@ public final class RequestAgent: Sendable {
 
     /// Takes no more requests, lets those under way end or ends them, then closes the transport.
     ///
+    /// A suspended request keeps a draining agent waiting until it is resumed. Cancelling the calling Swift
+    /// task ends what is still under way.
+    ///
     /// - Parameter draining: Whether tasks under way may end by themselves. Default true.
     public func shutdown(draining: Bool = true) async {
-        let tasks = state.withLock { state in
-            state.isShutDown = true
-            return Array(state.tasks.values)
+        state.withLock { $0.isShutDown = true }
+        if !draining { stopAll() }
+        await withTaskCancellationHandler {
+            await untilIdle()
+        } onCancel: {
+            stopAll()
         }
-        if !draining { for task in tasks { task.stop(.shutDown) } }
+        await writes.flush()
+        transport.shutDown()
+    }
+
+    private func stopAll() {
+        for task in activeTasks { task.stop(.shutDown) }
+    }
+
+    private func untilIdle() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
                 if state.tasks.isEmpty { return true }
@@ -105,8 +124,6 @@ public final class RequestAgent: Sendable {
             }
             if isIdle { continuation.resume() }
         }
-        await writes.flush()
-        transport.shutDown()
     }
 
     /// Waits until what was to be cached so far is in the store.
@@ -117,6 +134,15 @@ public final class RequestAgent: Sendable {
         context.emit(.started)
         let result = await carryOut(task)
         context.progress.finish()
+        let outcome: TaskOutcome
+        switch result {
+        case .success:
+            context.emit(.ended(nil))
+            outcome = TaskOutcome(result: result, output: context.output)
+        case .failure(let error):
+            context.emit(.ended(error))
+            outcome = TaskOutcome(result: result)
+        }
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.tasks[task.id] = nil
             guard state.isShutDown, state.tasks.isEmpty else { return [] }
@@ -124,14 +150,7 @@ public final class RequestAgent: Sendable {
             return state.idleWaiters
         }
         for waiter in waiters { waiter.resume() }
-        switch result {
-        case .success:
-            context.emit(.ended(nil))
-            return TaskOutcome(result: result, output: context.output)
-        case .failure(let error):
-            context.emit(.ended(error))
-            return TaskOutcome(result: result)
-        }
+        return outcome
     }
 
     private func carryOut(_ task: RequestTask) async -> Result<Response, RequestError> {
@@ -146,32 +165,43 @@ public final class RequestAgent: Sendable {
         defer { deadline?.cancel() }
         let result: Result<Response, RequestError>
         do throws(RequestError) {
-            guard !Task.isCancelled else { throw .cancelled }
+            // Asked of the task, not of the Swift task, which hears of it a moment later.
+            guard !task.isStopping else { throw .cancelled }
             result = .success(try await pipeline(context))
         } catch {
             result = .failure(error)
         }
-        let reason = task.end()
-        guard case .failure(let error) = result, error.isCancellation, let reason else {
-            return result
-        }
-        return .failure(Self.error(for: reason, limit: limit, cancellation: error))
+        guard let reason = task.end() else { return result }
+        return .failure(Self.error(for: reason, limit: limit, result: result))
     }
 
     private static func error(
-        for reason: TaskLife.StopReason, limit: Duration?, cancellation: RequestError
+        for reason: TaskLife.StopReason, limit: Duration?, result: Result<Response, RequestError>
     ) -> RequestError {
+        var attempts = 0
+        var underlying: RequestError?
+        switch result {
+        case .success(let response): attempts = response.attempts
+        case .failure(let error):
+            attempts = error.attempts
+            if !error.isCancellation { underlying = error }
+        }
         switch reason {
-        case .cancelled: cancellation
+        case .cancelled:
+            var error = RequestError.cancelled
+            error.attempts = attempts
+            error.underlying = underlying
+            return error
         case .shutDown:
-            RequestError(
+            return RequestError(
                 .agentShutDown, stage: .schedule,
-                "The agent was shut down; requests need another agent.")
+                "The agent was shut down; requests need another agent.", underlying: underlying,
+                attempts: attempts)
         case .deadline:
-            RequestError(
+            return RequestError(
                 .timedOut, stage: .transport,
                 "The request took longer than its total limit of \(limit ?? .zero). Raise timeouts.total, or find out from the events what it waited for.",
-                attempts: cancellation.attempts, timeout: .total)
+                underlying: underlying, attempts: attempts, timeout: .total)
         }
     }
 }

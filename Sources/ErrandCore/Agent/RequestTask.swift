@@ -18,7 +18,7 @@ public final class RequestTask: Sendable, Identifiable {
         var observers: [@Sendable (Change) -> Void] = []
     }
 
-    package enum Change: Sendable { case willSuspend, didResume, willCancel }
+    package enum Change: Sendable { case willSuspend, didResume, willCancel, ended }
 
     private let state = Mutex(State())
     package let context: TaskContext
@@ -32,21 +32,24 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended.
     ///
-    /// Its callbacks are still called, once, with that error.
+    /// From then on nothing else can be its end, also when the answer is just coming in. Its callbacks
+    /// are still called, once, with that error.
     public func cancel() { stop(.cancelled) }
 
     /// Holds the task: before its transfer begins, or in the middle of it, where the transport
     /// stops reading from the wire.
     ///
-    /// Time limits go on counting.
+    /// Time limits go on counting. What came in whole before is still delivered. A task that is suspended already stays so.
     public func suspend() {
+        guard context.pause.pause() else { return }
+        context.emit(.suspended)
         notify(.willSuspend)
-        context.pause.pause()
     }
 
-    /// Lets a suspended task go on.
+    /// Lets a suspended task go on; does nothing to any other.
     public func resume() {
-        context.pause.open()
+        guard context.pause.open() else { return }
+        context.emit(.continued)
         notify(.didResume)
     }
 
@@ -95,12 +98,14 @@ public final class RequestTask: Sendable, Identifiable {
         try await outcome().result.get()
     }
 
+    /// Starts the work.
+    ///
+    /// The agent calls it once, before anybody else can know the task.
     package func begin(_ work: @escaping @Sendable () async -> TaskOutcome) {
         let task = Task { await work() }
         let stops = state.withLock { state -> Bool in
             state.work = task
-            if case .stopping = state.life.state { return true }
-            return false
+            return state.life.stopReason != nil
         }
         if stops { task.cancel() }
     }
@@ -110,21 +115,33 @@ public final class RequestTask: Sendable, Identifiable {
             (state.life.stop(reason), state.work, state.observers)
         }
         guard action == .cancelWork else { return }
-        for observer in observers { observer(.willCancel) }
+        if reason == .cancelled {
+            context.emit(.cancelled)
+            for observer in observers { observer(.willCancel) }
+        }
         work?.cancel()
     }
 
+    /// Whether the task was told to stop; known before the cancellation reaches its work.
+    package var isStopping: Bool { state.withLock { $0.life.stopReason != nil } }
+
+    /// The one end; returns why the task was told to stop, if it was.
     package func end() -> TaskLife.StopReason? {
-        state.withLock { state in
-            state.observers = []
-            return state.life.end()
+        let (reason, observers) = state.withLock { state in
+            defer { state.observers = [] }
+            return (state.life.end(), state.observers)
         }
+        for observer in observers { observer(.ended) }
+        return reason
     }
 
-    package func observe(_ observer: @escaping @Sendable (Change) -> Void) {
+    /// Calls back on every change until the end, the end included; false, and never, when it has ended.
+    @discardableResult
+    package func observe(_ observer: @escaping @Sendable (Change) -> Void) -> Bool {
         state.withLock { state in
-            guard state.life.state != .ended else { return }
+            guard state.life.state != .ended else { return false }
             state.observers.append(observer)
+            return true
         }
     }
 

@@ -32,7 +32,12 @@ package struct TaskLife: Sendable, Equatable {
         return .cancelWork
     }
 
-    /// The work is over; returns why it was told to stop, if it was.
+    /// Why the task was told to stop, while it has not ended.
+    package var stopReason: StopReason? {
+        if case .stopping(let reason) = state { reason } else { nil }
+    }
+
+    /// The work is over; returns why it was told to stop, if it was. The reason wins over what the work brought.
     package mutating func end() -> StopReason? {
         defer { state = .ended }
         if case .stopping(let reason) = state { return reason }

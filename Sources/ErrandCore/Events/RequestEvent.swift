@@ -38,6 +38,12 @@ public struct RequestEvent: Sendable {
         case cacheStored(bytes: Int)
         /// The answer could not be stored; the request goes on.
         case cacheWriteFailed(RequestError)
+        /// The task is held by ``RequestTask/suspend()``.
+        case suspended
+        /// The task goes on after ``RequestTask/resume()``.
+        case continued
+        /// Somebody cancelled the task; its end follows.
+        case cancelled
         /// The request waits for a place.
         case queued
         /// An attempt, counted from 1, begins.

@@ -3,7 +3,7 @@ package import HTTPTypes
 /// What one step hands to the next: the request in its present form.
 package struct Exchange: Sendable {
     /// What stays the same from start to end of the task.
-    package let context: TaskContext
+    package var context: TaskContext
     /// The request for the wire; made by `AdaptStep`, changed by steps behind it.
     package var request: TransportRequest
     /// The number of the present attempt, from 1; 0 before the first.

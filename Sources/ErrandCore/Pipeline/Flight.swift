@@ -7,7 +7,8 @@ final class Flight: Sendable {
     typealias Landing = Result<Response, RequestError>
 
     private struct State {
-        var passengers = 1
+        /// Who is on board, by seat, with the gate at which each can be held.
+        var passengers: [Int: TaskContext] = [:]
         var landing: Landing?
         var isAbandoned = false
         var task: Task<Void, Never>?
@@ -15,21 +16,42 @@ final class Flight: Sendable {
         var waiters: [Int: CheckedContinuation<Landing, Never>] = [:]
     }
 
-    private let state = Mutex(State())
+    /// The seat of whoever began the flight.
+    static let leaderSeat = 0
 
-    /// One more passenger; false when the flight is over.
-    func board() -> Bool {
-        state.withLock { state in
-            guard state.landing == nil, !state.isAbandoned else { return false }
-            state.passengers += 1
-            return true
+    private let state: Mutex<State>
+    /// The transfer's own gate: closed while every passenger is suspended.
+    let pause = PauseGate()
+    /// The transfer's own progress, passed on to every passenger.
+    let progress = ProgressHub()
+
+    /// Makes a flight with its leader on board, so that others cannot end it by leaving before he boards.
+    init(leader: TaskContext) {
+        state = Mutex(State(passengers: [Self.leaderSeat: leader]))
+        welcome(leader, in: Self.leaderSeat)
+    }
+
+    /// Whether nobody can board any more.
+    var isOver: Bool { state.withLock { $0.landing != nil || $0.isAbandoned } }
+
+    /// One more passenger; `nil` when the flight is over.
+    func board(_ passenger: TaskContext) -> Int? {
+        let seat = state.withLock { state -> Int? in
+            guard state.landing == nil, !state.isAbandoned else { return nil }
+            state.nextSeat += 1
+            state.passengers[state.nextSeat] = passenger
+            return state.nextSeat
         }
+        guard let seat else { return nil }
+        welcome(passenger, in: seat)
+        return seat
     }
 
     /// The work whose end is ``land(_:)``.
     func depart(_ task: Task<Void, Never>) {
         let isAbandoned = state.withLock { state in
-            state.task = task
+            // It may have landed already; the end of a task that nobody keeps needs no cancelling.
+            if state.landing == nil { state.task = task }
             return state.isAbandoned
         }
         if isAbandoned { task.cancel() }
@@ -47,12 +69,8 @@ final class Flight: Sendable {
     }
 
     /// Waits for the end, or for the passenger's own cancellation.
-    func wait() async -> Landing {
-        let seat = state.withLock { state in
-            state.nextSeat += 1
-            return state.nextSeat
-        }
-        return await withTaskCancellationHandler {
+    func wait(in seat: Int) async -> Landing {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now = state.withLock { state -> Landing? in
                     if let landing = state.landing { return landing }
@@ -69,14 +87,17 @@ final class Flight: Sendable {
     }
 
     /// A passenger is gone, whether served or not.
-    func leave() {
-        let task = state.withLock { state -> Task<Void, Never>? in
-            state.passengers -= 1
-            guard state.passengers == 0, state.landing == nil else { return nil }
+    func leave(_ seat: Int) {
+        let (passenger, task) = state.withLock { state -> (TaskContext?, Task<Void, Never>?) in
+            let passenger = state.passengers.removeValue(forKey: seat)
+            guard state.passengers.isEmpty, state.landing == nil else { return (passenger, nil) }
             state.isAbandoned = true
-            return state.task
+            return (passenger, state.task)
         }
+        passenger?.pause.watch(nil)
+        progress.endMirror(seat)
         task?.cancel()
+        settlePause()
     }
 
     /// Ends the flight for all its passengers.
@@ -86,5 +107,25 @@ final class Flight: Sendable {
             return state.task
         }
         task?.cancel()
+    }
+
+    private func welcome(_ passenger: TaskContext, in seat: Int) {
+        progress.mirror(into: passenger.progress, id: seat)
+        passenger.pause.watch { [weak self] in self?.settlePause() }
+        settlePause()
+    }
+
+    /// Holds the transfer while everybody on board is suspended, and only then.
+    ///
+    /// Runs until it finds nothing to do: whoever changes something last looks again after acting, so two who
+    /// come at once cannot leave the gate as the earlier one wanted it.
+    private func settlePause() {
+        while true {
+            let shouldPause = state.withLock { state in
+                !state.passengers.isEmpty && state.passengers.values.allSatisfy(\.pause.isPaused)
+            }
+            let changed = shouldPause ? pause.pause() : pause.open()
+            guard changed else { return }
+        }
     }
 }

@@ -6,16 +6,32 @@ package final class FlightTable: Sendable {
 
     package init() {}
 
-    /// The flight of a key that others are on, or the new one, now in the table.
-    func flight(for key: CacheKey, orAdd new: Flight) -> (flight: Flight, isNew: Bool) {
-        flights.withLock { flights in
-            if let flight = flights[key], flight.board() { return (flight, false) }
-            flights[key] = new
-            return (new, true)
+    /// A seat on the flight of a key that others are on; `nil` when there was none, and the new one, with its
+    /// leader on board, is in the table.
+    func board(
+        _ key: CacheKey, as passenger: TaskContext, orAdd new: Flight
+    ) -> (flight: Flight, seat: Int)? {
+        while true {
+            let found = flights.withLock { flights -> Flight? in
+                if let flight = flights[key] { return flight }
+                flights[key] = new
+                return nil
+            }
+            guard let found else { return nil }
+            if let seat = found.board(passenger) { return (found, seat) }
+            // It is over and about to leave the table; make room.
+            remove(key, found)
         }
     }
 
-    func current(for key: CacheKey) -> Flight? { flights.withLock { $0[key] } }
+    /// Puts a flight into the table unless there is one that is not over.
+    func add(_ key: CacheKey, _ new: Flight) -> Bool {
+        flights.withLock { flights in
+            if let flight = flights[key], !flight.isOver { return false }
+            flights[key] = new
+            return true
+        }
+    }
 
     func replace(_ key: CacheKey, with new: Flight) -> Flight? {
         flights.withLock { flights in

@@ -9,15 +9,19 @@ package struct JoinStep: Step {
         guard policy != .allow, let key = cacheKey(for: exchange) else {
             return try await next(exchange)
         }
-        let new = Flight()
+        let new = Flight(leader: exchange.context)
         switch policy {
         case .allow: break
         case .cancelPrevious: flights.replace(key, with: new)?.cancel()
         case .reject:
-            guard flights.flight(for: key, orAdd: new).isNew else { throw duplicate(exchange) }
+            guard flights.add(key, new) else {
+                new.leave(Flight.leaderSeat)
+                throw duplicate(exchange)
+            }
         case .join:
-            let (flight, isNew) = flights.flight(for: key, orAdd: new)
-            if !isNew { return try await follow(flight, exchange) }
+            if let (flight, seat) = flights.board(key, as: exchange.context, orAdd: new) {
+                return try await follow(flight, in: seat, exchange)
+            }
         }
         return try await lead(new, key: key, exchange: exchange, next: next)
     }
@@ -25,11 +29,14 @@ package struct JoinStep: Step {
     private func lead(
         _ flight: Flight, key: CacheKey, exchange: Exchange, next: Next
     ) async throws(RequestError) -> Response {
+        // The transfer has a life of its own: it goes on when its leader is cancelled or suspended.
+        var own = exchange
+        own.context = TaskContext(flight: flight, of: exchange.context)
         flight.depart(
-            Task {
+            Task { [own] in
                 let result: Flight.Landing
                 do throws(RequestError) {
-                    result = .success(try await next(exchange))
+                    result = .success(try await next(own))
                 } catch {
                     result = .failure(error)
                 }
@@ -37,16 +44,23 @@ package struct JoinStep: Step {
                 flights.remove(key, flight)
                 flight.land(result)
             })
-        defer { flight.leave() }
-        return try await flight.wait().get()
+        defer { flight.leave(Flight.leaderSeat) }
+        return try await flight.wait(in: Flight.leaderSeat).get()
     }
 
-    private func follow(_ flight: Flight, _ exchange: Exchange) async throws(RequestError)
-        -> Response
-    {
+    private func follow(
+        _ flight: Flight, in seat: Int, _ exchange: Exchange
+    ) async throws(RequestError) -> Response {
         exchange.context.emit(.joined)
-        defer { flight.leave() }
-        let response = try await flight.wait().get()
+        defer { flight.leave(seat) }
+        let response: Response
+        do throws(RequestError) {
+            response = try await flight.wait(in: seat).get()
+        } catch {
+            // What the leader's validator refused may be what this endpoint asked for.
+            guard error.stage == .validate, let refused = error.response else { throw error }
+            response = refused
+        }
         // The leader's validator is not necessarily this endpoint's.
         try ResponseValidation.check(response, description: exchange.description)
         return response

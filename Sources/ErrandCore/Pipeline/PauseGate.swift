@@ -8,6 +8,7 @@ package final class PauseGate: Sendable {
         var transfer: (any Transfer)?
         /// A chunk was answered with `.pause`, so the transfer must be told to go on.
         var transferWaits = false
+        var watcher: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -16,20 +17,40 @@ package final class PauseGate: Sendable {
 
     package var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    package func pause() { state.withLock { $0.isPaused = true } }
+    /// Closes the gate; false when it was closed.
+    @discardableResult
+    package func pause() -> Bool {
+        let (isNew, watcher) = state.withLock { state in
+            defer { state.isPaused = true }
+            return (!state.isPaused, state.watcher)
+        }
+        if isNew { watcher?() }
+        return isNew
+    }
 
-    /// Lets everything go on.
-    package func open() {
-        let (waiter, transfer) = state.withLock { state in
+    /// Lets everything go on; false when the gate was open.
+    @discardableResult
+    package func open() -> Bool {
+        let (isNew, watcher, waiter, transfer) = state.withLock { state in
+            let wasPaused = state.isPaused
+            let waiter = state.waiter
+            // A transfer that refused a chunk before `start` returned is not known here yet: it stays noted
+            // as waiting, and `attach` wakes it.
+            let wakes = state.transferWaits ? state.transfer : nil
             state.isPaused = false
-            defer {
-                state.waiter = nil
-                state.transferWaits = false
-            }
-            return (state.waiter, state.transferWaits ? state.transfer : nil)
+            state.waiter = nil
+            if wakes != nil { state.transferWaits = false }
+            return (wasPaused, state.watcher, waiter, wakes)
         }
         waiter?.resume()
         transfer?.resumeReceiving()
+        if isNew { watcher?() }
+        return isNew
+    }
+
+    /// Calls back, outside the lock, after each change between open and closed. One watcher at most.
+    package func watch(_ watcher: (@Sendable () -> Void)?) {
+        state.withLock { $0.watcher = watcher }
     }
 
     /// Waits until the gate is open, or the task is cancelled.
@@ -57,8 +78,12 @@ package final class PauseGate: Sendable {
     package func attach(_ transfer: (any Transfer)?) {
         let wakes = state.withLock { state in
             state.transfer = transfer
+            guard transfer != nil else {
+                state.transferWaits = false
+                return false
+            }
             // It was resumed after a chunk had been refused and before the transfer was known here.
-            guard transfer != nil, state.transferWaits, !state.isPaused else { return false }
+            guard state.transferWaits, !state.isPaused else { return false }
             state.transferWaits = false
             return true
         }

@@ -32,17 +32,39 @@ final class ResponseCollector: TransferReceiver {
     func run(_ request: TransportRequest) async -> CollectedAnswer {
         // Unsafe only in that nobody counts the resumes: `didEnd` is told once by contract, and `hasEnded`
         // holds a transport to it.
-        await withUnsafeContinuation { continuation in
-            state.withLock { $0.waiter = continuation }
-            let transfer = context.transport.start(request, receiver: self)
-            let isCancelled = state.withLock { state in
-                guard !state.hasEnded else { return false }
-                state.transfer = transfer
-                return state.isCancelled
-            }
-            context.pause.attach(transfer)
-            if isCancelled { transfer.cancel() }
+        await withUnsafeContinuation { run(request, resuming: $0) }
+    }
+
+    func run(
+        _ request: TransportRequest,
+        resuming continuation: UnsafeContinuation<CollectedAnswer, Never>
+    ) {
+        let wasCancelled = state.withLock { state in
+            if !state.isCancelled { state.waiter = continuation }
+            return state.isCancelled
         }
+        guard !wasCancelled else {
+            // Cancelled before anything was sent: nothing is.
+            let end = TransferEnd(error: .cancelled)
+            continuation.resume(
+                returning: CollectedAnswer(body: .failure(.cancelled), end: end))
+            return
+        }
+        begin(request)
+    }
+
+    /// The transfer may be cancelled, bring bytes and end before `start` returns.
+    private func begin(_ request: TransportRequest) {
+        let transfer = context.transport.start(request, receiver: self)
+        let (isCancelled, hasEnded) = state.withLock { state in
+            if !state.hasEnded { state.transfer = transfer }
+            return (state.isCancelled && !state.hasEnded, state.hasEnded)
+        }
+        guard !hasEnded else { return }
+        context.pause.attach(transfer)
+        if isCancelled { transfer.cancel() }
+        // An end between the two locks has told the gate already that there is no transfer any more.
+        if state.withLock({ $0.hasEnded }) { context.pause.attach(nil) }
     }
 
     func cancel() {
@@ -79,6 +101,7 @@ final class ResponseCollector: TransferReceiver {
     }
 
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+        var collected: Int64 = 0
         let usesSink = state.withLock { state -> Bool? in
             guard state.failure == nil else { return nil }
             if state.usesSink { return true }
@@ -90,6 +113,7 @@ final class ResponseCollector: TransferReceiver {
                 return nil
             }
             state.data.append(contentsOf: bytes)
+            collected = Int64(state.data.count)
             return false
         }
         guard let usesSink else { return .stop }
@@ -97,7 +121,12 @@ final class ResponseCollector: TransferReceiver {
             state.withLock { $0.failure = error }
             return .stop
         }
-        context.progress.update { $0.bytesReceived += Int64(bytes.count) }
+        // A sink begins where an earlier run of the download stopped; what is collected begins at 0 with
+        // every attempt.
+        context.progress.update { progress in
+            progress.bytesReceived =
+                usesSink ? progress.bytesReceived + Int64(bytes.count) : collected
+        }
         return context.pause.demand()
     }
 

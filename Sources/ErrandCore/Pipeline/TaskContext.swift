@@ -11,9 +11,12 @@ package final class TaskContext: Sendable {
     package let clock: any RequestClock
     /// The jar of the agent, for configurations that name none.
     package let cookieJar: CookieJar?
-    package let progress = ProgressHub()
-    package let pause = PauseGate()
+    package let progress: ProgressHub
+    package let pause: PauseGate
 
+    /// The task whose transfer this is, when several share it.
+    private let leader: TaskContext?
+    private let line = Mutex(EventLine())
     private let madeOutput = Mutex<(any Sendable)?>(nil)
 
     package init(
@@ -28,6 +31,23 @@ package final class TaskContext: Sendable {
         self.store = store
         self.clock = clock
         self.cookieJar = cookieJar
+        progress = ProgressHub()
+        pause = PauseGate()
+        leader = nil
+    }
+
+    /// The context of a transfer that several tasks share: it tells the leader's listeners.
+    init(flight: Flight, of leader: TaskContext) {
+        id = leader.id
+        description = leader.description
+        configuration = leader.configuration
+        transport = leader.transport
+        store = leader.store
+        clock = leader.clock
+        cookieJar = leader.cookieJar
+        progress = flight.progress
+        pause = flight.pause
+        self.leader = leader
     }
 
     /// The typed output that `ProcessStep` made.
@@ -36,11 +56,28 @@ package final class TaskContext: Sendable {
     package func keep(output: any Sendable) { madeOutput.withLock { $0 = output } }
 
     /// Tells the listeners; costs nothing when there are none.
+    ///
+    /// In order, one at a time, with times that never go backwards, whichever threads the events come from.
     package func emit(_ kind: @autoclosure () -> RequestEvent.Kind) {
         guard !configuration.eventListeners.isEmpty else { return }
-        let event = RequestEvent(
-            taskID: id, endpoint: description.endpoint, tag: description.tag, uptime: clock.uptime,
-            kind: kind())
-        for listener in configuration.eventListeners { listener.handle(event) }
+        if let leader {
+            leader.enqueue(kind())
+        } else {
+            enqueue(kind())
+        }
+    }
+
+    private func enqueue(_ kind: RequestEvent.Kind) {
+        // The time is read under the lock: the order of times is the order of the line.
+        var event = line.withLock { line in
+            line.enter(
+                RequestEvent(
+                    taskID: id, endpoint: description.endpoint, tag: description.tag,
+                    uptime: clock.uptime, kind: kind))
+        }
+        while let next = event {
+            for listener in configuration.eventListeners { listener.handle(next) }
+            event = line.withLock { $0.next() }
+        }
     }
 }

@@ -7,6 +7,7 @@ package final class ProgressHub: Sendable {
         var isFinished = false
         var nextID = 0
         var listeners: [Int: AsyncStream<TransferProgress>.Continuation] = [:]
+        var mirrors: [Int: ProgressHub] = [:]
     }
 
     private let state = Mutex(State())
@@ -21,7 +22,22 @@ package final class ProgressHub: Sendable {
         state.withLock { state in
             change(&state.progress)
             for listener in state.listeners.values { listener.yield(state.progress) }
+            for mirror in state.mirrors.values { mirror.update { $0 = state.progress } }
         }
+    }
+
+    /// Passes every value on to another hub, beginning with the present one; locks nest in this direction
+    /// only.
+    func mirror(into other: ProgressHub, id: Int) {
+        state.withLock { state in
+            state.mirrors[id] = other
+            let progress = state.progress
+            other.update { $0 = progress }
+        }
+    }
+
+    func endMirror(_ id: Int) {
+        state.withLock { $0.mirrors[id] = nil }
     }
 
     /// No more changes come; the last value stays in each stream until it is read.

@@ -1,0 +1,76 @@
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandCore
+
+@Suite(.timeLimit(.minutes(1))) struct EventLineTests {
+    @Test func whoComesWhileAnotherTellsLeavesItToHim() {
+        var line = EventLine()
+        #expect(isAttempt(line.enter(event(.attemptStarted(1))), 1))
+        #expect(line.enter(event(.attemptStarted(2))) == nil)
+        #expect(line.enter(event(.attemptStarted(3))) == nil)
+        #expect(isAttempt(line.next(), 2))
+        #expect(isAttempt(line.next(), 3))
+        #expect(line.next() == nil)
+        #expect(isAttempt(line.enter(event(.attemptStarted(4))), 4))
+    }
+
+    @Test func behindTheEndOnlyWritesToTheStoreAreTold() {
+        var line = EventLine()
+        #expect(line.enter(event(.ended(nil))) != nil)
+        #expect(line.next() == nil)
+        #expect(line.enter(event(.ended(nil))) == nil)
+        #expect(line.enter(event(.suspended)) == nil)
+        #expect(line.enter(event(.cacheStored(bytes: 1))) != nil)
+    }
+
+    @Test func listenersHearOneThingAtATimeInOrderOfTimeFromAnyThread() async {
+        let listener = Strict()
+        var configuration = Configuration()
+        configuration.eventListeners = [listener]
+        let context = TaskContext(
+            id: UUID(), description: RequestDescription(endpoint: "Test", url: ""),
+            configuration: configuration, transport: ScriptedTransport(), store: nil,
+            clock: SystemClock())
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask { for number in 0..<500 { context.emit(.attemptStarted(number)) } }
+            }
+        }
+        context.emit(.ended(nil))
+        let record = listener.record.withLock { $0 }
+        #expect(record.count == 4001)
+        #expect(record.faults == 0)
+    }
+
+    private func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+        RequestEvent(taskID: UUID(), endpoint: "Test", tag: 0, uptime: .zero, kind: kind)
+    }
+
+    private func isAttempt(_ event: RequestEvent?, _ number: Int) -> Bool {
+        if case .attemptStarted(number)? = event?.kind { true } else { false }
+    }
+
+    /// Counts times that go backwards and calls that overlap.
+    private final class Strict: RequestEventListener {
+        struct Record {
+            var count = 0
+            var faults = 0
+            var last = Duration.zero
+            var isInside = false
+        }
+        let record = Mutex(Record())
+
+        func handle(_ event: RequestEvent) {
+            record.withLock { record in
+                if record.isInside || event.uptime < record.last { record.faults += 1 }
+                record.isInside = true
+                record.last = event.uptime
+                record.count += 1
+            }
+            record.withLock { $0.isInside = false }
+        }
+    }
+}
