@@ -18,6 +18,10 @@ let settings: [SwiftSetting] =
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
+// Users who do not enable the trait never see the package behind it.
+let logging = Target.Dependency.product(
+    name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"]))
+
 let package = Package(
     name: "errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -28,10 +32,17 @@ let package = Package(
         .library(name: "ErrandCurl", targets: ["ErrandCurl"]),
         .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
+        .library(name: "ErrandObservability", targets: ["ErrandObservability"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
     ],
+    traits: [
+        .trait(
+            name: "Observability",
+            description: "Builds ErrandObservability. Only then is swift-log resolved.")
+    ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0")
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
     ],
     targets: [
         // The walls: which target may import what is checked by Scripts/check-walls.
@@ -70,6 +81,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ErrandObservability",
+            dependencies: [
+                "ErrandCore", logging,
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "ErrandTesting", dependencies: ["ErrandCore", httpTypes], swiftSettings: settings
         ),
         .testTarget(
@@ -94,6 +112,11 @@ let package = Package(
         .testTarget(
             name: "ErrandSQLiteTests",
             dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandObservabilityTests",
+            dependencies: ["ErrandObservability", "ErrandCore", "ErrandTesting", logging],
             swiftSettings: settings
         ),
         .testTarget(

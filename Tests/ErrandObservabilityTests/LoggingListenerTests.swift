@@ -1,0 +1,54 @@
+#if Observability
+    import ErrandCore
+    import ErrandTesting
+    import Logging
+    import Synchronization
+    import Testing
+
+    @testable import ErrandObservability
+
+    @Suite(.timeLimit(.minutes(1))) struct LoggingListenerTests {
+        @Test func aRequestIsToldFromStartToEndWithoutSecrets() async throws {
+            let book = LogBook()
+            let transport = ScriptedTransport()
+            transport.on(.get, "/users", .json(#"{"token":"hidden"}"#, status: .badGateway))
+            var configuration = Configuration(baseURL: "https://api.example.com")
+            configuration.eventListeners = [
+                LoggingListener(Logger(label: "test") { _ in LogKeeper(book: book) })
+            ]
+            let agent = RequestAgent(configuration: configuration, transport: transport)
+            var description = RequestDescription(endpoint: "GetUser", url: "/users")
+            description.arguments = ["q": "hidden"]
+            description.authorization = .bearer("hidden")
+            await #expect(throws: RequestError.self) {
+                try await agent.start(description).response()
+            }
+            let lines = book.lines
+            #expect(lines.first == "debug GetUser started")
+            #expect(lines.contains("debug GetUser attempt 1 answered 502"))
+            #expect(lines.last?.hasPrefix("warning GetUser failed: unacceptableStatus") == true)
+            #expect(!lines.contains { $0.contains("hidden") })
+        }
+    }
+
+    final class LogBook: Sendable {
+        private let state = Mutex<[String]>([])
+        var lines: [String] { state.withLock { $0 } }
+        func add(_ line: String) { state.withLock { $0.append(line) } }
+    }
+
+    struct LogKeeper: LogHandler {
+        let book: LogBook
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+
+        init(book: LogBook) { self.book = book }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { book.add("\(event.level) \(event.message)") }
+    }
+#endif
