@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "ErrandCurl", targets: ["ErrandCurl"]),
         .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
+        .library(name: "ErrandReachability", targets: ["ErrandReachability"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
     ],
     dependencies: [
@@ -61,6 +62,9 @@ let package = Package(
         .target(
             name: "ErrandSQLite", dependencies: ["ErrandCore", "CSQLite", httpTypes],
             swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandReachability", dependencies: ["ErrandCore"], swiftSettings: settings
         ),
         .target(
             name: "Errand",

@@ -43,6 +43,10 @@ struct ByteSink {
 
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
+    /// Whether `more` bytes behind the last one belong to the buffer.
+    @inline(__always)
+    func hasRoom(_ more: Int) -> Bool { state.pointee.capacity &- state.pointee.count >= more }
+
     /// Makes room for `more` bytes, which the caller then writes without checks.
     @inline(__always)
     private func reserve(_ more: Int) -> UnsafeMutablePointer<UInt8> {
@@ -153,7 +157,17 @@ struct ByteSink {
                 write += plain
                 if plain < 8 { break }
             }
-            if read == end { break }
+            let rest = end - read
+            if rest == 0 { break }
+            if rest < 8 {
+                // Zeros above the rest count as control characters, so `plain` is at most `rest`.
+                let word = lastBytes(read, rest)
+                let plain = plainBytes(word, escapesSlashes)
+                UnsafeMutableRawPointer(write).storeBytes(of: word.littleEndian, as: UInt64.self)
+                read += plain
+                write += plain
+                if plain == rest { break }
+            }
             let byte = read.pointee
             if byte >= 0x20, byte != 0x22, byte != 0x5C, byte != 0x2F || !escapesSlashes {
                 write.pointee = byte
@@ -164,6 +178,24 @@ struct ByteSink {
             read += 1
         }
         return write
+    }
+
+    /// One to seven bytes as a word, without reading beyond them.
+    @inline(__always)
+    private static func lastBytes(_ at: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
+        @inline(__always)
+        func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, _ offset: Int) -> UInt64 {
+            UInt64(T(littleEndian: UnsafeRawPointer(at + offset).loadUnaligned(as: type)))
+        }
+        if count >= 4 {
+            return load(UInt32.self, 0) | load(UInt32.self, count &- 4)
+                &<< UInt64((count &- 4) &* 8)
+        }
+        if count >= 2 {
+            return load(UInt16.self, 0) | load(UInt16.self, count &- 2)
+                &<< UInt64((count &- 2) &* 8)
+        }
+        return UInt64(at.pointee)
     }
 
     /// How many of a word's bytes, from the lowest, need no escape.

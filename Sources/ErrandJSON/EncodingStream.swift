@@ -155,10 +155,14 @@ extension ByteSink {
             hash ^= hash >> 32
             next += 8
         }
-        var rest: UInt64 = 0
-        while next < end {
-            rest = rest << 8 | UInt64(next.pointee)
-            next += 1
+        // What follows was written or is room that was reserved with the string; it is cut off.
+        let rest: UInt64
+        if hasRoom(8) {
+            let word = UInt64(
+                littleEndian: UnsafeRawPointer(next).loadUnaligned(as: UInt64.self))
+            rest = word & ((1 &<< UInt64((end - next) &* 8)) &- 1)
+        } else {
+            rest = (0..<(end - next)).reduce(0) { $0 | UInt64(next[$1]) << UInt64($1 * 8) }
         }
         return (hash ^ rest) &* 0xFF51_AFD7_ED55_8CCD
     }

@@ -9,9 +9,14 @@ public import Foundation
 ///     decoder.keyDecodingStrategy = .convertFromSnakeCase
 ///     let user = try decoder.decode(User.self, from: data)
 ///
-/// It differs from `JSONDecoder` in this: documents must be UTF-8, JSON5 is not read, the words of
-/// `debugDescription` are others, and of a repeated key the value that counts depends on the order
-/// in which the type asks for its keys (`options.duplicateKeys` can refuse such documents).
+/// It differs from `JSONDecoder` in this:
+/// - Documents must be UTF-8, and JSON5 is not read.
+/// - The whole document must be valid, also strings that the type does not ask for.
+/// - Numbers too small for `Double` are 0, where `JSONDecoder` refuses the document.
+/// - The error for a number that does not fit has a coding path; the words of errors are others.
+/// - The first fault in a dictionary is the first in the document, not in any order.
+/// - Of a repeated key the value that counts depends on the order in which the type asks for its
+///   keys; `options.duplicateKeys` can refuse such documents.
 public struct FastJSONDecoder: Sendable {
     /// How dates are written; `.deferredToDate` (seconds since 2001) by default.
     public typealias DateDecodingStrategy = JSONDecoder.DateDecodingStrategy

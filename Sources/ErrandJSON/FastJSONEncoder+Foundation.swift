@@ -8,9 +8,11 @@ public import Foundation
 ///     encoder.dateEncodingStrategy = .iso8601
 ///     let data = try encoder.encode(user)
 ///
-/// It differs from `JSONEncoder` in this: members stand in the order in which the type writes
-/// them, where `JSONEncoder` gives them in any order; and a container must be written to before
-/// the `encode(to:)` that made it returns (`EncodingError.invalidValue` tells otherwise).
+/// It differs from `JSONEncoder` in this:
+/// - Members stand in the order in which the type writes them, not in any order.
+/// - With `.sortedKeys` they are sorted by their UTF-8.
+/// - A value must write to its containers before its `encode(to:)` returns, and to one kind of
+///   container only; otherwise `EncodingError.invalidValue` is thrown at the end.
 public struct FastJSONEncoder: Sendable {
     /// How dates are written; `.deferredToDate` (seconds since 2001) by default.
     public typealias DateEncodingStrategy = JSONEncoder.DateEncodingStrategy

@@ -102,10 +102,16 @@ extension JSON {
     ///
     /// The search takes time in proportion to the number of members before it.
     public subscript(key: String) -> JSON {
-        var key = key
-        let place = key.withUTF8 { tape.firstValue(for: $0, inObjectAt: index) }
-        guard let place else { return .absent }
-        return JSON(tape: tape, index: place)
+        let found = key.utf8.withContiguousStorageIfAvailable {
+            tape.firstValue(for: $0, inObjectAt: index)
+        }
+        guard
+            let found = found
+                ?? Array(key.utf8).withUnsafeBufferPointer({
+                    tape.firstValue(for: $0, inObjectAt: index)
+                })
+        else { return .absent }
+        return JSON(tape: tape, index: found)
     }
 
     /// The element of an array, counted from 0; `absent` if there is none.

@@ -24,9 +24,10 @@ extension JSON {
     /// The value as `JSONSerialization` would give it: `[String: Any]`, `[Any]`, `String`,
     /// `NSNumber` and `NSNull`.
     ///
-    /// What is missing becomes `NSNull`. Of a repeated key the first value counts. Numbers beyond
-    /// 64 bits and the range of `Double` become `NSDecimalNumber`, or `NSNull` if that has no room.
-    public var foundationObject: Any { FoundationBridge.object(self) }
+    /// Of a repeated key the first value counts. Numbers beyond 64 bits and the range of `Double`
+    /// become `NSDecimalNumber`. `NSNull` stands for what is missing, for numbers that have no room
+    /// in that either, and for values more than 512 levels deep, which those types cannot free.
+    public var foundationObject: Any { FoundationBridge.object(self, depth: 0) }
 
     /// The value as JSON text in UTF-8; what is missing is written as `null`.
     public func data(pretty: Bool = false, sortedKeys: Bool = false) -> Data {
@@ -109,17 +110,18 @@ private enum FoundationBridge {
         sink.write(integer: integer)
     }
 
-    static func object(_ json: JSON) -> Any {
+    static func object(_ json: JSON, depth: Int) -> Any {
+        guard depth <= 512 else { return NSNull() }
         switch json.kind {
         case .absent, .null: return NSNull()
         case .bool: return NSNumber(value: json.bool ?? false)
         case .number: return number(json)
         case .string: return json.string ?? ""
-        case .array: return json.map(object)
+        case .array: return json.map { object($0, depth: depth + 1) }
         case .object:
             var dictionary: [String: Any] = [:]
             for (key, value) in json.object ?? [] where dictionary[key] == nil {
-                dictionary[key] = object(value)
+                dictionary[key] = object(value, depth: depth + 1)
             }
             return dictionary
         }

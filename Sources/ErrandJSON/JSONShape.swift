@@ -54,24 +54,40 @@ public struct JSONShape: Sendable {
     }
 
     /// A shape inside a shape.
-    final class Box: Sendable {
+    //
+    // @unchecked: everything is immutable; the steps point to what `shape` keeps alive.
+    final class Box: @unchecked Sendable {
         let shape: JSONShape
 
-        init(_ shape: JSONShape) { self.shape = shape }
+        /// The shape as an array's item, for the quick walk.
+        let itemStep: ShapeStep
+        /// The shape as the value of any key, for the quick walk.
+        let keyStep: ShapeStep
+
+        init(_ shape: JSONShape) {
+            self.shape = shape
+            itemStep = ShapeStep(shape, place: .item)
+            keyStep = ShapeStep(shape, place: .key)
+        }
     }
 
     /// The keys of an object's shape in the author's order.
-    final class Members: Sendable {
+    //
+    // @unchecked: everything is immutable; the steps point to what `shapes` keeps alive.
+    final class Members: @unchecked Sendable {
         let keys: [String]
         /// The keys' UTF-8, one after the other, and where each ends.
         let text: [UInt8]
         let ends: [Int]
         let shapes: [JSONShape]
+        /// The shapes once more, for the quick walk.
+        let steps: [ShapeStep]
         let isClosed: Bool
 
         init(_ members: [(key: String, shape: JSONShape)], isClosed: Bool) {
             keys = members.map(\.key)
             shapes = members.map(\.shape)
+            steps = shapes.map { ShapeStep($0, place: .key) }
             self.isClosed = isClosed
             var text: [UInt8] = []
             var ends: [Int] = []

@@ -91,7 +91,8 @@ struct ShapeFaultSearch {
             }
             path.pop()
         }
-        guard members.isClosed, !isFull, let place = cursor.firstForeign(to: members) else {
+        guard members.isClosed, !isFull, let place = cursor.firstForeign(to: members, in: tape)
+        else {
             return
         }
         path.push(.key(tape.string(at: place)))

@@ -2,6 +2,28 @@
 struct ShapeMatch {
     let tape: Tape
 
+    /// Whether the value at `index` has a shape inside another; nil if it takes more than `step`
+    /// to tell.
+    @inline(__always)
+    private func quickly(_ step: ShapeStep, _ index: Int, isStrict: Bool) -> Bool? {
+        let kind = tape.words[index] >> 60
+        let sure = isStrict ? step.sureWhenStrict : step.sure
+        if sure >> UInt16(truncatingIfNeeded: kind) & 1 == 1 { return true }
+        let isStrict = isStrict || step.isStrict
+        if kind == Word.Kind.object.rawValue, let members = step.members {
+            return members._withUnsafeGuaranteedRef {
+                acceptsMembers($0, index, isStrict: isStrict)
+            }
+        }
+        if kind == Word.Kind.array.rawValue, let item = step.item {
+            return item._withUnsafeGuaranteedRef {
+                acceptsItems($0, index, .item, isStrict: isStrict)
+            }
+        }
+        return nil
+    }
+
+    /// Whether the value at `index` has a shape of any kind.
     func accepts(
         _ shape: JSONShape, _ index: Int, _ place: ShapePlace, isStrict: Bool
     ) -> Bool {
@@ -11,28 +33,40 @@ struct ShapeMatch {
             return decision
         }
         switch shape.rule {
-        case .string: return kind == .string || kind == .escaped
-        case .number: return kind == .integer || kind == .real || kind == .true || kind == .false
         case .object(let members):
             return kind == .object && acceptsMembers(members, index, isStrict: isStrict)
         case .array(let item):
-            return kind == .array && acceptsItems(item.shape, index, isStrict: isStrict)
+            return kind == .array && acceptsItems(item, index, .item, isStrict: isStrict)
+        case .dictionary(let value):
+            return kind == .object && acceptsItems(value, index, .key, isStrict: isStrict)
         case .tuple(let items):
             return kind == .array && acceptsTuple(items, index, isStrict: isStrict)
-        case .dictionary(let value):
-            return kind == .object && acceptsValues(value.shape, index, isStrict: isStrict)
         case .oneOf(let shapes):
             return shapes.contains { accepts($0, index, place, isStrict: isStrict) }
         default: return shape.rule.acceptsLeaf(JSON(tape: tape, index: index), kind)
         }
     }
 
-    private func acceptsItems(_ item: JSONShape, _ index: Int, isStrict: Bool) -> Bool {
-        let stop = tape.end(of: index)
-        var place = index + 2
-        while place < stop {
-            guard accepts(item, place, .item, isStrict: isStrict) else { return false }
-            place = tape.end(of: place)
+    /// Whether all items of an array, or with `place` the values of an object, have a shape.
+    private func acceptsItems(
+        _ box: JSONShape.Box, _ index: Int, _ place: ShapePlace, isStrict: Bool
+    ) -> Bool {
+        let step = place == .key ? box.keyStep : box.itemStep
+        let sure = UInt64(isStrict ? step.sureWhenStrict : step.sure)
+        let words = tape.words
+        let stop = Word.end(words[index + 1])
+        let skip = place == .key ? 1 : 0
+        var next = index + 2 + skip
+        while next < stop {
+            let kind = words[next] >> 60
+            if sure &>> kind & 1 == 0 {
+                let isAccepted =
+                    quickly(step, next, isStrict: isStrict)
+                    ?? accepts(box.shape, next, place, isStrict: isStrict)
+                guard isAccepted else { return false }
+            }
+            let isContainer = kind >= Word.Kind.array.rawValue
+            next = (isContainer ? Word.end(words[next &+ 1]) : next &+ 1) &+ skip
         }
         return true
     }
@@ -47,35 +81,35 @@ struct ShapeMatch {
         return true
     }
 
-    private func acceptsValues(_ value: JSONShape, _ index: Int, isStrict: Bool) -> Bool {
-        let stop = tape.end(of: index)
-        var place = index + 2
-        while place < stop {
-            guard accepts(value, place + 1, .key, isStrict: isStrict) else { return false }
-            place = tape.end(of: place + 1)
-        }
-        return true
-    }
-
     private func acceptsMembers(
         _ members: JSONShape.Members, _ index: Int, isStrict: Bool
     ) -> Bool {
         var cursor = MemberCursor(tape: tape, object: index)
         var found = 0
-        for number in members.shapes.indices {
-            let value = members.withKey(number) { cursor.find($0) }
-            if let value {
-                found += 1
-                guard accepts(members.shapes[number], value, .key, isStrict: isStrict) else {
-                    return false
+        let isAccepted = members.steps.withUnsafeBufferPointer { steps in
+            members.text.withUnsafeBufferPointer { text in
+                var start = 0
+                for number in 0..<steps.count {
+                    let end = members.ends[number]
+                    let key = UnsafeBufferPointer(rebasing: text[start..<end])
+                    start = end
+                    if let value = cursor.find(key) {
+                        found &+= 1
+                        let isAccepted =
+                            quickly(steps[number], value, isStrict: isStrict)
+                            ?? accepts(members.shapes[number], value, .key, isStrict: isStrict)
+                        guard isAccepted else { return false }
+                    } else if !steps[number].isOptional {
+                        return false
+                    }
                 }
-            } else if !members.shapes[number].isOptional {
-                return false
+                return true
             }
         }
         // With as many keys as were found, none can be foreign, unless one is repeated.
-        return !members.isClosed || found == cursor.count
-            || cursor.firstForeign(to: members) == nil
+        return isAccepted
+            && (!members.isClosed || found == cursor.count
+                || cursor.firstForeign(to: members, in: tape) == nil)
     }
 }
 
@@ -89,40 +123,9 @@ extension JSONShape.Members {
     }
 }
 
-extension JSONShape.Rule {
-    /// Whether a rule without inner shapes accepts a value.
-    func acceptsLeaf(_ json: JSON, _ kind: Word.Kind) -> Bool {
-        switch self {
-        case .any: return kind != .absent
-        case .null: return kind == .null
-        case .bool: return kind == .true || kind == .false
-        case .int:
-            return kind == .integer || (kind == .real && json.isIntegral)
-        case .double: return json.double != nil
-        case .anyArray: return kind == .array
-        case .anyObject: return kind == .object
-        case .integers(let range): return json.int64.map(range.contains) ?? false
-        case .numbers(let range): return json.double.map(range.contains) ?? false
-        case .length(let range): return json.string.map { range.contains(Int64($0.count)) } ?? false
-        case .pattern(let pattern): return json.string.map(pattern.isFound) ?? false
-        case .enumeration(let values): return kind != .absent && values.contains(json)
-        case .custom(_, let test): return kind != .absent && test(json)
-        case .string, .number, .object, .dictionary, .array, .tuple, .oneOf, .broken: return false
-        }
-    }
-}
-
-extension JSON {
-    /// Whether a number is an integer, of whatever size.
-    var isIntegral: Bool {
-        let exact = ExactNumber(tape.text(at: index))
-        return exact.exponent >= 0
-    }
-}
-
 extension MemberCursor {
     /// The index of the first key that the shape does not have.
-    func firstForeign(to members: JSONShape.Members) -> Int? {
+    func firstForeign(to members: JSONShape.Members, in tape: Tape) -> Int? {
         let known = Set(members.keys.map { Array($0.utf8) })
         var place = first
         while place < stop {

@@ -45,9 +45,12 @@ extension Array: StreamCollection where Element: Encodable {
 
     static func write(_ value: [Element], to encoder: StreamEncoder) throws {
         let array = encoder.opened(.array)
-        for position in value.indices {
-            _ = array.beginItem()
-            try array.encode(value[position], key: nil, position: position)
+        var spare: StreamEncoder?
+        try value.withUnsafeBufferPointer { items in
+            for position in 0..<items.count {
+                _ = array.beginItem()
+                try array.encode(items[position], position: position, reusing: &spare)
+            }
         }
     }
 }

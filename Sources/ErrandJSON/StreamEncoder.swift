@@ -5,7 +5,7 @@ final class StreamEncoder: Encoder {
     let parent: StreamEncoder?
     /// The key under which the value stands; for items of arrays the position counts instead.
     let key: (any CodingKey)?
-    let position: Int
+    @exclusivity(unchecked) private(set) var position: Int
     /// Whether keys are written as they are, because they are data of a dictionary.
     let keepsKeys: Bool
     /// The stream's sink and the session's settings, without the detour.
@@ -19,7 +19,7 @@ final class StreamEncoder: Encoder {
     @exclusivity(unchecked) private(set) var count = 0
     /// The depth of the stream at which this encoder may write; -1 when it is done.
     @exclusivity(unchecked) private var turn: Int
-    private let firstMember: Int
+    @exclusivity(unchecked) private var firstMember: Int
     @exclusivity(unchecked) private var keyIndex: Set<UInt64>?
     /// Values with a stream of their own, and where they belong.
     @exclusivity(unchecked) private var pending: [(offset: Int, encoder: StreamEncoder)] = []
@@ -162,6 +162,36 @@ final class StreamEncoder: Encoder {
             session, stream: stream, parent: self, key: key, position: position,
             keepsKeys: keepsKeys)
         try child.encodeWhole(value)
+    }
+
+    /// Encodes an item of an array, with the encoder of the item before if nobody kept it.
+    @inline(__always)
+    func encode<T: Encodable>(
+        _ value: T, position: Int, reusing spare: inout StreamEncoder?
+    ) throws {
+        guard isKnownUniquelyReferenced(&spare), let encoder = spare else {
+            if try directly(value, { self.codingPath + [PlainKey(index: position)] }) { return }
+            let collection = session.collection(T.self)
+            if let collection, try writeScalars(value, as: collection, nil, position) { return }
+            let child = StreamEncoder(
+                session, stream: stream, parent: self, key: nil, position: position,
+                keepsKeys: session.convertKey != nil && T.self is any StringKeyed.Type)
+            spare = child
+            return try child.encodeWhole(value)
+        }
+        encoder.restart(at: position)
+        try encoder.encodeWhole(value)
+    }
+
+    /// Makes an encoder that is done ready for the next item of the same array.
+    private func restart(at position: Int) {
+        self.position = position
+        form = .nothing
+        count = 0
+        keyIndex = nil
+        stream.depth += 1
+        turn = stream.depth
+        firstMember = stream.memberCount
     }
 
     @inline(__always)

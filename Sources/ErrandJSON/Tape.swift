@@ -88,7 +88,11 @@ enum Word {
     }
 
     @inline(__always)
-    static func kind(_ word: UInt64) -> Kind { Kind(rawValue: word >> 60) ?? .absent }
+    static func kind(_ word: UInt64) -> Kind {
+        // The tag of a case is its place in the list, and so is its raw value; only `make` writes
+        // words. `Kind(rawValue:)` would be a call and a search for every value that is visited.
+        unsafeBitCast(UInt8(truncatingIfNeeded: word >> 60), to: Kind.self)
+    }
 
     @inline(__always)
     static func length(_ word: UInt64) -> Int {

@@ -42,8 +42,10 @@ extension Array: TapeCollection where Element: Decodable {
                 try fill { try session.string(at: $0, path) }
             } else {
                 let child = try parent.child(index, key: key, position: position)
+                var spare: TapeDecoder?
                 try fill { place in
-                    try child.decode(Element.self, at: place, key: nil, position: filled)
+                    try child.decode(
+                        Element.self, at: place, position: filled, reusing: &spare)
                 }
             }
         }

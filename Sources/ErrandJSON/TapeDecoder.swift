@@ -4,11 +4,11 @@
 /// by one thread at a time and no access spans a call out of this module.
 final class TapeDecoder: Decoder {
     let session: DecodingSession
-    let index: Int
+    @exclusivity(unchecked) private(set) var index: Int
     let parent: TapeDecoder?
     /// The key under which the value stands; for items of arrays the position counts instead.
     let key: (any CodingKey)?
-    let position: Int
+    @exclusivity(unchecked) private(set) var position: Int
     let depth: Int
     /// Whether the value's keys are taken as they are, because they are data of a dictionary.
     let keepsKeys: Bool
@@ -17,7 +17,7 @@ final class TapeDecoder: Decoder {
     let words: UnsafePointer<UInt64>
     let bytes: UnsafePointer<UInt8>
     /// The index just past the last member of an object.
-    let stop: Int
+    @exclusivity(unchecked) private(set) var stop: Int
     /// The member behind the last one found; all containers of this value share it.
     @exclusivity(unchecked) var next: Int
     /// How many members have been looked at in vain.
@@ -123,6 +123,37 @@ final class TapeDecoder: Decoder {
         let child = try child(index, key: key, position: position)
         if session.foundation.handles(type) { return try session.foundation.decode(type, child) }
         return try T(from: child)
+    }
+
+    /// Decodes an item of an array, with the decoder of the item before if nobody kept it.
+    @inline(__always)
+    func decode<T: Decodable>(
+        _ type: T.Type, at index: Int, position: Int, reusing spare: inout TapeDecoder?
+    ) throws -> T {
+        guard isKnownUniquelyReferenced(&spare), let decoder = spare else {
+            if type == Bool.self || session.collection(type) != nil
+                || session.foundation.handles(type)
+            {
+                return try decode(type, at: index, key: nil, position: position)
+            }
+            let child = try child(index, key: nil, position: position)
+            spare = child
+            return try T(from: child)
+        }
+        decoder.restart(at: index, position: position)
+        return try T(from: decoder)
+    }
+
+    /// Makes a decoder ready for the next item of the same array.
+    @inline(__always)
+    private func restart(at index: Int, position: Int) {
+        self.index = index
+        self.position = position
+        next = index + 2
+        let isObject = words[index] >> 60 == Word.Kind.object.rawValue
+        stop = isObject ? Word.end(words[index + 1]) : 0
+        skipped = 0
+        table = nil
     }
 
     @inline(__always)

@@ -29,7 +29,8 @@ struct TapeParser {
     init(bytes: Bytes, count: Int, maximumDepth: Int) {
         start = bytes
         end = bytes + count
-        self.maximumDepth = maximumDepth
+        // Deeper, a tape could have more words than its indexes can count.
+        self.maximumDepth = min(maximumDepth, 1 << 30)
         next = bytes
         let capacity = count / 4 + 16
         words = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)

@@ -1,7 +1,8 @@
 import CSQLite
 import Foundation
 
-/// A database file that cannot be used: moves it out of the way, under a lock that all processes respect.
+/// A database file that cannot be used: moves it out of the way, under a lock that all processes
+/// respect.
 struct BrokenDatabase {
     let path: String
 
@@ -14,14 +15,16 @@ struct BrokenDatabase {
 
     func setAside() -> Outcome {
         let lock = open(path + ".repair", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        // Without the lock two processes could move each other's new file away: nothing but entries lost.
+        // Without the lock two processes could move each other's new file away: nothing but entries
+        // lost.
         if lock >= 0 { _ = flock(lock, LOCK_EX) }
         defer {
             if lock >= 0 { close(lock) }
         }
         if isUsable { return .mendedMeanwhile }
         let target = freeName
-        // The database first: should the process end here, SQLite drops a log without database by itself.
+        // The database first: should the process end here, SQLite drops a log without database by
+        // itself.
         guard rename(path, target) == 0 else {
             return .failed(String(cString: strerror(errno)))
         }

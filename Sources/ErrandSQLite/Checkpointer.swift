@@ -2,8 +2,8 @@ import Dispatch
 
 /// Moves the write-ahead log into the database.
 ///
-/// On a thread of its own and over a connection of its own, because this is the one thing that waits for
-/// the disk. Readers and writers go on meanwhile.
+/// On a thread of its own and over a connection of its own, because this is the one thing that
+/// waits for the disk. Readers and writers go on meanwhile.
 struct Checkpointer: Sendable {
     private let queue = DispatchQueue(label: "errand.store.checkpoint", qos: .utility)
 

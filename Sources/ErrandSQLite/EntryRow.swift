@@ -129,7 +129,8 @@ enum EntryRow {
             rest = rest[(end + 1)...]
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
                 let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)),
-                // More are no head that was ever stored, and `HTTPFields` stops the process at 65,535.
+                // More are no head that was ever stored, and `HTTPFields` stops the process at
+                // 65,535.
                 fields.count < 60_000
             else { return nil }
             let value = String(decoding: line[(colon + 1)...], as: UTF8.self)

@@ -43,15 +43,15 @@ final class OpenDatabase {
     }
 
     private static func configure(_ connection: SQLiteConnection) throws(SQLiteFailure) {
-        // No memory map: a file that somebody cuts short would end the process with SIGBUS. No automatic
-        // checkpoints: they would sync in the middle of a request, see `Checkpointer`.
+        // No memory map: a file that somebody cuts short would end the process with SIGBUS. No
+        // automatic checkpoints: they would sync in the middle of a request, see `Checkpointer`.
         try connection.execute(
             """
             PRAGMA journal_mode = WAL;
             PRAGMA synchronous = NORMAL;
             PRAGMA wal_autocheckpoint = 0;
             PRAGMA journal_size_limit = 8388608;
-            PRAGMA cache_size = -8192;
+            PRAGMA cache_size = -16384;
             PRAGMA temp_store = MEMORY;
             PRAGMA mmap_size = 0;
             PRAGMA trusted_schema = OFF;

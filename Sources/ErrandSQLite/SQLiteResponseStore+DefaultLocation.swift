@@ -1,8 +1,8 @@
 public import Foundation
 
 extension SQLiteResponseStore {
-    /// The usual place of a cache: `$XDG_CACHE_HOME/errand/<name>.sqlite`, by default below `~/.cache`, on
-    /// Linux; the user's Caches directory on Apple systems.
+    /// The usual place of a cache: `$XDG_CACHE_HOME/errand/<name>.sqlite`, by default below
+    /// `~/.cache`, on Linux; the user's Caches directory on Apple systems.
     ///
     /// - Parameter name: A file name; slashes and what else leads elsewhere are replaced.
     public static func defaultURL(named name: String) -> URL {

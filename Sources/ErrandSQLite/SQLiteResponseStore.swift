@@ -4,12 +4,13 @@ import Synchronization
 
 /// Answers in one SQLite database (write-ahead log), with a bounded memory in front of it.
 ///
-/// Several stores, in one process or in several, may share a file; each sees what the others write. An entry
-/// is written whole or not at all and survives the death of the process. A file that is no database, belongs to
-/// something else or is damaged is renamed to `….broken-1` and made anew; ``problems`` tells.
+/// Several stores, in one process or in several, may share a file; each sees what the others write.
+/// An entry is written whole or not at all and survives the death of the process. A file that is no
+/// database, belongs to something else or is damaged is renamed to `….broken-1` and made anew;
+/// ``problems`` tells.
 ///
-/// Nothing is opened before the first use, and making the directory and the file, readable for their owner
-/// only, is left to the store. For example:
+/// Nothing is opened before the first use, and making the directory and the file, readable for
+/// their owner only, is left to the store. For example:
 ///
 ///     let store = SQLiteResponseStore(url: SQLiteResponseStore.defaultURL(named: "airline"))
 ///     let agent = RequestAgent(configuration: configuration, store: store)
@@ -39,7 +40,8 @@ public final class SQLiteResponseStore: ResponseStore {
         self.init(path: path, limits: limits, now: { Date() })
     }
 
-    /// Makes a store in a file that need not exist yet, as ``init(path:maximumBytes:maximumMemoryBytes:)``.
+    /// Makes a store in a file that need not exist yet, as
+    /// ``init(path:maximumBytes:maximumMemoryBytes:)``.
     public convenience init(
         url: URL, maximumBytes: Int = 256 << 20, maximumMemoryBytes: Int = 8 << 20
     ) {
@@ -48,8 +50,8 @@ public final class SQLiteResponseStore: ResponseStore {
     }
 
     init(path: String, limits: StoreLimits, now: @escaping @Sendable () -> Date) {
-        // Absolute, so that a later change of directory changes nothing, and so that no name has a special
-        // meaning to SQLite.
+        // Absolute, so that a later change of directory changes nothing, and so that no name has a
+        // special meaning to SQLite.
         self.path = URL(fileURLWithPath: path).path
         self.now = now
         maximumBytes = limits.bytes
@@ -103,7 +105,8 @@ public final class SQLiteResponseStore: ResponseStore {
         try await perform { (state) throws(SQLiteFailure) in try state.remove([key]) }
     }
 
-    /// Removes the entries for which the predicate holds; `nil` removes all, and their bytes from the disk.
+    /// Removes the entries for which the predicate holds; `nil` removes all, and their bytes from
+    /// the disk.
     public func removeAll(
         where predicate: (@Sendable (StoredEntryInfo) -> Bool)?
     ) async throws(RequestError) {
@@ -153,8 +156,8 @@ public final class SQLiteResponseStore: ResponseStore {
 
     /// Runs something under the lock, and again while another process holds the database.
     ///
-    /// The thread is held for some microseconds: a hop to a queue and back would cost more than the work
-    /// itself. For another process it is given back, for up to five seconds in all.
+    /// The thread is held for some microseconds: a hop to a queue and back would cost more than the
+    /// work itself. For another process it is given back, for up to five seconds in all.
     private func perform<T: Sendable>(
         _ work: (inout StoreState) throws(SQLiteFailure) -> T
     ) async throws(RequestError) -> T {

@@ -118,8 +118,8 @@ struct StoreState {
         _ key: CacheKey, id: Int64, _ database: OpenDatabase, now: Int64
     ) throws(SQLiteFailure) -> StoredResponse? {
         guard let kept = front.value(for: id), kept.key == key else { return nil }
-        // Only now: a read from the database needs no such question, and what it brings while the version
-        // is an old one goes with the rest when somebody asks.
+        // Only now: a read from the database needs no such question, and what it brings while the
+        // version is an old one goes with the rest when somebody asks.
         let version = try database.dataVersion()
         guard version == frontVersion else {
             // Somebody else wrote, here or in another process.
@@ -208,8 +208,8 @@ struct StoreState {
             state.front.removeAll()
             state.touches.removeAll()
             try database.connection.execute("DELETE FROM entries")
-            // Who signs out wants the bytes gone, not only the rows. It waits for nobody: what another
-            // process holds up now goes with its own next time.
+            // Who signs out wants the bytes gone, not only the rows. It waits for nobody: what
+            // another process holds up now goes with its own next time.
             try? database.connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
         }
     }
@@ -230,9 +230,9 @@ struct StoreState {
 
     /// Drops what was not used for the longest until the limit holds with something to spare.
     ///
-    /// With up to 256 entries the order is exact. Beyond, each round looks at 256 entries chosen at random
-    /// and drops the oldest quarter of them: nearly the same, and it needs no index that would make every
-    /// write dearer.
+    /// With up to 256 entries the order is exact. Beyond, each round looks at 256 entries chosen at
+    /// random and drops the oldest quarter of them: nearly the same, and it needs no index that
+    /// would make every write dearer.
     private mutating func evict(from database: OpenDatabase) throws(SQLiteFailure) {
         guard try database.usedBytes() > limits.bytes else { return }
         writeBackAccesses()

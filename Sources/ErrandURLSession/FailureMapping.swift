@@ -59,7 +59,8 @@ enum FailureMapping {
             [
                 "chunk", "hexadecimal", "http/0.9", "unsupported http", "weird server reply",
                 "failed writing header", "header without colon", "nul byte", "nul in header",
-                "content-length", "out of memory", "too large header", "invalid status line",
+                "content-length", "out of memory", "too large header", "too large response",
+                "invalid status line",
                 "unsupported protocol",
             ]
         ),

@@ -172,6 +172,7 @@ final class URLSessionTransfer: Transfer {
             return (state.source, state.streams == 1)
         }
         guard let source, isFirst || request.options.mayReplay, source.rewind() else {
+            state.withLock { $0.bodyFailure = Self.notReplayed }
             return RefusingInputStream()
         }
         return stream(source)
@@ -191,6 +192,14 @@ final class URLSessionTransfer: Transfer {
         }
         finish()
         pump()
+    }
+
+    private static var notReplayed: RequestError {
+        RequestError(
+            .connectionLost, stage: .transport,
+            "The server closed the connection after it may have read the request, which is not sent "
+                + "again by itself: its method is not idempotent, or its body cannot be read again."
+        )
     }
 
     private static var noAnswer: RequestError {

@@ -39,6 +39,7 @@ import Testing
             #expect(JSONShape.any.matches(json))
             #expect(!(["a": [["b": .int]]] as JSONShape).matches(json))
             #expect([json, 1].count == 2)
+            #expect(json.foundationObject as? [Any] != nil || open.hasPrefix("{"))
         }
     }
 

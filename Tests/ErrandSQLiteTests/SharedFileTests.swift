@@ -25,7 +25,8 @@ struct SharedFileTests {
     @Test func survivesAKillAtAnyMomentAfterTheWrite() async throws {
         let store = SQLiteResponseStore(path: path)
         for number in 0..<50 { try await store.store(entry("\(number)"), for: key("\(number)")) }
-        // What a killed process leaves behind: database and log, unclosed, as they are at this moment.
+        // What a killed process leaves behind: database and log, unclosed, as they are at this
+        // moment.
         let copy = directory.path("copy.sqlite")
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)

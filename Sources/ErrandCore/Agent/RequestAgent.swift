@@ -12,6 +12,7 @@ public final class RequestAgent: Sendable {
         var configuration: Configuration
         var tasks: [UUID: RequestTask] = [:]
         var isShutDown = false
+        var activity = ActivityState()
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -21,6 +22,7 @@ public final class RequestAgent: Sendable {
     public let store: (any ResponseStore)?
 
     private let clock: any RequestClock
+    private let ownCookieJar: CookieJar
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
     private let state: Mutex<State>
@@ -39,9 +41,10 @@ public final class RequestAgent: Sendable {
         self.transport = transport
         self.store = store
         self.clock = clock
+        ownCookieJar = CookieJar(clock: clock)
         let writes = PendingCacheWrites()
         self.writes = writes
-        pipeline = Pipeline(flights: FlightTable(), writes: writes, scheduler: Scheduler())
+        pipeline = Pipeline(flights: FlightTable(), writes: writes)
         state = Mutex(State(configuration: configuration))
     }
 
@@ -51,6 +54,24 @@ public final class RequestAgent: Sendable {
     public var configuration: Configuration {
         get { state.withLock { $0.configuration } }
         set { state.withLock { $0.configuration = newValue } }
+    }
+
+    /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
+    public var cookieJar: CookieJar { configuration.cookieJar ?? ownCookieJar }
+
+    /// How many requests are under way: now, and whenever that changes.
+    ///
+    ///     for await count in agent.activity { spinner.isAnimating = count > 0 }
+    public var activity: ActivityCounter { ActivityCounter(agent: self) }
+
+    func subscribeToActivity() -> AsyncStream<Int> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { $0.activity.add(continuation, count: $0.tasks.count) }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.activity.remove(id) }
+        }
+        return stream
     }
 
     /// The tasks that have not ended, in no order.
@@ -63,7 +84,7 @@ public final class RequestAgent: Sendable {
     public func start(_ description: RequestDescription) -> RequestTask {
         let context = TaskContext(
             id: TaskID.next(), description: description, configuration: configuration,
-            transport: transport, store: store, clock: clock)
+            transport: transport, store: store, clock: clock, cookieJar: ownCookieJar)
         let task = RequestTask(context: context)
         let isTaken = state.withLock { state in
             guard !state.isShutDown else { return false }
@@ -71,6 +92,7 @@ public final class RequestAgent: Sendable {
             // entry whose work is not.
             task.begin { [self] in await run(task) }
             state.tasks[task.id] = task
+            state.activity.change(to: state.tasks.count)
             return true
         }
         if !isTaken {
@@ -140,6 +162,7 @@ public final class RequestAgent: Sendable {
         }
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.tasks[task.id] = nil
+            state.activity.change(to: state.tasks.count)
             guard state.isShutDown, state.tasks.isEmpty else { return [] }
             defer { state.idleWaiters = [] }
             return state.idleWaiters

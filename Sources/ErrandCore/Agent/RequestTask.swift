@@ -53,6 +53,12 @@ public final class RequestTask: Sendable, Identifiable {
         notify(.didResume)
     }
 
+    /// How urgent the task is: set it while the task waits and its place in the line changes.
+    public var priority: RequestPriority {
+        get { context.priority }
+        set { context.priority = newValue }
+    }
+
     /// How far the task is.
     public var progress: ProgressUpdates { ProgressUpdates(context.progress) }
 

@@ -2,18 +2,36 @@ import Foundation
 
 /// Puts arguments into the query, the body, or both (rows ENC-9, ENC-11, RSQ-2).
 struct ArgumentPlacing {
-    private let description: RequestDescription
+    private let endpoint: String
+    private let method: HTTPMethod
+    private let placement: ArgumentPlacement
+    private let serializer: RequestSerializer
+    private let ownBody: HTTPBody?
     private let encoding: ArgumentEncoding
     /// The endpoint's arguments and the shared ones; `nil` when there are none at all.
     private let arguments: Arguments?
 
-    init(description: RequestDescription, configuration: Configuration, shared: Arguments) {
-        self.description = description
+    /// Takes what it needs and no more: a description is large, and copies cost.
+    init(_ description: RequestDescription, _ configuration: Configuration, shared: Arguments) {
+        self.init(
+            description, configuration, arguments: description.arguments, shared: shared)
+    }
+
+    /// The same with other arguments than the endpoint's.
+    init(
+        _ description: RequestDescription, _ configuration: Configuration, arguments: Arguments?,
+        shared: Arguments
+    ) {
+        endpoint = description.endpoint
+        method = description.method
+        placement = description.argumentPlacement
+        serializer = description.requestSerializer
+        ownBody = description.body
         encoding = description.argumentEncoding ?? configuration.argumentEncoding
         if shared.isEmpty {
-            arguments = description.arguments
+            self.arguments = arguments
         } else {
-            arguments = (description.arguments ?? Arguments())
+            self.arguments = (arguments ?? Arguments())
                 .merging(shared: shared, fixedNames: configuration.fixedArgumentNames)
         }
     }
@@ -29,7 +47,7 @@ struct ArgumentPlacing {
 
     /// The endpoint's own body, else one made of the arguments, else none.
     func body() throws(RequestError) -> HTTPBody? {
-        if let body = description.body {
+        if let body = ownBody {
             guard isInBody, let arguments, !arguments.isEmpty else { return body }
             return try naming { () throws(RequestError) in
                 try body.addingMultipartFields(arguments, encoding: encoding)
@@ -40,10 +58,10 @@ struct ArgumentPlacing {
     }
 
     private func serialized() throws(RequestError) -> HTTPBody? {
-        switch description.requestSerializer {
+        switch serializer {
         case .form:
             // A form without arguments is an empty body with a type, for methods that are meant for bodies.
-            guard arguments?.isEmpty == false || isForm(description.method) else { return nil }
+            guard arguments?.isEmpty == false || isForm(method) else { return nil }
             let bytes = try FormWriter.bytes(of: arguments ?? Arguments(), encoding: encoding)
             return .data(Data(bytes), contentType: "application/x-www-form-urlencoded")
         case .json:
@@ -82,12 +100,11 @@ struct ArgumentPlacing {
     }
 
     private var isAutomaticallyInQuery: Bool {
-        let method = description.method
-        return method == .get || method == .head || method == .delete
+        method == .get || method == .head || method == .delete
     }
 
     private var isInQuery: Bool {
-        switch description.argumentPlacement {
+        switch placement {
         case .automatic: isAutomaticallyInQuery
         case .query, .queryAndBody: true
         case .body: false
@@ -95,7 +112,7 @@ struct ArgumentPlacing {
     }
 
     private var isInBody: Bool {
-        switch description.argumentPlacement {
+        switch placement {
         case .automatic: !isAutomaticallyInQuery
         case .body, .queryAndBody: true
         case .query: false
@@ -110,7 +127,7 @@ struct ArgumentPlacing {
             return try body()
         } catch {
             var error = error
-            error.message = "\(description.endpoint): \(error.message)"
+            error.message = "\(endpoint): \(error.message)"
             throw error
         }
     }

@@ -3,22 +3,24 @@ import HTTPTypes
 
 /// Puts a request's headers together (rows HDR-1 to HDR-6): the endpoint's, then the shared ones, then
 /// defaults, each only where a stronger one has not said anything.
-struct HeaderBuilder {
-    let description: RequestDescription
-    let configuration: Configuration
-
+enum HeaderBuilder {
     /// The headers in order: the endpoint's own first.
     ///
     /// - Throws: ``RequestError/Code/invalidHeader``, ``RequestError/Code/invalidCombination``.
-    func headers(
-        shared: HTTPFields, url: URI, body: HTTPBody?, apiVersion: String?
+    static func headers(
+        of description: RequestDescription, _ configuration: Configuration, shared: HTTPFields,
+        url: URI, body: HTTPBody?
     ) throws(RequestError) -> HTTPFields {
-        var fields = try ownFields()
-        try removeTransportFields(from: &fields, url: url, body: body, whose: "")
-        try addAuthorization(to: &fields)
+        var fields = try ownFields(of: description)
+        if !fields.isEmpty {
+            try removeTransportFields(
+                from: &fields, url: url, body: body, whose: "", of: description)
+        }
+        try addAuthorization(of: description, to: &fields)
         if !shared.isEmpty {
             var shared = shared
-            try removeTransportFields(from: &shared, url: url, body: body, whose: "shared ")
+            try removeTransportFields(
+                from: &shared, url: url, body: body, whose: "shared ", of: description)
             // A name with several values is one thing: all of its fields, or none.
             let own = fields
             for field in shared where !own.contains(field.name) { fields.append(field) }
@@ -26,41 +28,55 @@ struct HeaderBuilder {
         if let userInfo = url.userInfo, !fields.contains(.authorization) {
             fields[.authorization] = Self.basic(PercentEncoding.decode(userInfo.utf8))
         }
-        if let apiVersion, case .header(let name) = configuration.apiVersionPlacement {
-            let name = try checkedName(name)
+        if case .header(let name) = configuration.apiVersionPlacement,
+            let apiVersion = URLBuilder.version(of: description)
+        {
+            let name = try checkedName(name, description.endpoint)
             if !fields.contains(name) {
                 fields.append(
-                    HTTPField(name: name, value: try checked(apiVersion, of: name.rawName)))
+                    HTTPField(
+                        name: name,
+                        value: try checked(apiVersion, of: name.rawName, description.endpoint)))
             }
         }
         if let type = body?.contentType, !fields.contains(.contentType) {
             fields.append(
-                HTTPField(name: .contentType, value: try checked(type, of: "Content-Type")))
+                HTTPField(
+                    name: .contentType,
+                    value: try checked(type, of: "Content-Type", description.endpoint)))
         }
-        return try addingDefaults(to: fields)
+        return try addingDefaults(to: fields, description, configuration)
     }
 
-    private func ownFields() throws(RequestError) -> HTTPFields {
+    private static func ownFields(of description: RequestDescription) throws(RequestError)
+        -> HTTPFields
+    {
         if let custom = description.customRequest {
             var fields = HTTPFields()
             for (name, value) in custom.headers {
                 fields.append(
-                    HTTPField(name: try checkedName(name), value: try checked(value, of: name)))
+                    HTTPField(
+                        name: try checkedName(name, description.endpoint),
+                        value: try checked(value, of: name, description.endpoint)))
             }
             return fields
         }
         var fields = description.headers
         guard !description.headerFieldValues.isEmpty else { return fields }
         for (name, value) in description.headerFieldValues.sorted(by: { $0.key < $1.key }) {
-            let checkedName = try checkedName(name)
+            let checkedName = try checkedName(name, description.endpoint)
             fields[fields: checkedName] = []
             // NB: the subscript of HTTPFields would split a cookie into several fields.
-            fields.append(HTTPField(name: checkedName, value: try checked(value, of: name)))
+            fields.append(
+                HTTPField(
+                    name: checkedName, value: try checked(value, of: name, description.endpoint)))
         }
         return fields
     }
 
-    private func addAuthorization(to fields: inout HTTPFields) throws(RequestError) {
+    private static func addAuthorization(
+        of description: RequestDescription, to fields: inout HTTPFields
+    ) throws(RequestError) {
         guard let authorization = description.authorization, description.customRequest == nil
         else { return }
         guard !fields.contains(.authorization) else {
@@ -74,6 +90,7 @@ struct HeaderBuilder {
         case .basic(let user, let password):
             guard !user.utf8.contains(UInt8(ascii: ":")) else {
                 throw invalid(
+                    description.endpoint,
                     "has a user name with a colon, which Basic authorization cannot carry (RFC 7617)"
                 )
             }
@@ -81,12 +98,13 @@ struct HeaderBuilder {
         case .bearer(let token):
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 throw invalid(
+                    description.endpoint,
                     "has a bearer token that is empty, or holds spaces, line breaks or characters "
                         + "beyond ASCII")
             }
             value = "Bearer " + token
         case .custom(let text):
-            value = try checked(text, of: "Authorization")
+            value = try checked(text, of: "Authorization", description.endpoint)
         }
         fields.append(HTTPField(name: .authorization, value: value))
     }
@@ -96,29 +114,36 @@ struct HeaderBuilder {
     }
 
     /// Takes out what the transport writes by itself, if it agrees; refuses it otherwise.
-    private func removeTransportFields(
-        from fields: inout HTTPFields, url: URI, body: HTTPBody?, whose: String
+    private static func removeTransportFields(
+        from fields: inout HTTPFields, url: URI, body: HTTPBody?, whose: String,
+        of description: RequestDescription
     ) throws(RequestError) {
         if let value = fields[.contentLength] {
             guard let length = body?.knownLength ?? (body == nil ? 0 : nil), Int64(value) == length
-            else { throw owned("Content-Length", whose, "It is counted from the body.") }
+            else {
+                throw owned(
+                    description.endpoint, "Content-Length", whose, "It is counted from the body.")
+            }
             fields[.contentLength] = nil
         }
         if fields.contains(.transferEncoding) {
             throw owned(
-                "Transfer-Encoding", whose, "A stream without length is sent chunked by itself.")
+                description.endpoint, "Transfer-Encoding", whose,
+                "A stream without length is sent chunked by itself.")
         }
         if let host = Self.host, let value = fields[host] {
             guard value.lowercased() == url.authority else {
                 throw owned(
-                    "Host", whose,
+                    description.endpoint, "Host", whose,
                     "It is the URL's; transport.addressOverrides sends to another address.")
             }
             fields[host] = nil
         }
     }
 
-    private func addingDefaults(to fields: HTTPFields) throws(RequestError) -> HTTPFields {
+    private static func addingDefaults(
+        to fields: HTTPFields, _ description: RequestDescription, _ configuration: Configuration
+    ) throws(RequestError) -> HTTPFields {
         if fields.isEmpty && configuration.userAgent == nil { return DefaultHeaders.fields }
         var fields = fields
         for field in DefaultHeaders.fields where !fields.contains(field.name) {
@@ -128,14 +153,19 @@ struct HeaderBuilder {
             }
             guard !agent.isEmpty else { continue }
             fields.append(
-                HTTPField(name: .userAgent, value: try checked(agent, of: "User-Agent")))
+                HTTPField(
+                    name: .userAgent,
+                    value: try checked(agent, of: "User-Agent", description.endpoint)))
         }
         return fields
     }
 
-    private func checkedName(_ name: String) throws(RequestError) -> HTTPField.Name {
+    private static func checkedName(_ name: String, _ endpoint: String) throws(RequestError)
+        -> HTTPField.Name
+    {
         guard let field = HTTPField.Name(name) else {
             throw invalid(
+                endpoint,
                 "has a header named \(name.debugDescription), which is not a token: letters, digits "
                     + "and !#$%&'*+-.^_`|~ only")
         }
@@ -143,23 +173,28 @@ struct HeaderBuilder {
     }
 
     /// The value, if it may be sent; the error names the header and keeps the value to itself.
-    private func checked(_ value: String, of name: String) throws(RequestError) -> String {
+    private static func checked(
+        _ value: String, of name: String, _ endpoint: String
+    ) throws(RequestError) -> String {
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw invalid(
+                endpoint,
                 "has a header \(name.debugDescription) whose value holds a line break, NUL or another "
                     + "control character; encode the value or leave it out")
         }
         return value
     }
 
-    private func invalid(_ problem: String) -> RequestError {
-        RequestError(.invalidHeader, stage: .build, "\(description.endpoint) \(problem).")
+    private static func invalid(_ endpoint: String, _ problem: String) -> RequestError {
+        RequestError(.invalidHeader, stage: .build, "\(endpoint) \(problem).")
     }
 
-    private func owned(_ name: String, _ whose: String, _ hint: String) -> RequestError {
+    private static func owned(
+        _ endpoint: String, _ name: String, _ whose: String, _ hint: String
+    ) -> RequestError {
         RequestError(
             .invalidHeader, stage: .build,
-            "\(description.endpoint) has a \(whose)header \(name), which the transport writes. "
+            "\(endpoint) has a \(whose)header \(name), which the transport writes. "
                 + "Leave it out. \(hint)")
     }
 

@@ -17,35 +17,29 @@ package struct RequestBuilder {
         _ description: RequestDescription, configuration: Configuration, sharedHeaders: HTTPFields,
         sharedArguments: Arguments, relativeURL: String
     ) throws(RequestError) -> TransportRequest {
-        let settings = RequestSettings(description: description, configuration: configuration)
         let method = description.customRequest?.method ?? description.method
-        try settings.check(method)
-
-        let urls = URLBuilder(configuration: configuration)
+        try RequestSettings.check(method, of: description)
         var url: URI
-        var body: HTTPBody?
+        let body: HTTPBody?
         if let custom = description.customRequest {
-            url = try urls.url(of: description, relativeURL: custom.url)
+            url = try URLBuilder.url(of: description, configuration, relativeURL: custom.url)
             body = custom.body
         } else {
-            url = try urls.url(of: description, relativeURL: relativeURL)
-            let arguments = ArgumentPlacing(
-                description: description, configuration: configuration, shared: sharedArguments)
+            url = try URLBuilder.url(of: description, configuration, relativeURL: relativeURL)
+            let arguments = ArgumentPlacing(description, configuration, shared: sharedArguments)
             url.appendQuery(try arguments.query())
             body = try arguments.body()
         }
-        try settings.check(body, with: method)
-
-        let headers = try HeaderBuilder(description: description, configuration: configuration)
-            .headers(
-                shared: description.customRequest == nil ? sharedHeaders : [:], url: url,
-                body: body,
-                apiVersion: urls.version(of: description))
+        try RequestSettings.check(body, with: method, of: description)
+        let headers = try HeaderBuilder.headers(
+            of: description, configuration,
+            shared: description.customRequest == nil ? sharedHeaders : [:], url: url, body: body)
         url.userInfo = nil
         url.fragment = nil
         return TransportRequest(
             method: method, url: url, headers: headers, body: body,
-            timeouts: try settings.timeouts(), options: settings.options(for: method))
+            timeouts: try RequestSettings.timeouts(of: description, configuration),
+            options: RequestSettings.options(for: method, of: description, configuration))
     }
 
     /// An absolute address that may be sent: what a filter of absolute URLs made.
@@ -71,41 +65,20 @@ package struct RequestBuilder {
         return url
     }
 
-    /// The key of a request whose endpoint drops arguments from it (row CAC-7).
-    ///
-    /// `nil` when it drops none, then the request itself makes the key; and for a body whose bytes are not
-    /// known.
-    ///
-    /// - Throws: ``RequestError/Code/invalidArguments``.
-    package static func cacheKey(
-        for request: TransportRequest, description: RequestDescription,
-        configuration: Configuration, sharedArguments: Arguments
-    ) throws(RequestError) -> CacheKey? {
-        try keyRequest(
-            for: request, description: description, configuration: configuration,
-            sharedArguments: sharedArguments
-        ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cacheIdentity) }
-    }
-
     /// The same request with the arguments that count for the cache's key, where they differ (row CAC-7).
     ///
-    /// `nil` when the endpoint drops none: then the request itself makes the key.
+    /// `nil` when the endpoint names none: then the request itself makes the key.
     ///
     /// - Throws: ``RequestError/Code/invalidArguments``.
-    static func keyRequest(
+    package static func keyRequest(
         for request: TransportRequest, description: RequestDescription,
         configuration: Configuration, sharedArguments: Arguments
     ) throws(RequestError) -> TransportRequest? {
         guard description.customRequest == nil, let counting = description.cacheArguments
         else { return nil }
-        func placing(_ arguments: Arguments?) -> ArgumentPlacing {
-            var copy = description
-            copy.arguments = arguments
-            return ArgumentPlacing(
-                description: copy, configuration: configuration, shared: sharedArguments)
-        }
-        let full = placing(description.arguments)
-        let reduced = placing(counting)
+        let full = ArgumentPlacing(description, configuration, shared: sharedArguments)
+        let reduced = ArgumentPlacing(
+            description, configuration, arguments: counting, shared: sharedArguments)
         var key = request
         let query = try full.query()
         if !query.isEmpty, let present = request.url.query, present.hasSuffix(query) {

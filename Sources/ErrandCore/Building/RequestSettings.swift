@@ -1,10 +1,11 @@
 /// What a request takes from its endpoint or else from the configuration, checked.
-struct RequestSettings {
-    let description: RequestDescription
-    let configuration: Configuration
-
+///
+/// Descriptions and configurations are large: they are handed on, never stored, because each copy costs.
+enum RequestSettings {
     /// Refuses a method that is no token, and a validator that can never match.
-    func check(_ method: HTTPMethod) throws(RequestError) {
+    static func check(
+        _ method: HTTPMethod, of description: RequestDescription
+    ) throws(RequestError) {
         guard method.rawValue.isToken else {
             throw RequestError(
                 .invalidMethod, stage: .build,
@@ -31,7 +32,9 @@ struct RequestSettings {
     }
 
     /// Refuses a body where HTTP allows none (row MET-4).
-    func check(_ body: HTTPBody?, with method: HTTPMethod) throws(RequestError) {
+    static func check(
+        _ body: HTTPBody?, with method: HTTPMethod, of description: RequestDescription
+    ) throws(RequestError) {
         guard let body else { return }
         if method == .head || method == .trace {
             throw RequestError(
@@ -46,21 +49,29 @@ struct RequestSettings {
         }
     }
 
-    func timeouts() throws(RequestError) -> Timeouts {
+    static func timeouts(
+        of description: RequestDescription, _ configuration: Configuration
+    ) throws(RequestError) -> Timeouts {
         let timeouts = description.timeouts ?? configuration.timeouts
-        for (name, limit) in [
-            ("connect", timeouts.connect), ("idle", timeouts.idle), ("total", timeouts.total),
-        ] {
-            guard let limit, limit <= .zero else { continue }
-            throw RequestError(
-                .invalidConfiguration, stage: .build,
-                "\(description.endpoint)'s timeouts.\(name) is \(limit); it must be more than zero, "
-                    + "or nil for no limit.")
-        }
+        try check(timeouts.connect, "connect", of: description)
+        try check(timeouts.idle, "idle", of: description)
+        try check(timeouts.total, "total", of: description)
         return timeouts
     }
 
-    func options(for method: HTTPMethod) -> TransportOptions {
+    private static func check(
+        _ limit: Duration?, _ name: String, of description: RequestDescription
+    ) throws(RequestError) {
+        guard let limit, limit <= .zero else { return }
+        throw RequestError(
+            .invalidConfiguration, stage: .build,
+            "\(description.endpoint)'s timeouts.\(name) is \(limit); it must be more than zero, "
+                + "or nil for no limit.")
+    }
+
+    static func options(
+        for method: HTTPMethod, of description: RequestDescription, _ configuration: Configuration
+    ) -> TransportOptions {
         var options = configuration.transport
         options.mayReplay = method.isIdempotent
         options.allowsCellularAccess =

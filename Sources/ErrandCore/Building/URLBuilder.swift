@@ -1,20 +1,18 @@
 /// Makes the address of a request from the endpoint's URL and the bases (rows URL-1 to URL-8).
-struct URLBuilder {
-    let configuration: Configuration
-
+enum URLBuilder {
     /// The absolute address, with the endpoint's own query and fragment, without the arguments.
     ///
     /// - Parameter relativeURL: The endpoint's URL, after the filters.
     /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/noBaseURL``.
-    func url(
-        of description: RequestDescription, relativeURL: String
+    static func url(
+        of description: RequestDescription, _ configuration: Configuration, relativeURL: String
     ) throws(RequestError) -> URI {
         let reference = try parse(relativeURL, of: "url", endpoint: description.endpoint)
         if reference.scheme != nil {
             return try checkedAbsolute(reference, endpoint: description.endpoint)
         }
-        let base = try base(of: description, isURLEmpty: relativeURL.isEmpty)
-        var url = try join(base, reference, text: relativeURL, description)
+        let base = try base(of: description, configuration, isURLEmpty: relativeURL.isEmpty)
+        var url = try join(base, reference, text: relativeURL, description, configuration)
         if let version = version(of: description),
             case .query(let name) = configuration.apiVersionPlacement
         {
@@ -28,7 +26,7 @@ struct URLBuilder {
     }
 
     /// The API version without slashes around it; `nil` where there is none.
-    func version(of description: RequestDescription) -> String? {
+    static func version(of description: RequestDescription) -> String? {
         guard let version = description.apiVersion else { return nil }
         let trimmed = version.drop { $0 == "/" }
         guard let last = trimmed.lastIndex(where: { $0 != "/" }) else { return nil }
@@ -36,14 +34,16 @@ struct URLBuilder {
     }
 
     /// Which base counts (row URL-2): an empty one is none.
-    private func base(
-        of description: RequestDescription, isURLEmpty: Bool
+    private static func base(
+        of description: RequestDescription, _ configuration: Configuration, isURLEmpty: Bool
     ) throws(RequestError) -> URI {
-        var candidates = [description.baseURL, configuration.baseURL]
+        var candidate: String?
         if description.usesCDN {
-            candidates = [description.cdnURL, configuration.cdnURL] + candidates
+            candidate = nonEmpty(description.cdnURL) ?? nonEmpty(configuration.cdnURL)
         }
-        guard let text = candidates.lazy.compactMap(\.self).first(where: { !$0.isEmpty }) else {
+        guard
+            let text = candidate ?? nonEmpty(description.baseURL) ?? nonEmpty(configuration.baseURL)
+        else {
             throw isURLEmpty
                 ? RequestError(
                     .invalidURL, stage: .build,
@@ -65,14 +65,19 @@ struct URLBuilder {
         return base
     }
 
-    private func join(
-        _ base: URI, _ reference: URI, text: String, _ description: RequestDescription
+    private static func nonEmpty(_ text: String?) -> String? {
+        text?.isEmpty == false ? text : nil
+    }
+
+    private static func join(
+        _ base: URI, _ reference: URI, text: String, _ description: RequestDescription,
+        _ configuration: Configuration
     ) throws(RequestError) -> URI {
         var base = base
         base.fragment = nil
         if base.path.utf8.last != UInt8(ascii: "/") { base.path += "/" }
         var reference = reference
-        let version = pathVersion(of: description)
+        let version = pathVersion(of: description, configuration)
         switch configuration.urlJoining {
         case .rfc3986:
             if let version, reference.host == nil {
@@ -94,7 +99,9 @@ struct URLBuilder {
         }
     }
 
-    private func pathVersion(of description: RequestDescription) -> String? {
+    private static func pathVersion(
+        of description: RequestDescription, _ configuration: Configuration
+    ) -> String? {
         guard case .path = configuration.apiVersionPlacement,
             let version = version(of: description)
         else { return nil }
@@ -103,7 +110,7 @@ struct URLBuilder {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func parse(
+    private static func parse(
         _ text: String, of what: String, endpoint: String
     ) throws(RequestError) -> URI {
         do throws(RequestError) {
@@ -114,7 +121,7 @@ struct URLBuilder {
         }
     }
 
-    private func checkedAbsolute(_ url: URI, endpoint: String) throws(RequestError) -> URI {
+    private static func checkedAbsolute(_ url: URI, endpoint: String) throws(RequestError) -> URI {
         guard url.scheme == "http" || url.scheme == "https" else {
             throw RequestError(
                 .invalidURL, stage: .build,

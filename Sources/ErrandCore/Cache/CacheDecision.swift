@@ -1,6 +1,7 @@
 package import Foundation
 
-/// What the request in hand says about the store: everything a decision needs beside entry and time.
+/// What the request in hand says about the store: everything a decision needs beside entry and
+/// time.
 package struct CacheRules: Sendable, Hashable {
     package var policy: CachePolicy
     package var cacheSeconds: Int
@@ -70,7 +71,8 @@ extension CacheRules {
         }
     }
 
-    /// Whether an answer from the network is stored: caching is on and lasts for some time (rows CAC-1, CAC-10).
+    /// Whether an answer from the network is stored: caching is on and lasts for some time (rows
+    /// CAC-1, CAC-10).
     package var saves: Bool { cacheSeconds > 0 && !isDownload }
 
     /// The checks of row CAC-3, in its order; the first one that fails names the reason.
@@ -95,8 +97,8 @@ extension CacheRules {
 
     /// Whether this failure of the network lets ``CachePolicy/loadElseCache`` take what is stored.
     ///
-    /// Yes for everything between here and the server and for the statuses of RFC 5861 §4. No where the
-    /// server answered and the answer was wrong, and no where nobody wants an answer any more.
+    /// Yes for everything between here and the server and for the statuses of RFC 5861 §4. No where
+    /// the server answered and the answer was wrong, and no where nobody wants an answer any more.
     package func fallsBack(after error: RequestError) -> Bool {
         switch error.code {
         case .cancelled, .agentShutDown, .unsupported: false

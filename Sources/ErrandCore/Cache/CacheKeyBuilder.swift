@@ -2,9 +2,10 @@ package import HTTPTypes
 
 /// Makes the key of a final request (row CAC-7).
 ///
-/// Everything that decides about the answer is in it, a line each: the method, the URL without fragment,
-/// `Accept` and `Accept-Language`, the digest of the body, and last whose data it is, so that two users
-/// have a slot each (row CAC-5). Credentials and other headers are not: a new token is no new answer.
+/// Everything that decides about the answer is in it, a line each: the method, the URL without
+/// fragment, `Accept` and `Accept-Language`, the digest of the body, and last whose data it is, so
+/// that two users have a slot each (row CAC-5). Credentials and other headers are not: a new token
+/// is no new answer.
 package enum CacheKeyBuilder {
     /// The key of a request; `nil` digest where there is no body.
     package static func key(

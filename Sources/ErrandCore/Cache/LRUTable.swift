@@ -1,19 +1,22 @@
 /// A dictionary bounded by cost that forgets what was not asked for the longest.
 ///
-/// A doubly linked list inside an array: every operation but ``removeAll(where:)`` takes the same time
-/// however many values there are.
+/// A doubly linked list inside an array: every operation but ``removeAll(where:)`` takes the same
+/// time however many values there are.
 package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private struct Node {
+    private struct Slot {
         var key: Key
         var value: Value
         var cost: Int
+    }
+
+    /// Apart from the values, so that moving an entry to the front copies none of them.
+    private struct Link {
         var older: Int
         var newer: Int
     }
 
-    private static var none: Int { -1 }
-
-    private var nodes: [Node?] = []
+    private var slots: [Slot?] = []
+    private var links: [Link] = []
     private var free: [Int] = []
     private var index: [Key: Int] = [:]
     private var newest = -1
@@ -35,7 +38,7 @@ package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             unlink(slot)
             linkAsNewest(slot)
         }
-        return nodes[slot]?.value
+        return slots[slot]?.value
     }
 
     /// Puts a value in as the newest and lets go of the oldest until the limit holds.
@@ -45,15 +48,16 @@ package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package mutating func insert(_ value: Value, for key: Key, cost: Int) -> Bool {
         remove(key)
         guard cost <= limit else { return false }
-        while totalCost > limit - cost, let node = node(oldest) { remove(node.key) }
-        let node = Node(key: key, value: value, cost: cost, older: Self.none, newer: Self.none)
+        while totalCost > limit - cost, oldest >= 0, let key = slots[oldest]?.key { remove(key) }
+        let entry = Slot(key: key, value: value, cost: cost)
         let slot: Int
         if let reused = free.popLast() {
             slot = reused
-            nodes[slot] = node
+            slots[slot] = entry
         } else {
-            slot = nodes.count
-            nodes.append(node)
+            slot = slots.count
+            slots.append(entry)
+            links.append(Link(older: -1, newer: -1))
         }
         index[key] = slot
         totalCost += cost
@@ -63,12 +67,12 @@ package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
-        guard let slot = index.removeValue(forKey: key), let node = nodes[slot] else { return nil }
+        guard let slot = index.removeValue(forKey: key) else { return nil }
         unlink(slot)
-        nodes[slot] = nil
         free.append(slot)
-        totalCost -= node.cost
-        return node.value
+        guard let entry = slots[slot].take() else { return nil }
+        totalCost -= entry.cost
+        return entry.value
     }
 
     package mutating func removeAll() { self = LRUTable(limit: limit) }
@@ -82,25 +86,22 @@ package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var result: [(Key, Value)] = []
         result.reserveCapacity(count)
         var slot = newest
-        while let node = node(slot) {
-            result.append((node.key, node.value))
-            slot = node.older
+        while slot >= 0 {
+            if let entry = slots[slot] { result.append((entry.key, entry.value)) }
+            slot = links[slot].older
         }
         return result
     }
 
-    private func node(_ slot: Int) -> Node? { slot >= 0 ? nodes[slot] : nil }
-
     private mutating func unlink(_ slot: Int) {
-        guard let node = node(slot) else { return }
-        if node.newer >= 0 { nodes[node.newer]?.older = node.older } else { newest = node.older }
-        if node.older >= 0 { nodes[node.older]?.newer = node.newer } else { oldest = node.newer }
+        let link = links[slot]
+        if link.newer >= 0 { links[link.newer].older = link.older } else { newest = link.older }
+        if link.older >= 0 { links[link.older].newer = link.newer } else { oldest = link.newer }
     }
 
     private mutating func linkAsNewest(_ slot: Int) {
-        nodes[slot]?.older = newest
-        nodes[slot]?.newer = Self.none
-        if newest >= 0 { nodes[newest]?.newer = slot }
+        links[slot] = Link(older: newest, newer: -1)
+        if newest >= 0 { links[newest].newer = slot }
         newest = slot
         if oldest < 0 { oldest = slot }
     }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A store that lives as long as the process: for tests, and for answers that must not touch a disk.
+/// A store that lives as long as the process: for tests, and for answers that must not touch a
+/// disk.
 ///
 /// When the bytes exceed the limit, what was not read for the longest goes. For example:
 ///

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Writes that are on their way to the store: who reads meanwhile sees them already.
 ///
-/// One table serves one agent. Writes happen one after the other, so that of two for one key the later one
-/// stays; a write that has not begun is replaced by a later one. The owner calls ``flush()`` before it
-/// lets go of the store, or the process.
+/// One table serves one agent. Writes happen one after the other, so that of two for one key the
+/// later one stays; a write that has not begun is replaced by a later one. The owner calls
+/// ``flush()`` before it lets go of the store, or the process.
 package final class PendingCacheWrites: Sendable {
     /// What is to be done with a key.
     package enum Operation: Sendable {
@@ -75,7 +75,8 @@ package final class PendingCacheWrites: Sendable {
                 operation: operation, store: store, serial: state.serial, onEnd: [onEnd])
             if let earlier = state.writes[key] {
                 state.bytes -= earlier.size
-                // Under way: its end is told by who carries it out. Else the later one stands for both.
+                // Under way: its end is told by who carries it out. Else the later one stands for
+                // both.
                 if !earlier.isUnderWay { write.onEnd = earlier.onEnd + write.onEnd }
             }
             if state.writes[key]?.isUnderWay ?? true { state.order.append(key) }

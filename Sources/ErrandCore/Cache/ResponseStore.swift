@@ -29,7 +29,8 @@ public protocol ResponseStore: Sendable {
 
 /// What identifies an answer: the canonical final request (row CAC-7), never a description.
 public struct CacheKey: Sendable, Hashable {
-    /// Method, final URL, `Accept`, `Accept-Language`, digest of the body, and identity, each on a line.
+    /// Method, final URL, `Accept`, `Accept-Language`, digest of the body, and identity, each on a
+    /// line.
     public let canonical: String
 
     /// Makes a key of its canonical text.

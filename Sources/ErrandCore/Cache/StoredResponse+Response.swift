@@ -13,7 +13,8 @@ extension StoredResponse {
             appVersion: rules.appVersion, identity: rules.identity, tag: tag)
     }
 
-    /// The answer as it was; `nil` when what is stored can be no answer (row CAC-9: strict decoding).
+    /// The answer as it was; `nil` when what is stored can be no answer (row CAC-9: strict
+    /// decoding).
     ///
     /// - Parameter requestURL: The address asked for: nearly always the one that answered, and need not be
     ///   parsed then.

@@ -8,6 +8,13 @@ public struct Configuration: Sendable {
     public var baseURL: String?
     /// The base of requests that use the CDN.
     public var cdnURL: String?
+    /// Places where the service lives, by name (default none).
+    public var environments: [String: Environment] = [:]
+    /// The name of the environment in use.
+    ///
+    /// `nil`, the default, uses ``baseURL`` and ``cdnURL`` as they are. A name that ``environments`` lacks fails
+    /// requests with ``RequestError/Code/invalidConfiguration``.
+    public var environment: String?
     /// How base and path are joined (default ``URLJoining/rfc3986``).
     public var urlJoining: URLJoining = .rfc3986
     /// Where an endpoint's API version goes (row URL-8).
@@ -21,6 +28,12 @@ public struct Configuration: Sendable {
     public var sharedHeaders: HTTPFields = [:]
     /// Headers made for each request, later than ``sharedHeaders``; the request's own win.
     public var headerProvider: (@Sendable () async throws -> HTTPFields)?
+    /// Headers of requests to some hosts; stronger than the shared ones, weaker than the request's own.
+    ///
+    /// They do not follow redirects to other origins. Off with an endpoint's `usesSharedHeaders`.
+    public var hostHeaders: [HostPattern: HTTPFields] = [:]
+    /// Who puts credentials on requests to which hosts; the first that matches (default none).
+    public var authenticators: [HostAuthenticator] = []
     /// Arguments of every request; the request's own win (row CFG-3).
     public var sharedArguments: Arguments = [:]
     /// Arguments made for each request, later than ``sharedArguments``; the request's own win.
@@ -32,6 +45,13 @@ public struct Configuration: Sendable {
     /// The `User-Agent`; `nil` sends one that names Errand.
     public var userAgent: String?
 
+    /// Whether cookies are sent and stored at all (default true).
+    ///
+    /// An endpoint's `usesCookies` decides for it alone.
+    public var usesCookies = true
+    /// Where cookies are kept; `nil`, the default, is in memory, for each agent its own.
+    public var cookieJar: CookieJar?
+
     /// Time limits of requests that name none.
     public var timeouts = Timeouts()
     /// Retry of requests that name none (default none).
@@ -40,6 +60,25 @@ public struct Configuration: Sendable {
     public var redirectPolicy = RedirectPolicy.follow
     /// How many requests are under way at once in all; `nil` has no limit (default none).
     public var maximumRequestsInFlight: Int?
+    /// How many requests are under way at once in all, to one host, with one tag, and how many wait (default
+    /// no limit).
+    public var limits = RequestLimits()
+    /// How often requests go to each host (default no limit).
+    public var rateLimit: RateLimit?
+    /// How often requests go to these hosts, in place of ``rateLimit``.
+    public var hostRateLimits: [String: RateLimit] = [:]
+    /// Whether hosts are left in peace as `Retry-After` and `RateLimit` headers ask (default false).
+    public var learnsRateLimits = false
+    /// How many retries each host may cost; `nil`, the default, has no limit.
+    public var retryBudget: RetryBudget?
+    /// When a failing host is left in peace; `nil`, the default, is never.
+    public var circuitBreaker: CircuitBreakerPolicy?
+    /// Decides about failed attempts before the policy does; `nil`, the default, leaves it to the policy.
+    public var retryDecider: (@Sendable (FailedAttempt) -> RetryVerdict)?
+    /// Tells whether there is a network, for ``connectivityPolicy``.
+    public var reachability: (any Reachability)?
+    /// What happens to requests while there is no network (default ``ConnectivityPolicy/ignore``).
+    public var connectivityPolicy = ConnectivityPolicy.ignore
     /// Settings of the transport.
     public var transport = TransportOptions()
 

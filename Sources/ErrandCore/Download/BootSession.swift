@@ -1,8 +1,10 @@
 import Foundation
 
-/// The present run of the operating system: the same for every process until the machine starts again.
+/// The present run of the operating system: the same for every process until the machine starts
+/// again.
 enum BootSession {
-    /// Its name; `nil` where the system has none to give, then only what is safe on the disk counts.
+    /// Its name; `nil` where the system has none to give, then only what is safe on the disk
+    /// counts.
     static let current: String? = {
         #if os(Linux)
             guard let handle = FileHandle(forReadingAtPath: "/proc/sys/kernel/random/boot_id"),

@@ -16,8 +16,8 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     package var offset: Int64
     /// The run of the operating system in which the part file was written.
     ///
-    /// While it is the same, every byte that was written is there, also those the disk has not seen: a killed
-    /// process loses nothing. After a crash of the machine only ``offset`` counts.
+    /// While it is the same, every byte that was written is there, also those the disk has not
+    /// seen: a killed process loses nothing. After a crash of the machine only ``offset`` counts.
     package var session: String?
 
     package init(

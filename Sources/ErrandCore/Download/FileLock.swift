@@ -33,10 +33,11 @@ enum FileLock {
     }
 
     private static func openUntilCurrent(_ url: URL) throws(RequestError) -> Int32 {
-        // Between opening and locking another process may have finished and renamed the file: then the lock is
-        // on its destination, and only a file that still has its name will do.
+        // Between opening and locking another process may have finished and renamed the file: then
+        // the lock is on its destination, and only a file that still has its name will do.
         for _ in 0..<100 {
-            // Not through a link: whoever may write to the directory must not choose what is overwritten.
+            // Not through a link: whoever may write to the directory must not choose what is
+            // overwritten.
             let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
             let descriptor = open(url.path, flags, 0o666)
             guard descriptor >= 0 else {

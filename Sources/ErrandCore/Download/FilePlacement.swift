@@ -1,6 +1,7 @@
 import Foundation
 
-/// Gives a whole part file its name, in one step and by the policy for files that are there (row DL-3).
+/// Gives a whole part file its name, in one step and by the policy for files that are there (row
+/// DL-3).
 enum FilePlacement {
     static func place(
         _ destination: DownloadDestination, _ policy: DownloadPlan.ExistingFile

@@ -4,10 +4,11 @@ import Synchronization
 
 /// A part file, opened and locked: what a download writes to until it is whole.
 ///
-/// Whoever is killed at any moment leaves one of these: no journal, then the part is worth nothing; or a
-/// journal whose validator belongs to the bytes of the part. The order that sees to it: to begin anew the
-/// journal goes before the first byte; the journal's offset is raised only after the bytes below it are on
-/// the disk; the part becomes the destination in one step, whole and synced; the journal goes last.
+/// Whoever is killed at any moment leaves one of these: no journal, then the part is worth nothing;
+/// or a journal whose validator belongs to the bytes of the part. The order that sees to it: to
+/// begin anew the journal goes before the first byte; the journal's offset is raised only after the
+/// bytes below it are on the disk; the part becomes the destination in one step, whole and synced;
+/// the journal goes last.
 package final class PartFile: Sendable {
     private struct State {
         var descriptor: Int32
@@ -116,7 +117,8 @@ package final class PartFile: Sendable {
     /// Makes what is there safe, then says so in the journal; in this order.
     private func sync() {
         let (descriptor, size) = state.withLock { ($0.descriptor, $0.size) }
-        // A failure costs nothing but safety of these bytes; the last sync before the rename must succeed.
+        // A failure costs nothing but safety of these bytes; the last sync before the rename must
+        // succeed.
         let isSafe = descriptor >= 0 && Self.flush(descriptor)
         let journal = state.withLock { state -> DownloadJournal? in
             state.isSyncing = false

@@ -5,7 +5,7 @@ import HTTPTypes
 package struct AdaptStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let description = exchange.description
-        let configuration = exchange.configuration
+        let configuration = try exchange.configuration.inEnvironment()
         var exchange = exchange
 
         let url = try await filter(description.url, by: configuration.urlFilters, of: description)
@@ -38,6 +38,8 @@ package struct AdaptStep: Step {
                 request.url.string, by: configuration.absoluteURLFilters, of: description)
             request.url = try RequestBuilder.absoluteURL(parsing: text)
         }
+        exchange.boundHeaders = try HostHeaders.add(
+            to: &request, of: description, configuration: configuration)
         for processor in configuration.requestProcessors {
             let before = request
             request = try await adapting("A request processor") {

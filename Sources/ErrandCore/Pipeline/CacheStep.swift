@@ -2,11 +2,11 @@ import Foundation
 
 /// Answers from the store where the rules allow it, and stores what the network brings.
 ///
-/// It stands outside validation, so that only validated answers are stored; a stored answer is validated
-/// again when it is used, because the validator may have become stricter since (row VAL-18). The store is a
-/// help and no condition: when it fails the request goes to the network, and only
-/// ``CachePolicy/cacheOnly`` tells of it. Where `Cache-Control` of request or answer says otherwise is
-/// not looked at: cache time and version rule here.
+/// It stands outside validation, so that only validated answers are stored; a stored answer is
+/// validated again when it is used, because the validator may have become stricter since (row
+/// VAL-18). The store is a help and no condition: when it fails the request goes to the network,
+/// and only ``CachePolicy/cacheOnly`` tells of it. Where `Cache-Control` of request or answer says
+/// otherwise is not looked at: cache time and version rule here.
 package struct CacheStep: Step {
     package typealias Validation =
         @Sendable (Response, RequestDescription) throws(RequestError) -> Void

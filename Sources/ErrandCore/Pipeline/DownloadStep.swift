@@ -3,10 +3,10 @@ import HTTPTypes
 
 /// Brings a body into a file: resumed where an earlier run stopped, complete or not at all.
 ///
-/// It stands inside retry, so that a further attempt goes on where the last one broke off, and outside
-/// validation, so that an error's body is an error and no file. The answer to a range that turns out to be
-/// empty (416) therefore arrives as validation's error. What fails or is cancelled leaves part and journal for
-/// the next start.
+/// It stands inside retry, so that a further attempt goes on where the last one broke off, and
+/// outside validation, so that an error's body is an error and no file. The answer to a range that
+/// turns out to be empty (416) therefore arrives as validation's error. What fails or is cancelled
+/// leaves part and journal for the next start.
 package struct DownloadStep: Step {
     package init() {}
 
@@ -73,8 +73,8 @@ private struct DownloadVisit {
             case .complete(let response):
                 return try await settle(response)
             case .partial(let total):
-                // A server may send less than was asked for (RFC 9110 §15.3.7); without any progress it
-                // would go on for ever.
+                // A server may send less than was asked for (RFC 9110 §15.3.7); without any
+                // progress it would go on for ever.
                 guard case .resume(_, let validator, _) = start, file.size > sizeBefore else {
                     throw RequestError(
                         .resumeFailed, stage: .transport,

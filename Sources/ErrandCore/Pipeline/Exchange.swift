@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// What one step hands to the next: the request in its present form.
 package struct Exchange: Sendable {
     /// What stays the same from start to end of the task.
@@ -10,6 +12,10 @@ package struct Exchange: Sendable {
     package var sink: (any ResponseSink)?
     /// The key of the request as `cacheArguments` would have it; `nil` where the request's own holds.
     package var cacheKey: CacheKey?
+    /// Headers that belong to the present origin and stay there when a redirect leads elsewhere.
+    package var boundHeaders: Set<HTTPField.Name> = []
+    /// Whether a redirect has led away from the first address's origin: credentials stay behind for good.
+    package var hasLeftOrigin = false
 
     package init(context: TaskContext, request: TransportRequest) {
         self.context = context

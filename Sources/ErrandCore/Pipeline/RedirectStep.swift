@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Follows redirects, for every transport alike.
 package struct RedirectStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
@@ -21,7 +23,14 @@ package struct RedirectStep: Step {
             case .fail(let error): throw error
             case .follow(let request):
                 exchange.context.emit(.redirected(to: request.url.redacted, response.status))
+                let hasLeft = request.url.origin != exchange.request.url.origin
                 exchange.request = request
+                if hasLeft {
+                    exchange.hasLeftOrigin = true
+                    for name in exchange.boundHeaders {
+                        exchange.request.headers[fields: name] = []
+                    }
+                }
             }
         }
     }

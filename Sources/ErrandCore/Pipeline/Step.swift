@@ -2,7 +2,8 @@
 ///
 /// It calls `next` to go on, or answers by itself.
 ///
-/// Only `RetryStep`, `RedirectStep` and `DownloadStep` may call `next` more than once.
+/// Only `RetryStep`, `RedirectStep`, `AuthenticateStep` and `DownloadStep` may call `next` more than
+/// once.
 package protocol Step: Sendable {
     func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response
 }

@@ -9,17 +9,21 @@ package final class TaskContext: Sendable {
     package let transport: any Transport
     package let store: (any ResponseStore)?
     package let clock: any RequestClock
+    /// The jar of the agent, for configurations that name none.
+    package let cookieJar: CookieJar?
     package let progress: ProgressHub
     package let pause: PauseGate
 
     /// The task whose transfer this is, when several share it.
     private let leader: TaskContext?
     private let line = Mutex(EventLine())
+    private let place: Mutex<Place>
     private let madeOutput = Mutex<(any Sendable)?>(nil)
 
     package init(
         id: UUID, description: RequestDescription, configuration: Configuration,
-        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock
+        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
+        cookieJar: CookieJar? = nil
     ) {
         self.id = id
         self.description = description
@@ -27,8 +31,10 @@ package final class TaskContext: Sendable {
         self.transport = transport
         self.store = store
         self.clock = clock
+        self.cookieJar = cookieJar
         progress = ProgressHub()
         pause = PauseGate()
+        place = Mutex(Place(priority: description.priority))
         leader = nil
     }
 
@@ -42,7 +48,37 @@ package final class TaskContext: Sendable {
         clock = leader.clock
         progress = flight.progress
         pause = flight.pause
+        cookieJar = leader.cookieJar
+        place = Mutex(Place(priority: leader.description.priority))
         self.leader = leader
+    }
+
+    /// Where the task stands in the line, and how urgent it is by now.
+    private struct Place {
+        var priority: RequestPriority
+        var ticket: UInt64?
+        weak var scheduler: Scheduler?
+    }
+
+    /// How urgent the task is; may change while it waits.
+    package var priority: RequestPriority {
+        get { (leader ?? self).place.withLock { $0.priority } }
+        set {
+            let (scheduler, ticket) = (leader ?? self).place.withLock { place in
+                place.priority = newValue
+                return (place.scheduler, place.ticket)
+            }
+            if let ticket { scheduler?.setPriority(newValue, of: ticket) }
+        }
+    }
+
+    /// Notes the line in which the task stands, before it stands there: a change of priority that comes
+    /// too early for the line is read when the task enters it.
+    func stands(in scheduler: Scheduler?, as ticket: UInt64?) {
+        (leader ?? self).place.withLock { place in
+            place.scheduler = scheduler
+            place.ticket = ticket
+        }
     }
 
     /// The typed output that `ProcessStep` made.

@@ -11,14 +11,14 @@ extension RequestError {
         private enum Name: String, Sendable {
             case invalidURL, noBaseURL, invalidMethod, invalidHeader, invalidArguments, invalidBody
             case invalidValidator, invalidConfiguration, invalidCombination, unsupported
-            case adaptationFailed, cacheMiss, storeFailed, duplicate, queueFull
+            case adaptationFailed, cacheMiss, storeFailed, duplicate, queueFull, offline, circuitOpen
             case timedOut, cannotFindHost, cannotConnect, connectionLost
             case secureConnectionFailed, certificateRejected, pinMismatch, clientCertificateRejected
             case badServerResponse, truncatedBody, bodyTooLarge, badContentEncoding, bodyReadFailed
             case tooManyRedirects, unsafeRedirect, proxyFailed, transportFailed, agentShutDown
             case unacceptableStatus, unacceptableContentType, emptyBody, shapeMismatch
             case undecodable, processingFailed, fileFailed, resumeFailed, digestMismatch, cancelled
-            case batchFailed, chainFailed
+            case batchFailed, chainFailed, authenticationFailed
         }
 
         /// The URL is empty, cannot be parsed, or is neither http nor https.
@@ -51,6 +51,10 @@ extension RequestError {
         public static let duplicate = Code(.duplicate)
         /// Too many requests wait already.
         public static let queueFull = Code(.queueFull)
+        /// There is no network, and the policy is not to wait for one.
+        public static let offline = Code(.offline)
+        /// The host failed too often of late; nothing was sent.
+        public static let circuitOpen = Code(.circuitOpen)
         /// A limit of ``Timeouts`` ran out; see ``RequestError/timeout``.
         public static let timedOut = Code(.timedOut)
         /// The host's name has no address.
@@ -107,6 +111,8 @@ extension RequestError {
         public static let digestMismatch = Code(.digestMismatch)
         /// The caller cancelled.
         public static let cancelled = Code(.cancelled)
+        /// Credentials cannot be had, or were refused and cannot be renewed.
+        public static let authenticationFailed = Code(.authenticationFailed)
         /// Members of a batch failed.
         public static let batchFailed = Code(.batchFailed)
         /// A chain was aborted.

@@ -46,7 +46,9 @@ extension URI {
     private func merging(_ reference: String) -> String {
         if host != nil && path.isEmpty { return "/" + reference }
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return reference }
-        return path[...slash] + reference
+        var merged = String(path[...slash])
+        merged += reference
+        return merged
     }
 
     /// The path without `.` and `..` (RFC 3986 §5.2.4).

@@ -14,16 +14,16 @@
         private var multi: UnsafeMutableRawPointer?
 
         /// The moment this turn began.
-        private(set) var now = EventLoop.readClock()
+        @exclusivity(unchecked) private(set) var now = EventLoop.readClock()
         /// What all exchanges share because only one of them is served at a time.
         let workbench = Workbench()
 
-        private var sockets: SocketTable
-        private var batch: [Mailbox.Message] = []
-        private var active: [Exchange] = []
-        private var spare: [Exchange] = []
-        private var curlTimer = MonotonicTime.never
-        private var nextSweep = MonotonicTime.never
+        @exclusivity(unchecked) private var sockets: SocketTable
+        @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
+        @exclusivity(unchecked) private var active: [Exchange] = []
+        @exclusivity(unchecked) private var spare: [Exchange] = []
+        @exclusivity(unchecked) private var curlTimer = MonotonicTime.never
+        @exclusivity(unchecked) private var nextSweep = MonotonicTime.never
         private var isShutDown = false
         private var isClosing = false
 

@@ -7,7 +7,7 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
     package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// Later than anything that will be seen.
-    package static let never = MonotonicTime(nanoseconds: .max)
+    package static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
     package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 

@@ -4,9 +4,9 @@
         /// Where decoded bytes are put before the receiver sees them.
         let decoded = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         /// Field names and lines seen before.
-        var fields = FieldCache()
+        @exclusivity(unchecked) var fields = FieldCache()
         /// The peer whose address was last made into text.
-        var peer = PeerAddress()
+        @exclusivity(unchecked) var peer = PeerAddress()
 
         init() {}
 

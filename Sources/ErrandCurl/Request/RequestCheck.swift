@@ -14,6 +14,7 @@
                     "The URL is not an absolute http or https address. Give it a scheme and a host."
                 )
             }
+            try Self.checkMethod(request.method)
             if request.method == .head, request.body != nil {
                 throw RequestError(
                     .invalidCombination, stage: .transport,
@@ -29,6 +30,22 @@
                 try checkOverrides(request.options.addressOverrides)
             }
             if let security = request.options.security { try checkSecurity(security) }
+        }
+
+        /// Throws when the method is no token: on the wire it could end the line and begin another.
+        static func checkMethod(_ method: HTTPMethod) throws(RequestError) {
+            let isToken = method.rawValue.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x41...0x5A, 0x61...0x7A, 0x30...0x39: true
+                case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+                default: false
+                }
+            }
+            guard isToken, !method.rawValue.isEmpty else {
+                throw RequestError(
+                    .invalidMethod, stage: .transport,
+                    "The method is no token. Use letters, such as GET, without spaces.")
+            }
         }
 
         private func checkVersion(

@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// What a head says about its body (RFC 9112 §6, RFC 9110 §8.4).
 package struct BodyFraming: Sendable, Hashable {
     /// The announced length on the wire.
@@ -12,27 +14,46 @@ package struct BodyFraming: Sendable, Hashable {
     package init() {}
 
     /// Takes the value of a framing field.
-    package mutating func add(_ value: String, meaning: FieldCache.Meaning) throws(HeadFault) {
+    package mutating func add(
+        _ field: HTTPField, meaning: FieldCache.Meaning
+    ) throws(HeadFault) {
         switch meaning {
-        case .contentLength: try addLength(value)
-        case .transferEncoding: try addTransferCodings(value)
+        case .contentLength:
+            let number = field.withUnsafeBytesOfValue { Self.number($0) }
+            if let number { try addLength(number) } else { try addLengths(field.value) }
+        case .transferEncoding: try addTransferCodings(field.value)
         case .contentEncoding:
-            contentCodings += Self.tokens(in: value).filter { $0 != "identity" }
+            contentCodings += Self.tokens(in: field.value).filter { $0 != "identity" }
         case .ordinary, .secret: break
         }
     }
 
-    private mutating func addLength(_ value: String) throws(HeadFault) {
+    /// Digits alone, as nearly every length is written; `nil` for anything else, and for what is too large.
+    private static func number(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+        guard (1...18).contains(bytes.count) else { return nil }
+        var number: Int64 = 0
+        for byte in bytes {
+            guard (0x30...0x39).contains(byte) else { return nil }
+            number = number * 10 + Int64(byte - 0x30)
+        }
+        return number
+    }
+
+    private mutating func addLength(_ length: Int64) throws(HeadFault) {
+        if let contentLength, contentLength != length {
+            throw HeadFault("There are two different values of Content-Length.")
+        }
+        contentLength = length
+    }
+
+    private mutating func addLengths(_ value: String) throws(HeadFault) {
         // A list of equal numbers is one number (RFC 9110 §8.6).
         for token in value.split(separator: ",", omittingEmptySubsequences: false) {
             let digits = token.utf8.filter { $0 != 0x20 && $0 != 0x09 }
             guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
                 let length = Int64(String(decoding: digits, as: UTF8.self))
             else { throw HeadFault("Content-Length is not a number of bytes.") }
-            if let contentLength, contentLength != length {
-                throw HeadFault("There are two different values of Content-Length.")
-            }
-            contentLength = length
+            try addLength(length)
         }
     }
 

@@ -61,6 +61,7 @@ package struct HeadParser {
         framing: inout BodyFraming?
     ) throws(HeadFault) {
         var count = 0
+        fields.reserveCapacity(12)
         while let line = lines.next(), !line.isEmpty {
             guard line[0] != 0x20, line[0] != 0x09 else {
                 throw HeadFault("The head begins with a folded line.")
@@ -84,7 +85,7 @@ package struct HeadParser {
                     if !found.meaning.isFraming { fields.append(found.field) }
                     continue
                 }
-                try framing?.add(found.field.value, meaning: found.meaning)
+                try framing?.add(found.field, meaning: found.meaning)
             }
             fields.append(found.field)
         }

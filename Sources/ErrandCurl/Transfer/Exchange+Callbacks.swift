@@ -27,11 +27,11 @@
 
         /// A line of a head, or of the trailers.
         fileprivate func receive(line: UnsafeRawBufferPointer) -> Int {
-            guard !isCancelled, !state.isAborting else { return 0 }
             deadlines.active(at: loop.now)
             switch head.feed(line, cache: &loop.workbench.fields) {
             case .more: return line.count
             case .interim(let head):
+                guard !isCancelled, !state.isAborting else { return 0 }
                 receiver?.didReceive(informational: responseHead(head))
                 return isCancelled ? 0 : line.count
             case .final(let head): return receive(final: head) ? line.count : 0
@@ -42,14 +42,17 @@
         }
 
         private func receive(final head: HeadParser.Head) -> Bool {
-            guard let transfer else { return false }
+            guard !isCancelled, !state.isAborting, let transfer else { return false }
             if let fault = CurlFailure.wrongVersion(head.version, wanted: transfer.request.options)
             {
                 _ = give(up: fault)
                 return false
             }
-            if head.framing.isSuspicious { errand_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
-            needsReset = needsReset || head.framing.isSuspicious
+            if head.framing.isSuspicious {
+                errand_set_long(handle, CURLOPT_FORBID_REUSE, 1)
+                needsReset = true
+                specialOptions = nil
+            }
             let hasBody =
                 transfer.request.method != .head && head.status.code != 204
                 && head.status.code != 304
@@ -106,7 +109,11 @@
             switch fill {
             case .bytes(let count):
                 deadlines.active(at: loop.now)
-                receiver?.didSend(bodyBytes: upload?.bytesSent ?? 0)
+                // A body that is sent again begins at 0, its progress does not.
+                if let sent = upload?.bytesSent, sent > reportedBytes {
+                    reportedBytes = sent
+                    receiver?.didSend(bodyBytes: sent)
+                }
                 return count
             case .end: return 0
             case .wait:

@@ -9,20 +9,23 @@
         /// Puts a request into the handle.
         func apply(_ request: TransportRequest) throws(RequestError) {
             guard let handle else { throw CurlFailure.cannotBegin }
-            if needsReset {
+            try RequestCheck.checkMethod(request.method)
+            let keepsOptions = specialOptions == request.options
+            if needsReset, !keepsOptions {
                 curl_easy_reset(handle)
                 try applyPermanentOptions()
                 needsReset = false
+                waitsForSharing = false
+                specialOptions = nil
             }
             writeURL(request.url)
-            try url.withUnsafeBufferPointer { url throws(RequestError) in
-                try expect(errand_set_string(handle, CURLOPT_URL, url.baseAddress))
-            }
+            try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
             try applyMethodAndBody(request)
             try expect(errand_set_pointer(handle, CURLOPT_HTTPHEADER, headers.chain()))
             let connect = request.timeouts.connect?.wholeMilliseconds ?? Int(Int32.max)
             try set(CURLOPT_CONNECTTIMEOUT_MS, connect)
-            try applyTransportOptions(request)
+            if !keepsOptions { try applyTransportOptions(request) }
+            try applyMultiplexing(request)
         }
 
         private func applyPermanentOptions() throws(RequestError) {
@@ -53,12 +56,12 @@
             try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             try set(CURLOPT_PATH_AS_IS, 1)
             try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            try set(CURLOPT_BUFFERSIZE, 64 << 10)
+            // libcurl does not take it while a handle keeps the buffer of an earlier transfer, of this size then.
+            errand_set_long(handle, CURLOPT_BUFFERSIZE, 64 << 10)
             // Without it, giving up while a name is looked up would hold the loop until the resolver is done.
             try set(CURLOPT_QUICK_EXIT, 1)
             if CurlLibrary.linked.hasHTTP2 {
                 try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-                try set(CURLOPT_PIPEWAIT, 1)
             }
             if CurlLibrary.linked.hasBundle {
                 // libcurl keeps the parsed bundle for all connections, but not while a directory is set.
@@ -67,6 +70,21 @@
             if !CurlLibrary.linked.environmentNamesProxy {
                 try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
             }
+        }
+
+        /// Where HTTP/2 is possible, requests wait for a connection under way rather than open one each.
+        ///
+        /// Not over plain HTTP/1.1: there libcurl would wait for the first answer to know that it cannot share.
+        private func applyMultiplexing(_ request: TransportRequest) throws(RequestError) {
+            let shares: Bool
+            switch request.options.httpVersion {
+            case .automatic, .http2: shares = request.url.scheme == "https"
+            case .http11: shares = false
+            case .http2PriorKnowledge: shares = true
+            }
+            guard shares != waitsForSharing else { return }
+            try set(CURLOPT_PIPEWAIT, shares ? 1 : 0)
+            waitsForSharing = shares
         }
 
         // MARK: - Method, headers, body
@@ -95,10 +113,12 @@
             headers.removeAll()
             var hasAccept = false
             var hasExpect = false
+            var contentType = request.body?.contentType
             var announcesCodings = request.options.decodesContent
             for field in request.headers {
                 switch field.name.canonicalName {
                 case "host", "content-length", "transfer-encoding": continue
+                case "content-type": contentType = nil
                 case "accept": hasAccept = true
                 case "expect": hasExpect = true
                 // A range is one of the encoded form (RFC 9110 §14.2): parts of it could not be decoded.
@@ -106,6 +126,9 @@
                 default: break
                 }
                 headers.append(field)
+            }
+            if let contentType {
+                headers.append(HTTPField(name: .contentType, value: contentType))
             }
             if announcesCodings, let line = Self.acceptEncoding { headers.append(line: line) }
             if announcesNothing { headers.append(line: "Content-Length: 0") }
@@ -119,27 +142,24 @@
             ? nil : "Accept-Encoding: " + ContentCoding.announcement
 
         private func writeURL(_ target: URI) {
-            url.removeAll(keepingCapacity: true)
-            append(target.scheme ?? "http")
-            append("://")
-            append(target.host ?? "")
+            url.removeAll()
+            url.append(target.scheme ?? "http")
+            url.append("://")
+            url.append(target.host ?? "")
             if let port = target.port {
-                append(":")
-                append(String(port))
+                url.append(UInt8(ascii: ":"))
+                url.append(String(port))
             }
-            if target.path.isEmpty { append("/") } else { append(target.path) }
+            if target.path.isEmpty {
+                url.append(UInt8(ascii: "/"))
+            } else {
+                url.append(target.path)
+            }
             if let query = target.query {
-                append("?")
-                append(query)
+                url.append(UInt8(ascii: "?"))
+                url.append(query)
             }
             url.append(0)
-        }
-
-        private func append(_ text: String) {
-            var text = text
-            text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { url.append(contentsOf: $0) }
-            }
         }
 
         // MARK: - Setting

@@ -10,6 +10,7 @@
             if let bytes = options.receiveBufferBytes {
                 // The range that libcurl takes.
                 try special(CURLOPT_BUFFERSIZE, min(max(bytes, 1 << 10), 10 << 20))
+                hasOwnBuffer = true
             }
             switch options.httpVersion {
             case .automatic: break
@@ -31,6 +32,8 @@
             }
             try applyProxy(options.proxy)
             if let security = options.security { try applySecurity(security) }
+            // The next request is likely to want the same, unless it depends on the URL.
+            if needsReset, options.addressOverrides.isEmpty { specialOptions = options }
         }
 
         private func applyProxy(_ proxy: TransportOptions.ProxyPolicy) throws(RequestError) {

@@ -9,35 +9,44 @@
     ///
     /// What happens when is ``TransferState``'s to say; this class carries it out.
     final class Exchange {
-        let handle: UnsafeMutableRawPointer?
+        private(set) var handle: UnsafeMutableRawPointer?
         unowned(unsafe) let loop: EventLoop
         /// Its place among the loop's active exchanges.
         var activeIndex = 0
 
-        // What the callbacks work with; see Exchange+Callbacks.swift.
-        var transfer: CurlTransfer?
-        var receiver: (any TransferReceiver)?
-        var state = TransferState()
-        var deadlines = Deadlines()
-        var head = HeadReader()
-        var body = BodyReader()
-        var upload: Upload?
+        // What the callbacks work with; see Exchange+Callbacks.swift. Checking each access at run time cost a
+        // tenth of a small request: one thread uses these, and no callback is entered while one is under way.
+        @exclusivity(unchecked) var transfer: CurlTransfer?
+        @exclusivity(unchecked) var receiver: (any TransferReceiver)?
+        @exclusivity(unchecked) var state = TransferState()
+        @exclusivity(unchecked) var deadlines = Deadlines()
+        @exclusivity(unchecked) var head = HeadReader()
+        @exclusivity(unchecked) var body = BodyReader()
+        @exclusivity(unchecked) var upload: Upload?
         var mayReplay = false
+        /// The progress of the body that the receiver knows.
+        var reportedBytes: Int64 = 0
         /// How many times the request's head went out.
-        var sendings = 0
+        @exclusivity(unchecked) var sendings = 0
         /// Why the transfer fails, once somebody knows.
-        var failure: RequestError?
+        @exclusivity(unchecked) var failure: RequestError?
         /// libcurl was told to stop receiving, or sending.
-        var isReceivingPaused = false
+        @exclusivity(unchecked) var isReceivingPaused = false
         var isSendingPaused = false
 
         // What the options work with; see Exchange+Options.swift.
         let headers = HeaderList()
         lazy var connectTo = HeaderList()
         lazy var resolve = HeaderList()
-        var url: [CChar] = []
+        let url = TextBuffer(capacity: 256)
         /// Options were set that the next request must not inherit.
         var needsReset = true
+        /// The options that were set, where a request with the same ones may inherit them.
+        var specialOptions: TransportOptions?
+        /// The handle keeps a buffer of an unusual size.
+        var hasOwnBuffer = false
+        /// Whether libcurl was told to wait for a connection that can be shared.
+        var waitsForSharing = false
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
         private var takenUp = MonotonicTime.never
@@ -64,6 +73,7 @@
             head.reset(limit: request.options.maximumHeadBytes)
             body.reset(request.options)
             mayReplay = request.options.mayReplay
+            reportedBytes = 0
             sendings = 0
             failure = nil
             isReceivingPaused = false
@@ -193,6 +203,16 @@
             transfer = nil
             receiver = nil
             failure = nil
+            if hasOwnBuffer { renewHandle() }
+        }
+
+        /// libcurl keeps a handle's buffer as long as the handle.
+        private func renewHandle() {
+            if let handle { curl_easy_cleanup(handle) }
+            handle = curl_easy_init()
+            hasOwnBuffer = false
+            needsReset = true
+            specialOptions = nil
         }
 
         // MARK: - What libcurl knows

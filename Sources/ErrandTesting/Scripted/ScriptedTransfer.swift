@@ -57,6 +57,7 @@ final class ScriptedTransfer: Transfer {
 
         private mutating func finish(_ error: RequestError?) -> Action {
             hasEnded = true
+            steps = []
             return .end(error)
         }
     }
@@ -102,7 +103,8 @@ final class ScriptedTransfer: Transfer {
                     TransferEnd(error: error, timings: answer.timings, trailers: answer.trailers))
             case .perform(.hold(let gate)):
                 if gate.isOpen { continue }
-                gate.arrive { [weak self] in self?.run() }
+                // Held until the gate opens or the transfer ends: the receiver was promised an end.
+                gate.arrive { [self] in run() }
                 return
             case .perform(.informational(let head)): receiver.didReceive(informational: head)
             case .perform(.head(let head)): receiver.didReceive(head: head)

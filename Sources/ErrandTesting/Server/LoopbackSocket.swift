@@ -57,6 +57,11 @@ struct LoopbackSocket: Sendable {
                 _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 let socket = LoopbackSocket(descriptor: descriptor)
                 LoopbackPlatform.prepare(socket)
+                // Head and body go out in two calls: without this, the second waits for an acknowledgement.
+                var one: Int32 = 1
+                setsockopt(
+                    descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one,
+                    socklen_t(MemoryLayout<Int32>.size))
                 return socket
             }
             guard errno == EINTR || errno == ECONNABORTED else { return nil }

@@ -275,9 +275,10 @@ struct RequestBuilderTests {
             let request = try RequestBuilder().build(
                 description, configuration: world.configuration, sharedHeaders: [:],
                 sharedArguments: [:], relativeURL: description.url)
-            return try RequestBuilder.cacheKey(
+            return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: world.configuration,
-                sharedArguments: [:])
+                sharedArguments: [:]
+            ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cacheIdentity) }
         }
         let first = try #require(try cacheKey(nonce: 1))
         #expect(try cacheKey(nonce: 2) == first)

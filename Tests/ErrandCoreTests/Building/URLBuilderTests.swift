@@ -12,8 +12,9 @@ struct URLBuilderTests {
         configuration.urlJoining = joining
         var description = RequestDescription(endpoint: "GetUser", url: url)
         change(&description, &configuration)
-        return try URLBuilder(configuration: configuration)
-            .url(of: description, relativeURL: description.url).string
+        return try URLBuilder.url(
+            of: description, configuration, relativeURL: description.url
+        ).string
     }
 
     // The table that every older library agrees on, then more of the same.

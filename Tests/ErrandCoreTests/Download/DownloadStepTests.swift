@@ -79,12 +79,12 @@ struct DownloadStepTests {
         #expect(world.content() == content)
     }
 
-    @Test(
-        "Without strong validator there is nothing to resume",
-        arguments: [
-            [:], [.eTag: "W/\"v1\""], [.eTag: "\"v1\"", .contentEncoding: "gzip"],
-            [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
-        ] as [HTTPFields])
+    private static let weakHeaders: [HTTPFields] = [
+        [:], [.eTag: "W/\"v1\""], [.eTag: "\"v1\"", .contentEncoding: "gzip"],
+        [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
+    ]
+
+    @Test("Without strong validator there is nothing to resume", arguments: weakHeaders)
     func weak(headers: HTTPFields) async throws {
         world.server.change { ($0.cuts, $0.headers) = ([40_000], headers) }
         _ = await world.runToError()

@@ -45,6 +45,7 @@ enum Capability: String, CaseIterable, Sendable {
         }
     }
 
+    /// None of them, on Linux: each is a fact about FoundationNetworking 6.3.1.
     static let ofURLSession: Set<Capability> = []
     static let ofCurl = Set(Capability.allCases)
 

@@ -1,1 +1,18 @@
-print("later")
+// Parses, prints, validates and decodes documents with random changes for as long as one likes,
+// and stops at the first that is not treated consistently.
+//
+//     swift run -c release JSONFuzz SECONDS [SEED]
+//     swift run -c debug --sanitize address JSONFuzz 600
+import ErrandJSON
+import Foundation
+
+let seconds = CommandLine.arguments.dropFirst().first.flatMap(Double.init) ?? 60
+let seed = CommandLine.arguments.dropFirst(2).first.flatMap(UInt64.init) ?? 1
+var fuzzer = Fuzzer(seed: seed)
+let end = Date(timeIntervalSinceNow: seconds)
+var rounds = 0
+while Date() < end {
+    for _ in 0..<1000 { fuzzer.round() }
+    rounds += 1000
+}
+print("\(rounds) documents, \(fuzzer.accepted) accepted, nothing found; seed \(seed)")

@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Errand beside plain C libcurl, against the same server in the same rounds. `make bench` runs it.
+let package = Package(
+    name: "HTTPBench",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "errand", path: "../..")],
+    targets: [
+        .executableTarget(name: "PlainCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
+            name: "HTTPBench", dependencies: [.product(name: "Errand", package: "errand")]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,72 @@
+import Errand
+import Synchronization
+
+/// Runs the transport alone: what of the cost is the loop's, and what the pipeline's and the classes'.
+final class BareRun: Sendable {
+    private struct State {
+        var started = 0
+        var finished = 0
+        var bad = 0
+        var done: CheckedContinuation<Int, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let job: Job
+    private let request: TransportRequest
+    private let transport: any Transport
+
+    init(_ job: Job, transport: any Transport, url: URI) {
+        self.job = job
+        self.transport = transport
+        request = TransportRequest(url: url)
+    }
+
+    func run() async -> Int {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.done = continuation }
+            for _ in 0..<job.inFlight { startNext() }
+        }
+    }
+
+    fileprivate func end(status: Int, bytes: Int) {
+        let done = state.withLock { state in
+            state.finished += 1
+            if status != 200 || bytes != job.size { state.bad += 1 }
+            guard state.finished == job.count else { return Optional<() -> Void>.none }
+            let (done, bad) = (state.done, state.bad)
+            state.done = nil
+            return { done?.resume(returning: bad) }
+        }
+        if let done { done() } else { startNext() }
+    }
+
+    private func startNext() {
+        let isLeft = state.withLock { state in
+            state.started += 1
+            return state.started <= job.count
+        }
+        if isLeft { _ = transport.start(request, receiver: Receiver(self)) }
+    }
+}
+
+/// Collects one answer.
+private final class Receiver: TransferReceiver {
+    private let answer = Mutex<(status: Int, bytes: [UInt8])>((0, []))
+    private let run: BareRun
+
+    init(_ run: BareRun) { self.run = run }
+
+    func didReceive(head: ResponseHead) {
+        answer.withLock { $0.status = head.status.code }
+    }
+
+    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+        answer.withLock { $0.bytes.append(contentsOf: bytes) }
+        return .more
+    }
+
+    func didEnd(_ end: TransferEnd) {
+        let (status, bytes) = answer.withLock { ($0.status, $0.bytes.count) }
+        run.end(status: end.error == nil ? status : 0, bytes: bytes)
+    }
+}

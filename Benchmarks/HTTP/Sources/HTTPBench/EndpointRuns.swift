@@ -1,0 +1,82 @@
+import Errand
+import Synchronization
+
+/// Runs endpoint classes with `await`, so many at once.
+func runAsync(_ job: Job, agent: RequestAgent, meter: inout Meter) async -> Int {
+    guard job.inFlight > 1 else { return await runOneByOne(job, agent: agent, meter: &meter) }
+    let counter = Atomic<Int>(0)
+    return await withTaskGroup(of: Int.self) { group in
+        for _ in 0..<job.inFlight {
+            group.addTask {
+                var bad = 0
+                while counter.add(1, ordering: .relaxed).oldValue < job.count {
+                    bad += await send(job, agent)
+                }
+                return bad
+            }
+        }
+        return await group.reduce(0, +)
+    }
+}
+
+private func runOneByOne(_ job: Job, agent: RequestAgent, meter: inout Meter) async -> Int {
+    var bad = 0
+    for index in 1...job.count {
+        bad += await send(job, agent)
+        if [1000, 10_000, 100_000].contains(index) { meter.note(index) }
+    }
+    return bad
+}
+
+private func send(_ job: Job, _ agent: RequestAgent) async -> Int {
+    let request = Small(job.url)
+    request.agent = agent
+    let response = try? await request.send()
+    return response?.statusCode == 200 && response?.data.count == job.size ? 0 : 1
+}
+
+/// Runs endpoint classes with closures on the main actor, so many at once.
+@MainActor
+final class ClosureRun {
+    private let job: Job
+    private let agent: RequestAgent
+    private var started = 0
+    private var finished = 0
+    private var bad = 0
+    private var done: CheckedContinuation<Int, Never>?
+
+    init(_ job: Job, agent: RequestAgent) {
+        self.job = job
+        self.agent = agent
+    }
+
+    func run() async -> Int {
+        await withCheckedContinuation { continuation in
+            done = continuation
+            for _ in 0..<job.inFlight { startNext() }
+        }
+    }
+
+    private func startNext() {
+        guard started < job.count else { return }
+        started += 1
+        let request = Small(job.url)
+        request.agent = agent
+        request.start { request in
+            self.end(request.response?.data.count == self.job.size)
+        } failure: { _, _ in
+            self.end(false)
+        }
+    }
+
+    private func end(_ isGood: Bool) {
+        finished += 1
+        if !isGood { bad += 1 }
+        if finished == job.count {
+            done?.resume(returning: bad)
+            done = nil
+        } else {
+            startNext()
+        }
+    }
+}

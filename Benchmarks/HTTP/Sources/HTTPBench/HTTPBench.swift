@@ -1,0 +1,31 @@
+import Errand
+import Foundation
+
+/// Runs one workload in one way and prints one line of JSON.
+@main
+enum HTTPBench {
+    static func main() async {
+        guard let job = Job(CommandLine.arguments) else {
+            print("usage: HTTPBench async|closures|bare WORKLOAD COUNT IN_FLIGHT URL SIZE")
+            exit(2)
+        }
+        let transport = CurlTransport()
+        let agent = RequestAgent(transport: transport, store: nil)
+        // The first request sets everything up and finds out the parsed address.
+        let first = Small(job.url)
+        first.agent = agent
+        guard let response = try? await first.send() else {
+            print("no answer from \(job.url)")
+            exit(1)
+        }
+        var meter = Meter()
+        let bad: Int
+        switch job.mode {
+        case .async: bad = await runAsync(job, agent: agent, meter: &meter)
+        case .closures: bad = await ClosureRun(job, agent: agent).run()
+        case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
+        }
+        print(meter.report(job, bad: bad))
+        exit(bad == 0 ? 0 : 1)
+    }
+}

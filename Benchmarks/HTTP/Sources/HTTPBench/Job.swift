@@ -1,0 +1,32 @@
+/// What the command line asks for: `HTTPBench MODE WORKLOAD COUNT IN_FLIGHT URL SIZE`.
+struct Job: Sendable {
+    /// Which way of using Errand.
+    enum Mode: String, Sendable {
+        /// An endpoint class for each request, `await send()`.
+        case async
+        /// An endpoint class for each request, closures on the main actor.
+        case closures
+        /// The transport alone, without pipeline and classes.
+        case bare
+    }
+
+    let mode: Mode
+    let workload: String
+    let count: Int
+    let inFlight: Int
+    let url: String
+    let size: Int
+
+    init?(_ arguments: [String]) {
+        guard arguments.count == 7, let mode = Mode(rawValue: arguments[1]),
+            let count = Int(arguments[3]), let inFlight = Int(arguments[4]),
+            let size = Int(arguments[6])
+        else { return nil }
+        self.mode = mode
+        workload = arguments[2]
+        self.count = count
+        self.inFlight = max(1, inFlight)
+        url = arguments[5]
+        self.size = size
+    }
+}

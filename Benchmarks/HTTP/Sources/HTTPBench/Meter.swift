@@ -1,0 +1,37 @@
+import Foundation
+
+/// CPU, wall time and memory of what lies between two moments.
+struct Meter {
+    private let start = (cpu: Meter.cpu(), wall: ContinuousClock.now)
+    private(set) var growth = ""
+
+    /// Notes the resident size after so many requests.
+    mutating func note(_ count: Int) {
+        growth += ", \"rss_\(count)_kb\": \(Self.memory("VmRSS"))"
+    }
+
+    /// One line of JSON.
+    func report(_ job: Job, bad: Int) -> String {
+        let wall = (ContinuousClock.now - start.wall) / .seconds(1)
+        let cpu = Self.cpu() - start.cpu
+        return "{\"workload\": \"\(job.workload)\", \"count\": \(job.count), \"cpu_s\": \(cpu), "
+            + "\"wall_s\": \(wall), \"rss_peak_kb\": \(Self.memory("VmHWM")), \"bad\": \(bad)\(growth)}"
+    }
+
+    private static func cpu() -> Double {
+        var usage = rusage()
+        #if os(Linux)
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+            getrusage(RUSAGE_SELF, &usage)
+        #endif
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    private static func memory(_ name: String) -> Int {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+        return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+}

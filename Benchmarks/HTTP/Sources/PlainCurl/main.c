@@ -1,0 +1,175 @@
+/* The yardstick: libcurl's multi interface from C, curl_multi_socket_action over epoll, easy handles used again.
+ *
+ *     PlainCurl WORKLOAD COUNT IN_FLIGHT URL SIZE
+ *
+ * Prints one line of JSON. Every answer is checked: status 200 and SIZE bytes. */
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <time.h>
+
+struct transfer {
+    CURL *handle;
+    char *body;
+    size_t length, capacity;
+};
+
+static CURLM *multi;
+static int poller;
+static long timer = -1;
+static long total, started, finished, bad;
+static size_t expected;
+static char growth[256];
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double cpu(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static long memory(const char *name) {
+    char line[256], format[64];
+    long kilobytes = 0;
+    snprintf(format, sizeof format, "%s: %%ld", name);
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file)) sscanf(line, format, &kilobytes);
+    if (file) fclose(file);
+    return kilobytes;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
+    struct transfer *it = context;
+    size_t more = size * count;
+    if (it->length + more > it->capacity) {
+        it->capacity = (it->length + more) * 2;
+        it->body = realloc(it->body, it->capacity);
+        if (!it->body) return 0;
+    }
+    memcpy(it->body + it->length, bytes, more);
+    it->length += more;
+    return more;
+}
+
+static int on_socket(CURL *handle, curl_socket_t socket, int what, void *context, void *known) {
+    (void)handle, (void)context;
+    struct epoll_event event = {.data.fd = socket};
+    if (what == CURL_POLL_REMOVE) {
+        epoll_ctl(poller, EPOLL_CTL_DEL, socket, NULL);
+        curl_multi_assign(multi, socket, NULL);
+        return 0;
+    }
+    if (what & CURL_POLL_IN) event.events |= EPOLLIN;
+    if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
+    epoll_ctl(poller, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
+    if (!known) curl_multi_assign(multi, socket, &poller);
+    return 0;
+}
+
+static int on_timer(CURLM *handle, long milliseconds, void *context) {
+    (void)handle, (void)context;
+    timer = milliseconds;
+    return 0;
+}
+
+static void start(struct transfer *it) {
+    if (started >= total) return;
+    started++;
+    it->length = 0;
+    curl_multi_add_handle(multi, it->handle);
+}
+
+static void note_growth(void) {
+    if (finished != 1000 && finished != 10000 && finished != 100000) return;
+    size_t used = strlen(growth);
+    snprintf(growth + used, sizeof growth - used, ", \"rss_%ld_kb\": %ld", finished, memory("VmRSS"));
+}
+
+static void collect(void) {
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(multi, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        struct transfer *it;
+        long status = 0;
+        CURLcode result = message->data.result;
+        CURL *handle = message->easy_handle;
+        curl_easy_getinfo(handle, CURLINFO_PRIVATE, &it);
+        curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+        curl_multi_remove_handle(multi, handle);
+        if (result != CURLE_OK || status != 200 || it->length != expected) bad++;
+        finished++;
+        note_growth();
+        start(it);
+    }
+}
+
+static void run(void) {
+    int running;
+    while (finished < total) {
+        if (timer == 0) {
+            timer = -1;
+            curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
+            collect();
+            continue;
+        }
+        struct epoll_event events[128];
+        int count = epoll_wait(poller, events, 128, timer < 0 || timer > 100 ? 100 : (int)timer);
+        if (count == 0) {
+            timer = -1;
+            curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        }
+        for (int i = 0; i < count; i++) {
+            int what = 0;
+            if (events[i].events & EPOLLIN) what |= CURL_CSELECT_IN;
+            if (events[i].events & EPOLLOUT) what |= CURL_CSELECT_OUT;
+            if (events[i].events & (EPOLLERR | EPOLLHUP)) what |= CURL_CSELECT_ERR;
+            curl_multi_socket_action(multi, events[i].data.fd, what, &running);
+        }
+        collect();
+    }
+}
+
+int main(int count, char **arguments) {
+    if (count < 6) {
+        fprintf(stderr, "usage: PlainCurl WORKLOAD COUNT IN_FLIGHT URL SIZE\n");
+        return 2;
+    }
+    long in_flight = atol(arguments[3]);
+    total = atol(arguments[2]);
+    expected = (size_t)atol(arguments[5]);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    multi = curl_multi_init();
+    poller = epoll_create1(EPOLL_CLOEXEC);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, in_flight + 8);
+
+    double cpu_before = cpu(), before = seconds();
+    for (long i = 0; i < in_flight; i++) {
+        struct transfer *it = calloc(1, sizeof *it);
+        if (!it) return 1;
+        it->handle = curl_easy_init();
+        curl_easy_setopt(it->handle, CURLOPT_URL, arguments[4]);
+        curl_easy_setopt(it->handle, CURLOPT_NOSIGNAL, 1L);
+        curl_easy_setopt(it->handle, CURLOPT_PROXY, "");
+        curl_easy_setopt(it->handle, CURLOPT_WRITEFUNCTION, on_body);
+        curl_easy_setopt(it->handle, CURLOPT_WRITEDATA, it);
+        curl_easy_setopt(it->handle, CURLOPT_PRIVATE, it);
+        start(it);
+    }
+    run();
+    double wall = seconds() - before, used = cpu() - cpu_before;
+    printf("{\"workload\": \"%s\", \"count\": %ld, \"cpu_s\": %.4f, \"wall_s\": %.4f, \"rss_peak_kb\": %ld, \"bad\": %ld%s}\n",
+        arguments[1], total, used, wall, memory("VmHWM"), bad, growth);
+    return bad != 0;
+}

@@ -1,0 +1,65 @@
+/// Domains as cookies compare them (RFC 6265bis §5.1.2, §5.1.3).
+enum CookieDomain {
+    /// Lower case and without one leading dot.
+    static func canonical(_ domain: String) -> String {
+        let lowered = domain.utf8.contains(where: isUpper) ? domain.lowercased() : domain
+        return lowered.utf8.first == UInt8(ascii: ".") ? String(lowered.dropFirst()) : lowered
+    }
+
+    /// Whether a host belongs to a domain: it is the domain, or a host name that ends in a dot and the domain.
+    static func matches(host: String, domain: String) -> Bool {
+        if host == domain { return true }
+        let (host8, domain8) = (host.utf8, domain.utf8)
+        guard host8.count > domain8.count, !domain8.isEmpty, host.hasSuffix(domain) else {
+            return false
+        }
+        let border = host8.index(host8.endIndex, offsetBy: -domain8.count - 1)
+        return host8[border] == UInt8(ascii: ".") && !isAddress(host)
+    }
+
+    /// Whether a host is an IP address and no name.
+    static func isAddress(_ host: String) -> Bool {
+        if host.utf8.first == UInt8(ascii: "[") || host.utf8.contains(UInt8(ascii: ":")) {
+            return true
+        }
+        let parts = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 4
+            && parts.allSatisfy { part in
+                (1...3).contains(part.count) && part.allSatisfy { (0x30...0x39).contains($0) }
+            }
+    }
+
+    /// The host itself, then each domain above it: `a.b.c`, `b.c`, `c`.
+    static func lineage(of host: String) -> [Substring] {
+        if isAddress(host) { return [host[...]] }
+        var domains = [host[...]]
+        var rest = host[...]
+        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[rest.utf8.index(after: dot)...]
+            if !rest.isEmpty { domains.append(rest) }
+        }
+        return domains
+    }
+
+    private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) }
+}
+
+/// Paths as cookies compare them (RFC 6265bis §5.1.4).
+enum CookiePath {
+    /// The directory of a request's path: what a cookie without `Path` gets.
+    static func defaultPath(of path: String) -> String {
+        guard path.utf8.first == UInt8(ascii: "/"),
+            let last = path.utf8.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex
+        else { return "/" }
+        return String(path[..<last])
+    }
+
+    /// Whether a request's path is the cookie's or lies below it, on the border of a segment.
+    static func matches(request: String, cookie: String) -> Bool {
+        let request = request.isEmpty ? "/" : request
+        if request == cookie { return true }
+        guard request.utf8.starts(with: cookie.utf8) else { return false }
+        if cookie.utf8.last == UInt8(ascii: "/") { return true }
+        return request.utf8.dropFirst(cookie.utf8.count).first == UInt8(ascii: "/")
+    }
+}

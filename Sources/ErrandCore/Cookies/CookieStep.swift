@@ -1,0 +1,42 @@
+import HTTPTypes
+
+/// Gives each hop its cookies, and keeps what it brings: those of redirects and of errors, too.
+package struct CookieStep: Step {
+    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let context = exchange.context
+        guard context.description.usesCookies, context.configuration.usesCookies,
+            let jar = context.configuration.cookieJar ?? context.cookieJar
+        else { return try await next(exchange) }
+        let url = exchange.request.url
+        var exchange = exchange
+        let cookies = jar.cookies(for: url, now: context.clock.now)
+        if !cookies.isEmpty { Self.add(cookies, to: &exchange.request.headers) }
+        do {
+            let response = try await next(exchange)
+            jar.receive(response.headers, from: url, now: context.clock.now)
+            return response
+        } catch {
+            if let headers = error.response?.headers {
+                jar.receive(headers, from: url, now: context.clock.now)
+            }
+            throw error
+        }
+    }
+
+    /// Adds the jar's cookies behind those that the request names itself; of one name the request's own wins.
+    package static func add(_ cookies: [Cookie], to headers: inout HTTPFields) {
+        let own = headers[values: .cookie]
+        let names = Set(own.joined(separator: ";").split(separator: ";").map(name))
+        let added = cookies.filter { !names.contains($0.name) }.map(\.pair)
+        guard !added.isEmpty else { return }
+        headers[fields: .cookie] = []
+        // NB: the subscript of HTTPFields would split it; HTTP/1.1 wants one field (RFC 6265bis §5.8.1).
+        let value = (own.filter { !$0.isEmpty } + added).joined(separator: "; ")
+        headers.append(HTTPField(name: .cookie, value: value))
+    }
+
+    private static func name(_ pair: Substring) -> String {
+        guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { return "" }
+        return pair[..<equals].filter { $0 != " " && $0 != "\t" }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+
+/// The hash functions of Digest (RFC 7616 §3.2).
+enum DigestAlgorithm: Sendable, Hashable {
+    case md5
+    case sha256
+
+    func hash(_ bytes: some Collection<UInt8>) -> String {
+        switch self {
+        case .md5: return MD5.hex(bytes)
+        case .sha256:
+            var hash = SHA256()
+            hash.update(Data(bytes))
+            return hash.finalizeHex()
+        }
+    }
+
+    func hash(_ text: String) -> String { hash(Array(text.utf8)) }
+}
+
+/// What a Digest challenge asks for.
+struct DigestChallenge: Sendable, Hashable {
+    enum Protection: String, Sendable, Hashable {
+        case auth
+        case authInt = "auth-int"
+    }
+
+    var realm: String
+    var nonce: String
+    var opaque: String?
+    var algorithm: DigestAlgorithm
+    /// As the server wrote it; `nil` when it wrote none.
+    var algorithmName: String?
+    var isSession: Bool
+    /// Empty for servers of RFC 2069, which know none.
+    var protections: [Protection]
+    var isStale: Bool
+    var hashesUser: Bool
+    var isUTF8: Bool
+
+    /// The first Digest challenge that can be answered: servers list them in the order of their preference.
+    static func first(in challenges: [AuthenticationChallenge]) -> DigestChallenge? {
+        challenges.lazy.compactMap(DigestChallenge.init).first
+    }
+
+    init?(_ challenge: AuthenticationChallenge) {
+        guard challenge.isOf("Digest"), let realm = challenge["realm"],
+            let nonce = challenge["nonce"]
+        else { return nil }
+        self.realm = realm
+        self.nonce = nonce
+        opaque = challenge["opaque"]
+        algorithmName = challenge["algorithm"]
+        switch (algorithmName ?? "MD5").lowercased() {
+        case "md5": (algorithm, isSession) = (.md5, false)
+        case "md5-sess": (algorithm, isSession) = (.md5, true)
+        case "sha-256": (algorithm, isSession) = (.sha256, false)
+        case "sha-256-sess": (algorithm, isSession) = (.sha256, true)
+        default: return nil
+        }
+        protections = []
+        if let options = challenge["qop"] {
+            protections = options.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" })
+                .compactMap { Protection(rawValue: $0.lowercased()) }
+            if protections.isEmpty { return nil }
+        }
+        isStale = challenge["stale"]?.lowercased() == "true"
+        hashesUser = challenge["userhash"]?.lowercased() == "true"
+        isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+    }
+}
+
+/// The answer to a Digest challenge (RFC 7616 §3.4): a pure function.
+struct DigestAnswer {
+    var challenge: DigestChallenge
+    var user: String
+    var password: String
+    var method: String
+    /// Path and query as they go over the wire.
+    var target: String
+    /// The bytes of the body; `nil` when they are not at hand.
+    var body: Data?
+    var clientNonce: String
+    /// How often the nonce was used, this time included.
+    var count: UInt32
+
+    /// The value of `Authorization`; `nil` when the server insists on `auth-int` and the body's bytes are not at
+    /// hand, or when a value holds characters that no header may hold.
+    func header() -> String? {
+        let hash = challenge.algorithm.hash(_:) as (String) -> String
+        let protection: DigestChallenge.Protection?
+        if challenge.protections.contains(.auth) || challenge.protections.isEmpty {
+            protection = challenge.protections.isEmpty ? nil : .auth
+        } else {
+            guard body != nil else { return nil }
+            protection = .authInt
+        }
+        let user = challenge.isUTF8 ? normal(self.user) : self.user
+        let password = challenge.isUTF8 ? normal(self.password) : self.password
+
+        var secret = hash("\(user):\(challenge.realm):\(password)")
+        if challenge.isSession { secret = hash("\(secret):\(challenge.nonce):\(clientNonce)") }
+        var message = "\(method):\(target)"
+        if protection == .authInt, let body {
+            message += ":" + challenge.algorithm.hash(body)
+        }
+        let hex = String(count, radix: 16)
+        let padded = String(repeating: "0", count: max(0, 8 - hex.utf8.count)) + hex
+        let response: String
+        if let protection {
+            response = hash(
+                "\(secret):\(challenge.nonce):\(padded):\(clientNonce):\(protection.rawValue):\(hash(message))"
+            )
+        } else {
+            response = hash("\(secret):\(challenge.nonce):\(hash(message))")
+        }
+        return field(user: user, response: response, protection: protection, count: padded)
+    }
+
+    private func field(
+        user: String, response: String, protection: DigestChallenge.Protection?, count: String
+    ) -> String? {
+        guard let realm = Credentials.quoted(challenge.realm),
+            let nonce = Credentials.quoted(challenge.nonce),
+            let target = Credentials.quoted(target)
+        else { return nil }
+        var parts: [String] = []
+        if challenge.hashesUser {
+            parts.append("username=\"\(challenge.algorithm.hash("\(user):\(challenge.realm)"))\"")
+        } else if challenge.isUTF8, !user.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) {
+            parts.append("username*=UTF-8''\(Credentials.escaped(user))")
+        } else {
+            guard let quoted = Credentials.quoted(user) else { return nil }
+            parts.append("username=\(quoted)")
+        }
+        parts += ["realm=\(realm)", "nonce=\(nonce)", "uri=\(target)", "response=\"\(response)\""]
+        if let name = challenge.algorithmName { parts.append("algorithm=\(name)") }
+        if let opaque = challenge.opaque {
+            guard let quoted = Credentials.quoted(opaque) else { return nil }
+            parts.append("opaque=\(quoted)")
+        }
+        if let protection {
+            parts += ["qop=\(protection.rawValue)", "nc=\(count)", "cnonce=\"\(clientNonce)\""]
+        } else if challenge.isSession {
+            parts.append("cnonce=\"\(clientNonce)\"")
+        }
+        if challenge.hashesUser { parts.append("userhash=true") }
+        return "Digest " + parts.joined(separator: ", ")
+    }
+
+    /// One spelling for characters that have several (RFC 7616 §4).
+    private func normal(_ text: String) -> String { text.precomposedStringWithCanonicalMapping }
+}

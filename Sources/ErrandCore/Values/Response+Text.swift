@@ -1,0 +1,107 @@
+package import Foundation
+
+extension Response {
+    /// The body as text; `nil` when the header names a charset that the bytes are not in.
+    ///
+    /// The charset of `Content-Type` decides; without a known one the byte order mark; without that, bytes
+    /// that are UTF-8 are UTF-8 and others are Latin-1 (row RSP-1). A byte order mark is not part of the
+    /// text. Decoded at every call.
+    public var string: String? {
+        ResponseText.decode(data, contentType: headers[.contentType])
+    }
+}
+
+/// How bytes become text: a pure function.
+package enum ResponseText {
+    package static func decode(_ data: Data, contentType: String?) -> String? {
+        let mark = ByteOrderMark(of: data)
+        if let charset = contentType.flatMap(charset(of:)), let named = encodings[charset] {
+            if let mark, mark.mayBegin(charset) {
+                return String(data: data.dropFirst(mark.length), encoding: mark.encoding)
+            }
+            return String(data: data, encoding: named)
+        }
+        if let mark, let text = String(data: data.dropFirst(mark.length), encoding: mark.encoding) {
+            return text
+        }
+        return String(data: data, encoding: .utf8) ?? String(data: data, encoding: .isoLatin1)
+    }
+
+    /// The value of the parameter `charset`, in lower case (RFC 9110 §8.3.2).
+    package static func charset(of contentType: String) -> String? {
+        for parameter in contentType.split(separator: ";").dropFirst() {
+            let pair = parameter.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2, trim(pair[0]).lowercased() == "charset" else { continue }
+            var value = trim(pair[1])
+            if value.count >= 2, let quote = value.first, quote == "\"" || quote == "'",
+                value.last == quote
+            {
+                value = value.dropFirst().dropLast()
+            }
+            return value.isEmpty ? nil : value.lowercased()
+        }
+        return nil
+    }
+
+    private static func trim(_ text: Substring) -> Substring {
+        var text = text
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        return text
+    }
+
+    /// CoreFoundation's numbers of encodings that Foundation has no name for.
+    private static func coreFoundation(_ number: UInt) -> String.Encoding {
+        String.Encoding(rawValue: 0x8000_0000 | number)
+    }
+
+    /// The registered names that servers use, in lower case.
+    private static let encodings: [String: String.Encoding] = [
+        "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
+        "iso-8859-1": .isoLatin1, "iso8859-1": .isoLatin1, "iso_8859-1": .isoLatin1,
+        "latin1": .isoLatin1, "l1": .isoLatin1, "iso-8859-2": .isoLatin2, "latin2": .isoLatin2,
+        "iso-8859-5": coreFoundation(0x0205), "iso-8859-7": coreFoundation(0x0207),
+        "iso-8859-9": coreFoundation(0x0209), "iso-8859-15": coreFoundation(0x020f),
+        "windows-1250": .windowsCP1250, "cp1250": .windowsCP1250,
+        "windows-1251": .windowsCP1251, "cp1251": .windowsCP1251,
+        "windows-1252": .windowsCP1252, "cp1252": .windowsCP1252,
+        "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
+        "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
+        "utf-32": .utf32, "utf-32le": .utf32LittleEndian, "utf-32be": .utf32BigEndian,
+        "shift_jis": .shiftJIS, "shift-jis": .shiftJIS, "sjis": .shiftJIS,
+        "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP, "koi8-r": coreFoundation(0x0a02),
+        "gb2312": coreFoundation(0x0632), "gbk": coreFoundation(0x0631),
+        "gb18030": coreFoundation(0x0632), "big5": coreFoundation(0x0a03),
+        "euc-kr": coreFoundation(0x0940),
+    ]
+}
+
+/// The mark at the beginning of Unicode text.
+private struct ByteOrderMark {
+    let encoding: String.Encoding
+    let length: Int
+    private let family: String
+
+    init?(of data: Data) {
+        let bytes = Array(data.prefix(4))
+        // The longer ones first: UTF-32's little-endian mark begins like UTF-16's.
+        if bytes.starts(with: [0xff, 0xfe, 0, 0]) {
+            (encoding, length, family) = (.utf32LittleEndian, 4, "utf-32")
+        } else if bytes.starts(with: [0, 0, 0xfe, 0xff]) {
+            (encoding, length, family) = (.utf32BigEndian, 4, "utf-32")
+        } else if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
+            (encoding, length, family) = (.utf8, 3, "utf")
+        } else if bytes.starts(with: [0xff, 0xfe]) {
+            (encoding, length, family) = (.utf16LittleEndian, 2, "utf-16")
+        } else if bytes.starts(with: [0xfe, 0xff]) {
+            (encoding, length, family) = (.utf16BigEndian, 2, "utf-16")
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether text in a charset of this name may begin with the mark; in Latin-1 the bytes are letters.
+    func mayBegin(_ charset: String) -> Bool {
+        family == "utf" ? charset == "utf-8" || charset == "utf8" : charset.hasPrefix(family)
+    }
+}

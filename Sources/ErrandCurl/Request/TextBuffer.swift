@@ -1,0 +1,44 @@
+/// Text for C, in memory that is used again.
+final class TextBuffer {
+    private(set) var bytes: UnsafeMutablePointer<CChar>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+        bytes = .allocate(capacity: self.capacity)
+    }
+
+    deinit { bytes.deallocate() }
+
+    /// Begins anew.
+    func removeAll() { count = 0 }
+
+    func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    func append(_ text: UnsafeRawBufferPointer) {
+        guard let start = text.baseAddress else { return }
+        reserve(text.count)
+        UnsafeMutableRawPointer(bytes + count).copyMemory(from: start, byteCount: text.count)
+        count += text.count
+    }
+
+    func append(_ byte: UInt8) {
+        reserve(1)
+        bytes[count] = CChar(bitPattern: byte)
+        count += 1
+    }
+
+    private func reserve(_ extra: Int) {
+        guard count + extra > capacity else { return }
+        let larger = max(capacity * 2, count + extra)
+        let moved = UnsafeMutablePointer<CChar>.allocate(capacity: larger)
+        moved.update(from: bytes, count: count)
+        bytes.deallocate()
+        bytes = moved
+        capacity = larger
+    }
+}

@@ -1,0 +1,34 @@
+/// Shapes without inner shapes.
+extension JSONShape.Rule {
+    /// Whether a rule without inner shapes accepts a value.
+    func acceptsLeaf(_ json: JSON, _ kind: Word.Kind) -> Bool {
+        switch self {
+        case .any: return kind != .absent
+        case .null: return kind == .null
+        case .bool: return kind == .true || kind == .false
+        case .string: return kind == .string || kind == .escaped
+        case .number:
+            return kind == .integer || kind == .real || kind == .true || kind == .false
+        case .int:
+            return kind == .integer || (kind == .real && json.isIntegral)
+        case .double: return json.double != nil
+        case .anyArray: return kind == .array
+        case .anyObject: return kind == .object
+        case .integers(let range): return json.int64.map(range.contains) ?? false
+        case .numbers(let range): return json.double.map(range.contains) ?? false
+        case .length(let range): return json.string.map { range.contains(Int64($0.count)) } ?? false
+        case .pattern(let pattern): return json.string.map(pattern.isFound) ?? false
+        case .enumeration(let values): return kind != .absent && values.contains(json)
+        case .custom(_, let test): return kind != .absent && test(json)
+        case .object, .dictionary, .array, .tuple, .oneOf, .broken: return false
+        }
+    }
+}
+
+extension JSON {
+    /// Whether a number is an integer, of whatever size.
+    var isIntegral: Bool {
+        let exact = ExactNumber(tape.text(at: index))
+        return exact.exponent >= 0
+    }
+}

@@ -1,0 +1,88 @@
+import ErrandJSON
+import Foundation
+import Testing
+
+/// Every listed difference to `JSONDecoder` and `JSONEncoder`: if Foundation changes, or we do,
+/// the list must.
+@Suite struct DifferenceTests {
+    private struct Point: Codable, Equatable {
+        var x: Int
+        var y: Int
+    }
+
+    @Test func otherEncodingsAreNotRead() throws {
+        let data = try #require("[1]".data(using: .utf16))
+        #expect(try JSONDecoder().decode([Int].self, from: data) == [1])
+        #expect(throws: DecodingError.self) { try FastJSONDecoder().decode([Int].self, from: data) }
+    }
+
+    @Test func stringsThatNobodyAsksForMustBeValid() throws {
+        let data = Data(#"{"x":1,"y":2,"other":"\ud800"}"#.utf8)
+        #expect(try JSONDecoder().decode(Point.self, from: data) == Point(x: 1, y: 2))
+        #expect(throws: DecodingError.self) { try FastJSONDecoder().decode(Point.self, from: data) }
+    }
+
+    @Test func numbersTooSmallAreZero() throws {
+        let data = Data("1e-400".utf8)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Double.self, from: data) }
+        #expect(try FastJSONDecoder().decode(Double.self, from: data) == 0)
+    }
+
+    @Test func numbersThatDoNotFitHaveAPath() throws {
+        let data = Data(#"{"x":1,"y":1.5}"#.utf8)
+        func path(_ error: DecodingError?) -> [String]? {
+            guard case .dataCorrupted(let context) = error else { return nil }
+            return context.codingPath.map(\.stringValue)
+        }
+        let foundation = #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(Point.self, from: data)
+        }
+        let own = #expect(throws: DecodingError.self) {
+            try FastJSONDecoder().decode(Point.self, from: data)
+        }
+        #expect(path(foundation) == [])
+        #expect(path(own) == ["y"])
+    }
+
+    @Test func repeatedKeysFollowTheOrderOfTheType() throws {
+        let data = Data(#"{"x":1,"y":2,"x":3}"#.utf8)
+        #expect(try JSONDecoder().decode(Point.self, from: data) == Point(x: 1, y: 2))
+        #expect(try FastJSONDecoder().decode(Point.self, from: data) == Point(x: 1, y: 2))
+        struct Reversed: Decodable {
+            var y: Int
+            var x: Int
+        }
+        #expect(try FastJSONDecoder().decode(Reversed.self, from: data).x == 3)
+        var strict = FastJSONDecoder()
+        strict.options.duplicateKeys = .reject
+        #expect(throws: DecodingError.self) { try strict.decode(Point.self, from: data) }
+    }
+
+    @Test func membersKeepTheirOrder() throws {
+        struct Many: Encodable {
+            var z = 1
+            var a = 2
+            var m = 3
+        }
+        #expect(try FastJSONEncoder().encodeBytes(Many()) == Array(#"{"z":1,"a":2,"m":3}"#.utf8))
+    }
+
+    @Test func aContainerKeptForLaterIsTooLate() throws {
+        final class Keeper { var container: (any UnkeyedEncodingContainer)? }
+        struct Late: Encodable {
+            let keeper: Keeper
+            func encode(to encoder: any Encoder) throws {
+                keeper.container = encoder.unkeyedContainer()
+            }
+        }
+        struct Both: Encodable {
+            let keeper: Keeper
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.unkeyedContainer()
+                try container.encode(Late(keeper: keeper))
+                try keeper.container?.encode(1)
+            }
+        }
+        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(Both(keeper: Keeper())) }
+    }
+}

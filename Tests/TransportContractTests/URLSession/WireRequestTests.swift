@@ -1,0 +1,48 @@
+import ErrandCore
+import Foundation
+import Testing
+
+@testable import ErrandURLSession
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// How a request is said in URLSession's terms, and its head taken back out of them.
+@Suite("WireRequest")
+struct WireRequestTests {
+    @Test(arguments: [
+        (Duration?.none, 604_800), (.milliseconds(1), 5), (.seconds(60), 65),
+        (.seconds(1 << 40), 604_800),
+    ])
+    func sessionsTimerLiesBehindOurs(idle: Duration?, seconds: Int) {
+        let timeouts = Timeouts(connect: nil, idle: idle)
+        #expect(WireRequest.wholeSeconds(above: timeouts) == seconds)
+    }
+
+    @Test func userInfoAndFragmentStayHome() {
+        let request = TransportRequest(
+            url: URI(
+                scheme: "http", userInfo: "a:b", host: "h.example", path: "/p", query: "q",
+                fragment: "f"))
+        #expect(WireRequest.url(of: request)?.absoluteString == "http://h.example/p?q")
+    }
+
+    @Test(arguments: [
+        ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", "b=2"]),
+        (
+            "a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT, b=2",
+            ["a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT", "b=2"]
+        ),
+        ("a=x,y", ["a=x,y"]), ("", [""]), (",", [","]), ("a=1,b=2,c", ["a=1", "b=2,c"]),
+    ])
+    func setCookieLinesComeApart(text: String, lines: [String]) {
+        #expect(SetCookieLines.split(text) == lines)
+    }
+
+    @Test(arguments: [("5", false), ("5, 5", false), ("5, 6", true), ("-5", true), ("", true)])
+    func lengthsMayContradictEachOther(text: String, isContradictory: Bool) {
+        let head = ResponseHead(status: .ok, headers: [.contentLength: text])
+        #expect(head.hasContradictoryLength == isContradictory)
+    }
+}
