@@ -101,7 +101,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", httpTypes],
+            name: "ErrandTests",
+            dependencies: ["Errand", "ErrandReachability", "ErrandTesting", httpTypes],
             swiftSettings: settings
         ),
         .testTarget(

@@ -13,7 +13,9 @@
         // Written once, and `cancel`, the one call on it later, may come from any thread.
         nonisolated(unsafe) private let source: (any DispatchSourceRead)?
 
-        /// Looks at the network and begins to watch. Where no socket can be had, what was seen stays.
+        /// Looks at the network and begins to watch.
+        ///
+        /// Where no socket can be had, what was seen stays.
         public init() {
             hub = NetworkStatusHub(LinuxNetworkFacts.system().status)
             source = Self.watch(hub)

@@ -18,7 +18,7 @@ import Testing
         let world = world(.waitForConnectivity)
         let tasks = (0..<1000).map { _ in world.agent.start(Plain("x").describe()) }
         for _ in 0..<1000 {
-            try await world.events.next {
+            _ = try await world.events.next {
                 if case .waitingForConnectivity = $0.kind { true } else { false }
             }
         }
@@ -34,7 +34,7 @@ import Testing
     @Test func cancellingEndsTheWait() async throws {
         let world = world(.waitForConnectivity)
         let task = world.agent.start(Plain("x").describe())
-        try await world.events.next {
+        _ = try await world.events.next {
             if case .waitingForConnectivity = $0.kind { true } else { false }
         }
         task.cancel()

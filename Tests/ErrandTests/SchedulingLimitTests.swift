@@ -87,9 +87,9 @@ import Testing
     }
 
     private func untilQueued(_ count: Int, _ world: World) async throws {
-        try await world.events.next { if case .queued = $0.kind { true } else { false } }
+        _ = try await world.events.next { if case .queued = $0.kind { true } else { false } }
         for _ in 1..<max(count, 1) where count == 10_000 {
-            try await world.events.next { if case .queued = $0.kind { true } else { false } }
+            _ = try await world.events.next { if case .queued = $0.kind { true } else { false } }
         }
     }
 }

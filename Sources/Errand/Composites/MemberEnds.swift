@@ -31,7 +31,9 @@ nonisolated final class MemberEnds: Sendable {
         waiter?.resume(returning: end)
     }
 
-    /// The next end; waits for it, whatever happens to the waiting task. For one caller at a time.
+    /// The next end; waits for it, whatever happens to the waiting task.
+    ///
+    /// For one caller at a time.
     nonisolated(nonsending) func next() async -> MemberEnd {
         await withCheckedContinuation { continuation in
             let end = state.withLock { state -> MemberEnd? in

@@ -41,7 +41,9 @@ public final class RequestOwner: Sendable {
 }
 
 extension RequestTask {
-    /// Cancels the task when the owner goes, unless it has ended by then. The owner is not kept alive.
+    /// Cancels the task when the owner goes, unless it has ended by then.
+    ///
+    /// The owner is not kept alive.
     @discardableResult
     public func bind(to owner: RequestOwner) -> RequestTask {
         owner.add(self)

@@ -37,7 +37,9 @@ package struct TaskLife: Sendable, Equatable {
         if case .stopping(let reason) = state { reason } else { nil }
     }
 
-    /// The work is over; returns why it was told to stop, if it was. The reason wins over what the work brought.
+    /// The work is over; returns why it was told to stop, if it was.
+    ///
+    /// The reason wins over what the work brought.
     package mutating func end() -> StopReason? {
         defer { state = .ended }
         if case .stopping(let reason) = state { return reason }

@@ -34,8 +34,10 @@ public struct ActivityCounter: AsyncSequence, Sendable {
     }
 }
 
-/// Who wants to know how many requests are under way. Streams that keep only the newest value never run
-/// anybody's code, so they are told under the agent's lock, in order.
+/// Who wants to know how many requests are under way.
+///
+/// Streams that keep only the newest value never run anybody's code, so they are told under the
+/// agent's lock, in order.
 struct ActivityState: Sendable {
     private var listeners: [Int: AsyncStream<Int>.Continuation] = [:]
     private var nextID = 0

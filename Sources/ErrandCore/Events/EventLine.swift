@@ -5,8 +5,10 @@ struct EventLine: Sendable {
     private var isTelling = false
     private var isClosed = false
 
-    /// Adds an event; returns it when the caller is to tell it. Behind the end nothing enters but what came of
-    /// writing the answer to the store, which need not be waited for.
+    /// Adds an event; returns it when the caller is to tell it.
+    ///
+    /// Behind the end nothing enters but what came of writing the answer to the store, which need
+    /// not be waited for.
     mutating func enter(_ event: RequestEvent) -> RequestEvent? {
         switch event.kind {
         case .ended:

@@ -48,7 +48,9 @@ package final class PauseGate: Sendable {
         return isNew
     }
 
-    /// Calls back, outside the lock, after each change between open and closed. One watcher at most.
+    /// Calls back, outside the lock, after each change between open and closed.
+    ///
+    /// One watcher at most.
     package func watch(_ watcher: (@Sendable () -> Void)?) {
         state.withLock { $0.watcher = watcher }
     }

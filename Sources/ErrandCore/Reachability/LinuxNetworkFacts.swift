@@ -3,7 +3,7 @@
 package struct LinuxNetworkFacts: Sendable, Hashable {
     /// One interface, as its folder in `/sys/class/net` describes it.
     package struct Interface: Sendable, Hashable {
-        /// `operstate`: `up`, `down`, `unknown`, `dormant`, …
+        /// The text of `operstate`, such as `up`, `down` or `unknown`.
         package var state: String
         /// `type`: an ARP hardware type; 1 is Ethernet.
         package var type: Int
@@ -55,7 +55,7 @@ package struct LinuxNetworkFacts: Sendable, Hashable {
     private static let isUp: UInt32 = 0x1
     private static let isReject: UInt32 = 0x200
 
-    /// `Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT`
+    /// Reads lines of `Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT`.
     private static func ipv4(_ text: String) -> [Route] {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
@@ -67,7 +67,7 @@ package struct LinuxNetworkFacts: Sendable, Hashable {
         }
     }
 
-    /// `destination length source length next-hop metric refcnt use flags interface`
+    /// Reads lines of `destination length source length next-hop metric refcnt use flags interface`.
     private static func ipv6(_ text: String) -> [Route] {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })

@@ -1,4 +1,6 @@
-/// Watches the network. Says what is known and never keeps a request from trying by itself.
+/// Watches the network.
+///
+/// Says what is known and never keeps a request from trying by itself.
 public protocol Reachability: Sendable {
     /// What is known now.
     var current: NetworkStatus { get }

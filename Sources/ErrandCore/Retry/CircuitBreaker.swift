@@ -1,8 +1,12 @@
 /// When to leave a host in peace that fails again and again.
 public struct CircuitBreakerPolicy: Sendable, Hashable {
-    /// How many failures in a row open the circuit. Default 5.
+    /// How many failures in a row open the circuit.
+    ///
+    /// Default 5.
     public var failures: Int
-    /// How long nothing is sent then, before one request tries again. Default 30 s.
+    /// How long nothing is sent then, before one request tries again.
+    ///
+    /// Default 30 s.
     public var pause: Duration
 
     /// Makes a policy.

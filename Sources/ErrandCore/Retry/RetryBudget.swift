@@ -1,9 +1,13 @@
 /// How many retries one host may cost, in proportion to the requests it gets: when everything fails, retries
 /// must not multiply the load.
 public struct RetryBudget: Sendable, Hashable {
-    /// How many retries each first attempt pays for. Default 0.2: one retry for five requests.
+    /// How many retries each first attempt pays for.
+    ///
+    /// Default 0.2: one retry for five requests.
     public var ratio: Double
-    /// How many retries are there from the beginning, and the most that are saved. Default 10.
+    /// How many retries are there from the beginning, and the most that are saved.
+    ///
+    /// Default 10.
     public var reserve: Int
 
     /// Makes a budget.

@@ -24,7 +24,7 @@ package enum RetryDecision: Sendable, Equatable {
         // Full jitter: a random part of a pause that doubles with each attempt.
         let doublings = Double(1 << min(attempt - 1, 30))
         let longest = min(policy.baseDelay * doublings, policy.maximumDelay)
-        return .again(after: longest * max(0, min(random, 1)))
+        return .again(after: min(longest, longest * max(0, min(random, 1))))
     }
 
     private static func hasIdempotencyKey(_ request: TransportRequest) -> Bool {

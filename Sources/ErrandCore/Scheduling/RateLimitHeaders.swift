@@ -29,7 +29,7 @@ package enum RateLimitHeaders {
         return nil
     }
 
-    /// `"default";r=0;t=30`
+    /// Reads the form `"default";r=0;t=30`.
     private static func structured(_ text: String) -> Duration? {
         var remaining: Double?
         var reset: Double?

@@ -6,7 +6,9 @@ public struct RequestLimits: Sendable, Hashable {
     public var perHost: Int?
     /// With one tag, for the tags named here (default none).
     public var perTag: [Int: Int]
-    /// How many may wait; one more fails with ``RequestError/Code/queueFull``. `nil`, the default, has no limit.
+    /// How many may wait; one more fails with ``RequestError/Code/queueFull``.
+    ///
+    /// `nil`, the default, has no limit.
     public var waiting: Int?
 
     /// Makes limits; each has the default its property names.

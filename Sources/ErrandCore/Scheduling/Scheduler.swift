@@ -26,7 +26,9 @@ package final class Scheduler: Sendable {
     package var waiting: Int { state.withLock { $0.schedule.waiting } }
     package var underWay: Int { state.withLock { $0.schedule.underWay } }
 
-    /// Takes a place, or waits for one. Who entered must ``leave(_:)``.
+    /// Takes a place, or waits for one.
+    ///
+    /// Who entered must ``leave(_:)``.
     package func enter(
         _ lane: Schedule.Lane, limits: RequestLimits, context: TaskContext
     ) async -> Entry {

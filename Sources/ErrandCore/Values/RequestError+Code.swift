@@ -11,7 +11,8 @@ extension RequestError {
         private enum Name: String, Sendable {
             case invalidURL, noBaseURL, invalidMethod, invalidHeader, invalidArguments, invalidBody
             case invalidValidator, invalidConfiguration, invalidCombination, unsupported
-            case adaptationFailed, cacheMiss, storeFailed, duplicate, queueFull, offline, circuitOpen
+            case adaptationFailed, cacheMiss, storeFailed, duplicate, queueFull, offline,
+                circuitOpen
             case timedOut, cannotFindHost, cannotConnect, connectionLost
             case secureConnectionFailed, certificateRejected, pinMismatch, clientCertificateRejected
             case badServerResponse, truncatedBody, bodyTooLarge, badContentEncoding, bodyReadFailed

@@ -41,10 +41,14 @@ public struct RetryPolicy: Sendable, Hashable {
     public var retryableStatusCodes: Set<Int>
     /// Whether methods that are not idempotent are sent again (default false).
     public var retriesNonIdempotent: Bool
-    /// How long one attempt may take; `nil`, the default, has no limit. What takes longer counts as failed.
+    /// How long one attempt may take; `nil`, the default, has no limit.
+    ///
+    /// What takes longer counts as failed.
     public var attemptTimeout: Duration?
-    /// Whether methods that are not idempotent carry an `Idempotency-Key`, the same in every attempt, and are
-    /// sent again like those that are. Default false.
+    /// Whether methods that are not idempotent carry an `Idempotency-Key`, the same in every
+    /// attempt, and are sent again like those that are.
+    ///
+    /// Default false.
     public var sendsIdempotencyKey: Bool
 
     /// Makes a policy.

@@ -3,7 +3,9 @@ import Testing
 
 @testable import ErrandCore
 
-/// What is written reads back, for trees and names of every kind. A failure names its seed.
+/// What is written reads back, for trees and names of every kind.
+///
+/// A failure names its seed.
 @Suite(.timeLimit(.minutes(1)))
 struct EncodingPropertyTests {
     /// A small generator of numbers that are the same for the same seed (SplitMix64).
