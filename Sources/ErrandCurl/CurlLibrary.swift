@@ -12,6 +12,10 @@
         let version: String
         /// Whether it speaks HTTP/2.
         let hasHTTP2: Bool
+        /// Whether it can use a connection with prior knowledge of HTTP/2 for a second request.
+        ///
+        /// libcurl 7.88 fails with error 16 then.
+        let reusesPriorKnowledge: Bool
         /// Whether it speaks TLS.
         let hasTLS: Bool
         /// Whether it can connect to Unix sockets.
@@ -33,6 +37,7 @@
             let features = information?.features ?? 0
             version = information?.version.map { String(cString: $0) } ?? "unknown"
             hasHTTP2 = features & CURL_VERSION_HTTP2 != 0
+            reusesPriorKnowledge = (information?.version_num ?? 0) >= 0x08_00_00
             hasTLS = features & CURL_VERSION_SSL != 0
             hasUnixSockets = features & CURL_VERSION_UNIX_SOCKETS != 0
             hasSecureProxies = features & CURL_VERSION_HTTPS_PROXY != 0

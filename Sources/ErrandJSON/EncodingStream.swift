@@ -150,7 +150,8 @@ extension ByteSink {
         var next = base + start
         var hash = UInt64(truncatingIfNeeded: end - next) &* 0x9E37_79B9_7F4A_7C15
         while end - next >= 8 {
-            hash = (hash ^ UnsafeRawPointer(next).loadUnaligned(as: UInt64.self))
+            hash =
+                (hash ^ UnsafeRawPointer(next).loadUnaligned(as: UInt64.self))
                 &* 0xFF51_AFD7_ED55_8CCD
             hash ^= hash >> 32
             next += 8

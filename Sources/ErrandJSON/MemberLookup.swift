@@ -18,14 +18,19 @@ extension TapeDecoder {
     /// The index of the value under `key`; nil without one.
     @inline(__always)
     func find(_ key: String) -> Int? {
-        var text = key
-        let place = text.withUTF8 { text in
-            let place = next
-            guard place < stop, isKey(at: place, equalTo: text) else { return search(text) }
-            next = end(of: place &+ 1)
-            return place &+ 1
-        }
+        let place =
+            key.utf8.withContiguousStorageIfAvailable { find($0) }
+            ?? Array(key.utf8).withUnsafeBufferPointer { find($0) }
         return place > 0 ? place : nil
+    }
+
+    /// The same, 0 without one.
+    @inline(__always)
+    private func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
+        let place = next
+        guard place < stop, isKey(at: place, equalTo: key) else { return search(key) }
+        next = end(of: place &+ 1)
+        return place &+ 1
     }
 
     @inline(__always)

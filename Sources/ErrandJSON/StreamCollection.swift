@@ -60,7 +60,9 @@ extension EncodingSession {
     @inline(__always)
     func collection<T>(_ type: T.Type) -> (any StreamCollection.Type)? {
         let wanted = ObjectIdentifier(type)
-        for known in knownTypes where known.type == wanted { return known.collection }
+        for index in 0..<knownTypes.count where knownTypes[index].type == wanted {
+            return knownTypes[index].collection
+        }
         return remember(type)
     }
 

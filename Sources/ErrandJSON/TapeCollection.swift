@@ -14,7 +14,7 @@ extension Array: TapeCollection where Element: Decodable {
         at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
     ) throws -> [Element] {
         let session = parent.session
-        guard session.tape.kind(at: index) == .array else {
+        guard parent.words[index] >> 60 == Word.Kind.array.rawValue else {
             throw session.mismatch(
                 [Any].self, at: index, parent.path(key, position))
         }
@@ -81,7 +81,9 @@ extension DecodingSession {
     @inline(__always)
     func collection<T>(_ type: T.Type) -> (any TapeCollection.Type)? {
         let wanted = ObjectIdentifier(type)
-        for known in knownTypes where known.type == wanted { return known.collection }
+        for index in 0..<knownTypes.count where knownTypes[index].type == wanted {
+            return knownTypes[index].collection
+        }
         return remember(type)
     }
 

@@ -3,8 +3,7 @@ struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let decoder: TapeDecoder
 
     init(_ decoder: TapeDecoder) throws {
-        let tape = decoder.session.tape
-        guard tape.kind(at: decoder.index) == .object else {
+        guard decoder.words[decoder.index] >> 60 == Word.Kind.object.rawValue else {
             throw decoder.session.mismatch(
                 [String: Any].self, at: decoder.index, decoder.codingPath)
         }

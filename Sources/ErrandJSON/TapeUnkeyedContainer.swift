@@ -5,7 +5,7 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
     private var place: Int
 
     init(_ decoder: TapeDecoder) throws {
-        guard decoder.session.tape.kind(at: decoder.index) == .array else {
+        guard decoder.words[decoder.index] >> 60 == Word.Kind.array.rawValue else {
             throw decoder.session.mismatch([Any].self, at: decoder.index, decoder.codingPath)
         }
         self.decoder = decoder

@@ -52,7 +52,8 @@ final class SessionEngine: Sendable {
             request, receiver: receiver,
             surroundings: .init(
                 control: control, delivery: delivery,
-                finished: { [weak self] transfer in self?.finished(transfer) }))
+                // Strong: who waits at the gate still gets their turn when the transport is gone.
+                finished: { [self] transfer in finished(transfer) }))
         let id = ObjectIdentifier(transfer)
         let (isShutDown, hasPlace) = state.withLock { state in
             state.transfers[id] = transfer
@@ -77,14 +78,15 @@ final class SessionEngine: Sendable {
             return Array(state.transfers.values)
         }
         for transfer in transfers { transfer.abort(Self.shutDownError) }
-        retire()
-    }
-
-    /// Lets the session go once its tasks have ended.
-    func retire() {
         control.async { [self] in
             state.withLock { $0.session.take() }?.finishTasksAndInvalidate()
         }
+    }
+
+    deinit {
+        // The last one to let go may be a callback of the session.
+        let session = state.withLock { $0.session.take() }
+        control.async { session?.finishTasksAndInvalidate() }
     }
 
     private static var shutDownError: RequestError {

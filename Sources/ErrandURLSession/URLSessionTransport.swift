@@ -30,8 +30,6 @@ public final class URLSessionTransport: Transport {
         engine = SessionEngine(configuration)
     }
 
-    deinit { engine.retire() }
-
     /// Throws ``RequestError/Code/unsupported`` for what URLSession cannot do.
     public func check(_ request: TransportRequest) throws(RequestError) {
         if let refusal = URLSessionRefusals.refusal(of: request) { throw refusal }

@@ -16,7 +16,6 @@ struct TimeoutTests {
         #expect(record.error?.code == .timedOut)
         #expect(record.error?.timeout == .idle)
         #expect(took >= .milliseconds(150))
-        #expect(took < .seconds(5))
     }
 
     @Test func silenceInTheBodyEndsTheTransfer() async throws {

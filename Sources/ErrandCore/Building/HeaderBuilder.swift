@@ -25,6 +25,7 @@ enum HeaderBuilder {
             let own = fields
             for field in shared where !own.contains(field.name) { fields.append(field) }
         }
+        joinCookies(in: &fields)
         if let userInfo = url.userInfo, !fields.contains(.authorization) {
             fields[.authorization] = Self.basic(PercentEncoding.decode(userInfo.utf8))
         }
@@ -46,6 +47,16 @@ enum HeaderBuilder {
                     value: try checked(type, of: "Content-Type", description.endpoint)))
         }
         return try addingDefaults(to: fields, description, configuration)
+    }
+
+    /// HTTPFields keeps each cookie in a field of its own; before HTTP/2 there may be one (RFC 9113 §8.2.3).
+    private static func joinCookies(in fields: inout HTTPFields) {
+        guard fields.contains(.cookie) else { return }
+        let cookies = fields[values: .cookie]
+        guard cookies.count > 1 else { return }
+        fields[fields: .cookie] = [
+            HTTPField(name: .cookie, value: cookies.joined(separator: "; "))
+        ]
     }
 
     private static func ownFields(of description: RequestDescription) throws(RequestError)

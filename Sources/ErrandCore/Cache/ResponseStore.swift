@@ -6,14 +6,14 @@ public protocol ResponseStore: Sendable {
     /// The entry of a key, whatever its age; `nil` when there is none.
     ///
     /// - Throws: ``RequestError/Code/storeFailed`` when the store cannot be read;
-    ///   ``RequestError/Code/cacheMiss`` with ``CacheMissReason/invalidData`` when the entry is damaged. The
-    ///   damaged entry is gone by then.
+    ///   ``RequestError/Code/cacheMiss`` with ``CacheMissReason/invalidData`` when the entry is
+    ///   damaged. The damaged entry is gone by then.
     func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse?
 
     /// Writes an entry, whole or not at all, in place of the one that is there.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``, also for an entry that is larger than the whole store may be;
-    ///   then the one that was there is gone.
+    /// - Throws: ``RequestError/Code/storeFailed``, also for an entry that is larger than the whole
+    ///   store may be; then the one that was there is gone.
     func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError)
 
     /// Removes an entry; nothing happens where there is none.

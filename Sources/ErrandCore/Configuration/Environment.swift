@@ -7,7 +7,7 @@ extension Configuration {
     ///
     ///     configuration.environments = [
     ///         "live": .init(baseURL: "https://api.example.com/"),
-    ///         "staging": .init(baseURL: "https://staging.example.com/", headers: [.warning: "test"]),
+    ///         "staging": .init(baseURL: "https://staging.example.com/", headers: [.from: "qa"]),
     ///     ]
     ///     configuration.environment = "staging"
     ///     agent.configuration = configuration     // tasks under way stay where they are

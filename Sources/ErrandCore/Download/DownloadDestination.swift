@@ -9,7 +9,8 @@ package struct DownloadDestination: Sendable, Hashable {
     /// What is known of the part.
     package let journal: URL
 
-    /// - Parameter url: The address asked for: names the file when the destination is a directory (row DL-2).
+    /// - Parameter url: The address asked for: names the file when the destination is a directory
+    ///   (row DL-2).
     package init(_ plan: DownloadPlan, url: URI) throws(RequestError) {
         guard plan.destination.isFileURL else {
             throw .file("The destination is no file URL; make it with URL(fileURLWithPath:).")

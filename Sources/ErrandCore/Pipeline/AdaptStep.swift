@@ -40,6 +40,14 @@ package struct AdaptStep: Step {
         }
         exchange.boundHeaders = try HostHeaders.add(
             to: &request, of: description, configuration: configuration)
+        // Before the processors: a signature or a cipher with its nonce is another one each time.
+        if description.needsKey {
+            let counting = try RequestBuilder.keyRequest(
+                for: request, description: description, configuration: configuration,
+                sharedArguments: arguments)
+            exchange.cacheKey = CacheKeyBuilder.key(
+                for: counting ?? request, identity: description.cacheIdentity)
+        }
         for processor in configuration.requestProcessors {
             let before = request
             request = try await adapting("A request processor") {
@@ -50,13 +58,6 @@ package struct AdaptStep: Step {
         }
         try checkFiles(of: request.body)
         exchange.request = request
-        if let counting = try RequestBuilder.keyRequest(
-            for: request, description: description, configuration: configuration,
-            sharedArguments: arguments)
-        {
-            exchange.cacheKey = CacheKeyBuilder.key(
-                for: counting, identity: description.cacheIdentity)
-        }
         exchange.context.emit(.adapted(method: request.method, url: request.url.redacted))
         return try await next(exchange)
     }

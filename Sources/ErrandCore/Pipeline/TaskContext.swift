@@ -46,9 +46,9 @@ package final class TaskContext: Sendable {
         transport = leader.transport
         store = leader.store
         clock = leader.clock
+        cookieJar = leader.cookieJar
         progress = flight.progress
         pause = flight.pause
-        cookieJar = leader.cookieJar
         place = Mutex(Place(priority: leader.description.priority))
         self.leader = leader
     }

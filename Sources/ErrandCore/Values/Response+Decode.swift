@@ -1,15 +1,16 @@
-import Foundation
+import ErrandJSON
 
 extension Response {
     /// The body's JSON as a value, such as `try response.decode(User.self)`.
     ///
-    /// Decoded at every call, on the caller's thread.
+    /// The JSON is parsed at the first use of ``json`` or of this and kept; the value is made at every call, on the
+    /// caller's thread, with `FastJSONDecoder`'s defaults.
     ///
     /// - Throws: ``RequestError/Code/undecodable`` at stage ``RequestError/Stage/decode``, with the place in
-    ///   the JSON and what was expected there; the `DecodingError` is underlying.
+    ///   the JSON and what was expected there; the `DecodingError` or `JSONError` is underlying.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(RequestError) -> T {
         do {
-            return try JSONDecoder().decode(type, from: data)
+            return try FastJSONDecoder().decode(type, from: parsedJSON())
         } catch {
             throw RequestError(
                 .undecodable, stage: .decode,
@@ -22,6 +23,7 @@ extension Response {
 /// Where decoding stopped and why, without any value of the answer.
 package enum DecodingFault {
     package static func describe(_ error: any Error) -> String {
+        if let error = error as? JSONError { return "The body is no JSON: \(error)." }
         guard let error = error as? DecodingError else { return "\(type(of: error))." }
         switch error {
         case .typeMismatch(let type, let context):

@@ -37,19 +37,18 @@
 
         /// Puts a message down; false when there is no loop to read it.
         func post(_ message: Message) -> Bool {
-            let (isTaken, wakeUp) = state.withLock { state -> (Bool, Int32?) in
+            state.withLock { state in
                 if case .none = state.loop { state.loop = startThread() }
-                guard case .running(let descriptor) = state.loop else { return (false, nil) }
+                guard case .running(let descriptor) = state.loop else { return false }
                 state.messages.append(message)
-                guard state.isAsleep else { return (true, nil) }
+                guard state.isAsleep else { return true }
                 state.isAsleep = false
-                return (true, descriptor)
-            }
-            if let wakeUp {
+                // Under the lock, and it never blocks: the loop closes the descriptor only after it has left
+                // under the same lock, so this cannot hit one that belongs to somebody else by now.
                 var one: UInt64 = 1
-                _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)
+                _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+                return true
             }
-            return isTaken
         }
 
         /// Nobody will send anything new.

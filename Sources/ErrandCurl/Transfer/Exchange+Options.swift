@@ -80,7 +80,7 @@
             switch request.options.httpVersion {
             case .automatic, .http2: shares = request.url.scheme == "https"
             case .http11: shares = false
-            case .http2PriorKnowledge: shares = true
+            case .http2PriorKnowledge: shares = CurlLibrary.linked.reusesPriorKnowledge
             }
             guard shares != waitsForSharing else { return }
             try set(CURLOPT_PIPEWAIT, shares ? 1 : 0)

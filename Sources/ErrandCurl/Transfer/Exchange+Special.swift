@@ -18,6 +18,10 @@
             case .http2: try special(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
             case .http2PriorKnowledge:
                 try special(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+                if !CurlLibrary.linked.reusesPriorKnowledge {
+                    try special(CURLOPT_FRESH_CONNECT, 1)
+                    try special(CURLOPT_FORBID_REUSE, 1)
+                }
             }
             switch options.addressFamily {
             case .any: break

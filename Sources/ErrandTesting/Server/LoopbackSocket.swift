@@ -56,12 +56,12 @@ struct LoopbackSocket: Sendable {
             if descriptor >= 0 {
                 _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 let socket = LoopbackSocket(descriptor: descriptor)
-                LoopbackPlatform.prepare(socket)
-                // Head and body go out in two calls: without this, the second waits for an acknowledgement.
+                // An answer goes out in several writes; the second would wait for the client's delayed ACK.
                 var one: Int32 = 1
                 setsockopt(
                     descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one,
                     socklen_t(MemoryLayout<Int32>.size))
+                LoopbackPlatform.prepare(socket)
                 return socket
             }
             guard errno == EINTR || errno == ECONNABORTED else { return nil }

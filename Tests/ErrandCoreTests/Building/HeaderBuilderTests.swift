@@ -115,6 +115,11 @@ struct HeaderBuilderTests {
         #expect(headers.filter { $0.name == .cookie }.map(\.value) == ["a=1; b=2"])
     }
 
+    @Test func cookiesGoOutInOneField() throws {
+        let headers = try world.build { $0.headers[.cookie] = "a=1; b=2; c=3" }.headers
+        #expect(headers.filter { $0.name == .cookie }.map(\.value) == ["a=1; b=2; c=3"])
+    }
+
     @Test(arguments: [
         ("Host", "evil.example"), ("content-length", "5"), ("Transfer-Encoding", "chunked"),
         ("Content-Length", "x"),

@@ -7,6 +7,13 @@ import Testing
     import Glibc
 #endif
 
+/// Tells of its own end.
+private final class LifeToken: Sendable {
+    private let end: AsyncStream<Void>.Continuation
+    init(_ end: AsyncStream<Void>.Continuation) { self.end = end }
+    deinit { end.finish() }
+}
+
 /// Transports end, and leave nothing behind.
 @Suite("Contract: lifecycle", .timeLimit(.minutes(1)))
 struct LifecycleContract {
@@ -41,19 +48,25 @@ struct LifecycleContract {
         let gate = Gate()
         server.otherwise { _ in LoopbackAnswer(body: "x").held(by: gate) }
         try await server.start()
-        let receiver = RecordingReceiver()
+        let receivers = (0..<10).map { _ in RecordingReceiver() }
         do {
-            // Nobody holds the transfer, and soon nobody holds the transport.
+            // Nobody holds the transfers, and soon nobody holds the transport; some may still wait for a
+            // connection.
             let transport = subject.makeTransport()
             (transport as? ScriptedTransport)?.on(
                 nil, nil, ScriptedAnswer(body: Data("x".utf8)).held(by: gate))
             let url = URI(scheme: "http", host: "127.0.0.1", port: server.port, path: "/")
-            _ = transport.start(TransportRequest(url: url), receiver: receiver)
+            for receiver in receivers {
+                _ = transport.start(TransportRequest(url: url), receiver: receiver)
+            }
         }
         try await gate.reached()
         gate.open()
-        let record = try await receiver.ended()
-        #expect(record.end?.error == nil && record.received == 1)
+        for receiver in receivers {
+            let record = try await receiver.ended()
+            #expect(record.end?.error == nil && record.received == 1)
+        }
+        try await server.until { $0.open == 0 }
         await server.stop()
     }
 
@@ -61,17 +74,18 @@ struct LifecycleContract {
     func receiversAreLetGo(subject: Subject) async throws {
         try await ContractWorld.with(subject) { world async throws in
             world.play([.head, .bytes(Data("x".utf8))])
-            weak var observed: RecordingReceiver?
+            let (life, end) = AsyncStream<Void>.makeStream()
             let transfer: any Transfer
             do {
-                let receiver = RecordingReceiver()
-                observed = receiver
+                let token = LifeToken(end)
+                let receiver = RecordingReceiver { [token] _ in
+                    withExtendedLifetime(token) { .more }
+                }
                 transfer = world.transport.start(world.request(), receiver: receiver)
                 _ = try await receiver.ended()
             }
-            // The call that told the end may just be coming back.
-            for _ in 0..<1000 where observed != nil { await Task.yield() }
-            #expect(observed == nil)
+            // Ends with the receiver, though the transfer is held.
+            for await _ in life {}
             transfer.cancel()
         }
     }

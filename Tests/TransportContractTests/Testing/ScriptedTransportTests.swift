@@ -39,6 +39,21 @@ struct ScriptedTransportTests {
         #expect(try await run(.get, "/other").body == Data("old".utf8))
     }
 
+    @Test func bodiesCanBeRead() async throws {
+        let url = URI(scheme: "http", host: "example.com", path: "/")
+        let body = HTTPBody.stream {
+            AsyncStream<Data> { continuation in
+                for part in ["a", "b"] { continuation.yield(Data(part.utf8)) }
+                continuation.finish()
+            }
+        }
+        let request = TransportRequest(method: .post, url: url, body: body)
+        let bytes = try await request.collectedBody()
+        #expect(bytes == Data("ab".utf8))
+        let none = try await TransportRequest(url: url).collectedBody()
+        #expect(none.isEmpty)
+    }
+
     @Test func gatesHold() async throws {
         let gate = Gate()
         transport.on(nil, nil, ScriptedAnswer.json("1").held(by: gate))

@@ -4,12 +4,12 @@ import Synchronization
 /// Runs endpoint classes with `await`, so many at once.
 func runAsync(_ job: Job, agent: RequestAgent, meter: inout Meter) async -> Int {
     guard job.inFlight > 1 else { return await runOneByOne(job, agent: agent, meter: &meter) }
-    let counter = Atomic<Int>(0)
+    let counter = Counter()
     return await withTaskGroup(of: Int.self) { group in
         for _ in 0..<job.inFlight {
             group.addTask {
                 var bad = 0
-                while counter.add(1, ordering: .relaxed).oldValue < job.count {
+                while counter.next() < job.count {
                     bad += await send(job, agent)
                 }
                 return bad
@@ -17,6 +17,13 @@ func runAsync(_ job: Job, agent: RequestAgent, meter: inout Meter) async -> Int 
         }
         return await group.reduce(0, +)
     }
+}
+
+/// Numbers from 0, one for whoever asks.
+private final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
+
+    func next() -> Int { value.add(1, ordering: .relaxed).oldValue }
 }
 
 private func runOneByOne(_ job: Job, agent: RequestAgent, meter: inout Meter) async -> Int {

@@ -1,0 +1,46 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension Cookie {
+    /// Takes over a cookie of Foundation's.
+    ///
+    /// One whose domain begins with a dot is for the hosts below it, too.
+    public init(_ cookie: HTTPCookie) {
+        let sameSite = cookie.properties?[HTTPCookiePropertyKey("SameSite")] as? String
+        self.init(
+            name: cookie.name, value: cookie.value, domain: cookie.domain,
+            isHostOnly: !cookie.domain.hasPrefix("."), path: cookie.path,
+            expires: cookie.isSessionOnly ? nil : cookie.expiresDate, isSecure: cookie.isSecure,
+            isHTTPOnly: cookie.isHTTPOnly,
+            sameSite: sameSite.flatMap { SameSite(rawValue: $0.capitalized) })
+    }
+
+    /// The same cookie for Foundation; `nil` for one that it has no form for, such as one without a name.
+    public var httpCookie: HTTPCookie? {
+        guard !name.isEmpty else { return nil }
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: name, .value: value, .path: path, .version: "0",
+            .domain: isHostOnly ? domain : "." + domain,
+        ]
+        if let expires {
+            properties[.expires] = expires
+        } else {
+            properties[.discard] = "TRUE"
+        }
+        if isSecure { properties[.secure] = "TRUE" }
+        if isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
+        if let sameSite { properties[HTTPCookiePropertyKey("SameSite")] = sameSite.rawValue }
+        return HTTPCookie(properties: properties)
+    }
+}
+
+extension CookieJar {
+    /// The cookies that a request to an address gets, in Foundation's form.
+    public func httpCookies(for url: URL) -> [HTTPCookie] {
+        guard let uri = try? URI(parsing: url.absoluteString) else { return [] }
+        return cookies(for: uri).compactMap(\.httpCookie)
+    }
+}

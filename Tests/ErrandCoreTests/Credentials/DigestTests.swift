@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import ErrandCore
+
+@Suite struct DigestTests {
+    private func header(
+        _ challenge: String, user: String = "Mufasa", password: String = "Circle of Life",
+        method: String = "GET", target: String = "/dir/index.html", body: Data? = Data(),
+        clientNonce: String = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+    ) throws -> String? {
+        let parsed = try #require(
+            DigestChallenge.first(in: AuthenticationChallenge.parse([challenge])))
+        return DigestAnswer(
+            challenge: parsed, user: user, password: password, method: method, target: target,
+            body: body, clientNonce: clientNonce, count: 1
+        ).header()
+    }
+
+    private func response(_ header: String?) -> String? {
+        header.flatMap { AuthenticationChallenge.parse([$0]).first?["response"] }
+    }
+
+    private let seven = """
+        realm="http-auth@example.org", qop="auth, auth-int", \
+        nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", \
+        opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+        """
+
+    @Test func theExampleOfRFC7616() throws {
+        let md5 = try header("Digest \(seven), algorithm=MD5")
+        #expect(response(md5) == "8ca523f5e9506fed4657c9700eebdbec")
+        #expect(md5?.contains("nc=00000001, ") == true)
+        #expect(md5?.contains("uri=\"/dir/index.html\"") == true)
+        #expect(md5?.contains("qop=auth,") == true)
+        #expect(md5?.contains("algorithm=MD5") == true)
+        let sha = try header("Digest \(seven), algorithm=SHA-256")
+        #expect(
+            response(sha) == "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")
+    }
+
+    @Test func theExampleOfRFC2617() throws {
+        let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
+        let answer = try header(
+            "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", nonce=\"\(nonce)\"",
+            password: "Circle Of Life", clientNonce: "0a4f113b")
+        #expect(response(answer) == "6629fae49393a05397450978507c4ef1")
+        #expect(answer?.contains("algorithm") == false)
+    }
+
+    @Test func withoutProtection() throws {
+        let answer = try header("Digest realm=\"r\", nonce=\"n\"", user: "u", password: "p")
+        let message = MD5.hex("GET:/dir/index.html".utf8)
+        #expect(response(answer) == MD5.hex("\(MD5.hex("u:r:p".utf8)):n:\(message)".utf8))
+        #expect(answer?.contains("nc=") == false && answer?.contains("qop") == false)
+    }
+
+    @Test func sessionsHashTheNonces() throws {
+        let answer = try header(
+            "Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess", user: "u",
+            password: "p", target: "/", clientNonce: "c")
+        let secret = MD5.hex("\(MD5.hex("u:r:p".utf8)):n:c".utf8)
+        let expected = MD5.hex("\(secret):n:00000001:c:auth:\(MD5.hex("GET:/".utf8))".utf8)
+        #expect(response(answer) == expected)
+    }
+
+    @Test func theBodyIsProtectedWhereTheServerInsists() throws {
+        let challenge = "Digest realm=\"r\", nonce=\"n\", qop=auth-int"
+        let answer = try header(
+            challenge, user: "u", password: "p", method: "POST", target: "/",
+            body: Data("abc".utf8), clientNonce: "c")
+        let secret = MD5.hex("u:r:p".utf8)
+        let message = MD5.hex("POST:/:\(MD5.hex("abc".utf8))".utf8)
+        #expect(response(answer) == MD5.hex("\(secret):n:00000001:c:auth-int:\(message)".utf8))
+        #expect(try header(challenge, body: nil) == nil)
+    }
+
+    @Test func usersMayBeHashedOrBeyondASCII() throws {
+        let hashed = try header(
+            "Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256, userhash=true",
+            user: "Jäsøn Doe")
+        let name = DigestAlgorithm.sha256.hash("Jäsøn Doe:r")
+        #expect(hashed?.contains("username=\"\(name)\"") == true)
+        #expect(hashed?.contains("userhash=true") == true)
+        let plain = try header(
+            "Digest realm=\"r\", nonce=\"n\", qop=auth, charset=UTF-8", user: "Jäsøn Doe")
+        #expect(plain?.contains("username*=UTF-8''J%C3%A4s%C3%B8n%20Doe") == true)
+    }
+
+    @Test func quotesAreEscapedAndLineBreaksRefused() throws {
+        let answer = try header(
+            #"Digest realm="a \"b\" \\c", nonce="n", qop=auth"#, user: "a\"b")
+        #expect(answer?.contains(#"realm="a \"b\" \\c""#) == true)
+        #expect(answer?.contains(#"username="a\"b""#) == true)
+        #expect(try header("Digest realm=\"r\", nonce=\"n\"", user: "a\r\nX: y") == nil)
+    }
+
+    @Test func theFirstThatCanBeAnsweredIsTaken() {
+        func chosen(_ fields: String...) -> DigestChallenge? {
+            DigestChallenge.first(in: AuthenticationChallenge.parse(fields))
+        }
+        let sha = "Digest realm=\"r\", nonce=\"s\", algorithm=SHA-256"
+        #expect(chosen("Basic realm=\"r\"", sha, "Digest realm=\"r\", nonce=\"m\"")?.nonce == "s")
+        #expect(chosen("Digest realm=\"r\", nonce=\"x\", algorithm=SHA-512-256", sha)?.nonce == "s")
+        #expect(chosen("Digest realm=\"r\", nonce=\"x\", qop=\"auth-conf\"", sha)?.nonce == "s")
+        #expect(chosen("Digest realm=\"r\"") == nil)
+        #expect(chosen("Digest realm=\"r\", nonce=n, stale=TRUE")?.isStale == true)
+    }
+}

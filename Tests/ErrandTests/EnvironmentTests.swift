@@ -1,0 +1,80 @@
+import Errand
+import ErrandTesting
+import Testing
+
+private final class Particular: BaseRequest {
+    override var url: String { "x" }
+    override var headers: HTTPFields { [.accept: "own"] }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct EnvironmentTests {
+    let world = World {
+        $0.environments = [
+            "staging": .init(
+                baseURL: "https://staging.example.com/v2/",
+                cdnURL: "https://cdn.staging.example.com/",
+                headers: [.accept: "staging"]),
+            "bare": .init(),
+        ]
+        $0.sharedHeaders = [.accept: "shared"]
+    }
+
+    @Test func switchingKeepsRunningTasksWhereTheyAre() async throws {
+        let gate = Gate()
+        world.transport.on(.get, nil, ScriptedAnswer.json("{}").held(by: gate))
+        let before = world.agent.start(Plain("x").describe())
+        _ = try await world.transport.nextRequest()
+        world.agent.configuration.environment = "staging"
+        let after = world.agent.start(Plain("x").describe())
+        _ = try await world.transport.nextRequest()
+        gate.open()
+        #expect(try await before.response().url.string == "https://api.example.com/x")
+        #expect(try await after.response().url.string == "https://staging.example.com/v2/x")
+    }
+
+    @Test func headersStandBetweenSharedAndOwn() async throws {
+        world.transport.on(.get, nil, .json("{}"))
+        try await world.with(Plain("x")).send()
+        world.agent.configuration.environment = "staging"
+        try await world.with(Plain("x")).send()
+        try await world.with(Particular()).send()
+        world.agent.configuration.environment = "bare"
+        try await world.with(Plain("x")).send()
+        let accepts = world.transport.requests.map { $0.headers[.accept] }
+        #expect(accepts == ["shared", "staging", "own", "shared"])
+        #expect(world.transport.requests.last?.url.host == "api.example.com")
+    }
+
+    @Test func anUnknownNameFailsAndSaysWhichThereAre() async throws {
+        world.agent.configuration.environment = "stagnig"
+        let error = await #expect(throws: RequestError.self) {
+            try await world.with(Plain("x")).send()
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.contains("bare, staging") == true)
+        #expect(world.transport.requests.isEmpty)
+    }
+
+    @Test func headersOfHosts() async throws {
+        world.agent.configuration.hostHeaders = [
+            "*.example.com": [.accept: "wide", .from: "me"],
+            "api.example.com": [.accept: "narrow"],
+            "elsewhere.com": [.accept: "elsewhere"],
+        ]
+        world.transport.on(
+            .get, "/x",
+            ScriptedAnswer(status: .found, headers: [.location: "https://elsewhere.com/y"]))
+        world.transport.on(.get, "/y", .json("{}"))
+        try await world.with(Plain("x")).send()
+        #expect(world.transport.requests[0].headers[.accept] == "narrow")
+        #expect(world.transport.requests[0].headers[.from] == "me")
+        #expect(world.transport.requests[1].headers[.from] == nil)
+        try await world.with(Particular()).send()
+        #expect(world.transport.requests[2].headers[.accept] == "own")
+        world.agent.configuration.hostHeaders = ["*.com": [.accept: "all"]]
+        let error = await #expect(throws: RequestError.self) {
+            try await world.with(Plain("x")).send()
+        }
+        #expect(error?.code == .invalidConfiguration)
+    }
+}
