@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
         .library(name: "ErrandObservability", targets: ["ErrandObservability"]),
+        .library(name: "ErrandReachability", targets: ["ErrandReachability"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
     ],
     traits: [
@@ -72,6 +73,9 @@ let package = Package(
         .target(
             name: "ErrandSQLite", dependencies: ["ErrandCore", "CSQLite", httpTypes],
             swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandReachability", dependencies: ["ErrandCore"], swiftSettings: settings
         ),
         .target(
             name: "Errand",
@@ -120,7 +124,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", httpTypes],
+            name: "ErrandTests",
+            dependencies: ["Errand", "ErrandReachability", "ErrandTesting", httpTypes],
             swiftSettings: settings
         ),
         .testTarget(

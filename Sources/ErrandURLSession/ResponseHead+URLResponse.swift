@@ -7,6 +7,8 @@ import HTTPTypes
 #endif
 
 extension ResponseHead {
+    private static let mostFields = 10_000
+
     /// A head of what URLSession keeps of it: names re-capitalised, duplicates joined, no order.
     init(_ response: HTTPURLResponse) {
         var headers = HTTPFields()
@@ -17,7 +19,9 @@ extension ResponseHead {
         // By name: a dictionary's order changes from run to run.
         for (text, value) in pairs.sorted(by: { $0.0 < $1.0 }) {
             guard let name = HTTPField.Name(text) else { continue }
-            let values = name == .setCookie ? SetCookieLines.split(value) : [value]
+            var values = name == .setCookie ? SetCookieLines.split(value) : [value]
+            // HTTPFields traps above 65,535: what would be too many stays in one piece, whose size is judged next.
+            if headers.count + values.count > Self.mostFields { values = [value] }
             for value in values { headers.append(HTTPField(name: name, value: value)) }
         }
         let isEncoded = headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false

@@ -28,14 +28,14 @@ extension StartableRequest {
 
     /// Starts the request from anywhere; the closure is called once, on the queue.
     ///
-    /// The request object stays with its actor: accessories hear of the start only, hooks of the end, delegate and
-    /// ``BaseRequest/response`` are not touched. Everything is in the result.
+    /// The request object stays with its actor: hooks, accessories and delegate are not called, and
+    /// ``BaseRequest/response`` is not touched. Everything is in the result.
     @discardableResult
     nonisolated public func start(
         on queue: DispatchQueue,
         completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
     ) -> RequestTask {
-        let task = begin()
+        let task = (agent ?? .shared).start(describe())
         Task {
             let outcome = await task.outcome()
             queue.async { completion(outcome.result) }

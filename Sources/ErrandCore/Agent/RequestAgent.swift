@@ -12,6 +12,7 @@ public final class RequestAgent: Sendable {
         var configuration: Configuration
         var tasks: [UUID: RequestTask] = [:]
         var isShutDown = false
+        var activity = ActivityState()
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -43,7 +44,7 @@ public final class RequestAgent: Sendable {
         ownCookieJar = CookieJar(clock: clock)
         let writes = PendingCacheWrites()
         self.writes = writes
-        pipeline = Pipeline(flights: FlightTable(), writes: writes, scheduler: Scheduler())
+        pipeline = Pipeline(flights: FlightTable(), writes: writes)
         state = Mutex(State(configuration: configuration))
     }
 
@@ -57,6 +58,21 @@ public final class RequestAgent: Sendable {
 
     /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
     public var cookieJar: CookieJar { configuration.cookieJar ?? ownCookieJar }
+
+    /// How many requests are under way: now, and whenever that changes.
+    ///
+    ///     for await count in agent.activity { spinner.isAnimating = count > 0 }
+    public var activity: ActivityCounter { ActivityCounter(agent: self) }
+
+    func subscribeToActivity() -> AsyncStream<Int> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { $0.activity.add(continuation, count: $0.tasks.count) }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.activity.remove(id) }
+        }
+        return stream
+    }
 
     /// The tasks that have not ended, in no order.
     public var activeTasks: [RequestTask] { state.withLock { Array($0.tasks.values) } }
@@ -76,6 +92,7 @@ public final class RequestAgent: Sendable {
             // entry whose work is not.
             task.begin { [self] in await run(task) }
             state.tasks[task.id] = task
+            state.activity.change(to: state.tasks.count)
             return true
         }
         if !isTaken {
@@ -145,6 +162,7 @@ public final class RequestAgent: Sendable {
         }
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.tasks[task.id] = nil
+            state.activity.change(to: state.tasks.count)
             guard state.isShutDown, state.tasks.isEmpty else { return [] }
             defer { state.idleWaiters = [] }
             return state.idleWaiters

@@ -41,16 +41,22 @@ public final class RequestTask: Sendable, Identifiable {
     ///
     /// Time limits go on counting. What came in whole before is still delivered. A task that is suspended already stays so.
     public func suspend() {
-        guard context.pause.pause() else { return }
+        guard phase != .ended, context.pause.pause() else { return }
         context.emit(.suspended)
         notify(.willSuspend)
     }
 
     /// Lets a suspended task go on; does nothing to any other.
     public func resume() {
-        guard context.pause.open() else { return }
+        guard phase != .ended, context.pause.open() else { return }
         context.emit(.continued)
         notify(.didResume)
+    }
+
+    /// How urgent the task is: set it while the task waits and its place in the line changes.
+    public var priority: RequestPriority {
+        get { context.priority }
+        set { context.priority = newValue }
     }
 
     /// How far the task is.

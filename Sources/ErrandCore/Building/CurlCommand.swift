@@ -93,6 +93,6 @@ enum SecretName {
     ]
     private static let fragments = [
         "token", "secret", "passw", "passphrase", "apikey", "api-key", "api_key", "auth", "session",
-        "signature", "credential",
+        "signature", "credential", "csrf",
     ]
 }

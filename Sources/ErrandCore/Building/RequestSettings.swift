@@ -24,6 +24,12 @@ enum RequestSettings {
                 "\(description.endpoint)'s acceptableStatusCodes is empty: no answer could succeed."
             )
         }
+        if description.download != nil, description.validator != nil {
+            throw RequestError(
+                .invalidCombination, stage: .build,
+                "\(description.endpoint) is a download with a validator, and a file is not parsed. Drop one of the two."
+            )
+        }
         if let shape = description.validator, let problem = shape.problem {
             throw RequestError(
                 .invalidValidator, stage: .build,

@@ -1,11 +1,12 @@
+import Foundation
 package import HTTPTypes
 
 /// Makes the key of a final request (row CAC-7).
 ///
 /// Everything that decides about the answer is in it, a line each: the method, the URL without
 /// fragment, `Accept` and `Accept-Language`, the digest of the body, and last whose data it is, so
-/// that two users have a slot each (row CAC-5). Credentials and other headers are not: a new token
-/// is no new answer.
+/// that two users have a slot each (row CAC-5). Where none is named, a digest of
+/// the credentials among the headers is; other headers are not.
 package enum CacheKeyBuilder {
     /// The key of a request; `nil` digest where there is no body.
     package static func key(
@@ -54,7 +55,18 @@ package enum CacheKeyBuilder {
         }
         return key(
             method: request.method, url: request.url, bodyDigest: digest,
-            headers: request.headers, identity: identity)
+            headers: request.headers, identity: identity ?? shownCredentials(request.headers))
+    }
+
+    /// A digest of the credentials among the headers; `nil` when there are none.
+    ///
+    /// Where nobody says whose data an answer is, it is theirs who showed these: better a miss after a new token
+    /// than another user's data.
+    private static func shownCredentials(_ headers: HTTPFields) -> String? {
+        let shown = headers.filter { SecretName.isSecret(header: $0.name.canonicalName) }
+        guard !shown.isEmpty else { return nil }
+        let text = shown.map { $0.name.canonicalName + ":" + $0.value }.joined(separator: "\n")
+        return "credentials " + SHA256.hex(Data(text.utf8))
     }
 }
 
@@ -63,5 +75,6 @@ package enum CacheKeyBuilder {
 package func cacheKey(for exchange: Exchange) -> CacheKey? {
     exchange.cacheKey
         ?? CacheKeyBuilder.key(
-            for: exchange.request, identity: exchange.description.cacheIdentity)
+            for: exchange.request,
+            identity: exchange.description.cacheIdentity ?? exchange.configuration.cacheIdentity)
 }

@@ -7,8 +7,16 @@ extension StoredResponse {
     /// What is stored of an answer; `nil` for one whose body is a file.
     package init?(_ response: Response, rules: CacheRules, tag: Int, storedAt: Date) {
         guard case .data(let body) = response.body else { return nil }
+        // What belongs to one exchange is not the answer's: cookies are the jar's to keep.
+        let passing: Set<HTTPField.Name> = [
+            .setCookie, .wwwAuthenticate, .authenticationInfo, .proxyAuthenticate,
+        ]
+        var headers = response.headers
+        if headers.contains(where: { passing.contains($0.name) }) {
+            headers = HTTPFields(headers.filter { !passing.contains($0.name) })
+        }
         self.init(
-            status: response.status.code, headers: response.headers, body: body,
+            status: response.status.code, headers: headers, body: body,
             url: response.url.string, storedAt: storedAt, cacheVersion: rules.cacheVersion,
             appVersion: rules.appVersion, identity: rules.identity, tag: tag)
     }

@@ -60,11 +60,33 @@ public struct Configuration: Sendable {
     public var redirectPolicy = RedirectPolicy.follow
     /// How many requests are under way at once in all; `nil` has no limit (default none).
     public var maximumRequestsInFlight: Int?
+    /// How many requests are under way at once in all, to one host, with one tag, and how many wait (default
+    /// no limit).
+    public var limits = RequestLimits()
+    /// How often requests go to each host (default no limit).
+    public var rateLimit: RateLimit?
+    /// How often requests go to these hosts, in place of ``rateLimit``.
+    public var hostRateLimits: [String: RateLimit] = [:]
+    /// Whether hosts are left in peace as `Retry-After` and `RateLimit` headers ask (default false).
+    public var learnsRateLimits = false
+    /// How many retries each host may cost; `nil`, the default, has no limit.
+    public var retryBudget: RetryBudget?
+    /// When a failing host is left in peace; `nil`, the default, is never.
+    public var circuitBreaker: CircuitBreakerPolicy?
+    /// Decides about failed attempts before the policy does; `nil`, the default, leaves it to the policy.
+    public var retryDecider: (@Sendable (FailedAttempt) -> RetryVerdict)?
+    /// Tells whether there is a network, for ``connectivityPolicy``.
+    public var reachability: (any Reachability)?
+    /// What happens to requests while there is no network (default ``ConnectivityPolicy/ignore``).
+    public var connectivityPolicy = ConnectivityPolicy.ignore
     /// Settings of the transport.
     public var transport = TransportOptions()
 
     /// How the store is used by requests that do not say.
     public var cachePolicy = CachePolicy.cacheElseLoad
+    /// Whose data the answers are, for endpoints that do not say: set it when somebody signs in, and to another
+    /// value or `nil` when they sign out. Default `nil`.
+    public var cacheIdentity: String?
     /// Entries written by another version of the app are not used (row CAC-6).
     public var appVersion: String?
 

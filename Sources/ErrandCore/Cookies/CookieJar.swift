@@ -163,9 +163,7 @@ public final class CookieJar: Sendable {
 
     private func write() {
         guard let persistence else {
-            state.withLock {
-                _ = $0.writing.next(); _ = $0.writing.next()
-            }
+            while nextToWrite() != nil {}
             return
         }
         Task.detached(priority: .utility) { [self] in

@@ -14,7 +14,7 @@ public protocol Authenticator: Sendable {
     /// Puts the credentials on a request. Called for every attempt, concurrently, off the main actor.
     ///
     /// A request that has an `Authorization` header of its own never comes here. What this throws fails the request
-    /// with ``RequestError/Code/authenticationFailed``, a thrown `RequestError` as it is; nothing is sent.
+    /// with ``RequestError/Code/authenticationFailed``, beneath which it is underlying; nothing is sent.
     func apply(to request: inout TransportRequest) async throws
 
     /// Renews the credentials after a 401. Once for all requests that are refused meanwhile: they wait, and each is

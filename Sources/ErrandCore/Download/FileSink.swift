@@ -31,6 +31,11 @@ package final class FileSink: ResponseSink {
         if status < 300, !context.description.acceptableStatusCodes.contains(status) {
             answer = .reject
         }
+        if status < 300,
+            !ResponseValidation.acceptsContentType(of: head, description: context.description)
+        {
+            answer = .reject
+        }
         verdict.withLock { $0 = answer }
         switch answer {
         case .write(let total, let validator):

@@ -16,6 +16,9 @@ package final class PartFile: Sendable {
         var journal: DownloadJournal?
         var syncedSize: Int64
         var isSyncing = false
+        /// Whether this run has begun to write. Until then nothing is known of the bytes that an earlier one
+        /// left unsynced, and the journal must not vouch for them.
+        var hasBegun = false
     }
 
     private let destination: DownloadDestination
@@ -28,6 +31,7 @@ package final class PartFile: Sendable {
     package var size: Int64 { state.withLock { $0.size } }
     /// What is known of them; `nil` when they cannot be continued.
     package var journal: DownloadJournal? { state.withLock { $0.journal } }
+    private var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
     /// Opens the part of a destination, made where there is none, and locks it.
     ///
@@ -65,6 +69,7 @@ package final class PartFile: Sendable {
         let failure = state.withLock { state -> RequestError? in
             guard ftruncate(state.descriptor, 0) == 0 else { return Self.failure("emptied", errno) }
             (state.size, state.syncedSize, state.journal) = (0, 0, journal)
+            state.hasBegun = true
             return nil
         }
         if let failure { return failure }
@@ -79,6 +84,7 @@ package final class PartFile: Sendable {
                 return .failure(Self.failure("cut", errno))
             }
             state.size = offset
+            state.hasBegun = true
             state.journal?.total = total
             state.journal?.session = BootSession.current
             let safe = state.journal?.offset ?? 0
@@ -145,6 +151,7 @@ package final class PartFile: Sendable {
         await run { [self] in
             switch fate {
             case .finished: break
+            case .kept where journal != nil && size > 0 && !hasBegun: break
             case .kept where journal != nil && size > 0: sync()
             case .kept, .discarded:
                 unlink(destination.journal.path)

@@ -7,8 +7,8 @@ struct EventLine: Sendable {
 
     /// Adds an event; returns it when the caller is to tell it.
     ///
-    /// Behind the end nothing enters but what came of
-    /// writing the answer to the store, which need not be waited for.
+    /// Behind the end nothing enters but what came of writing the answer to the store, which need
+    /// not be waited for.
     mutating func enter(_ event: RequestEvent) -> RequestEvent? {
         switch event.kind {
         case .ended:

@@ -44,8 +44,22 @@ public struct RequestEvent: Sendable {
         case continued
         /// Somebody cancelled the task; its end follows.
         case cancelled
+        /// There is no network; the request waits for one.
+        case waitingForConnectivity
         /// The request waits for a place.
         case queued
+        /// The request has its place.
+        case dequeued(after: Duration)
+        /// The request waits because of its host's rate limit.
+        case rateLimited(for: Duration)
+        /// The request's body went out, so many bytes.
+        case requestBodySent(attempt: Int, bytes: Int64)
+        /// The answer's body came whole, so many bytes.
+        case bodyReceived(attempt: Int, bytes: Int64)
+        /// A phase of an attempt was over so long after its start; told with the attempt's end.
+        case phase(attempt: Int, Phase, after: Duration)
+        /// No further attempt: the host's retry budget is spent.
+        case retryBudgetSpent
         /// An attempt, counted from 1, begins.
         case attemptStarted(Int)
         /// The head of an answer came.
@@ -62,6 +76,20 @@ public struct RequestEvent: Sendable {
         case validated(RequestError?)
         /// The task ended.
         case ended(RequestError?)
+    }
+}
+
+extension RequestEvent {
+    /// The phases of an attempt that the transport times.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        /// The host's address is known.
+        case nameLookedUp
+        /// The connection is there.
+        case connected
+        /// TLS is agreed on.
+        case secured
+        /// The first byte of the answer came.
+        case firstByte
     }
 }
 

@@ -46,7 +46,8 @@ package struct AdaptStep: Step {
                 for: request, description: description, configuration: configuration,
                 sharedArguments: arguments)
             exchange.cacheKey = CacheKeyBuilder.key(
-                for: counting ?? request, identity: description.cacheIdentity)
+                for: counting ?? request,
+                identity: description.cacheIdentity ?? configuration.cacheIdentity)
         }
         for processor in configuration.requestProcessors {
             let before = request

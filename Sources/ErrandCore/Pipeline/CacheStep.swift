@@ -73,6 +73,7 @@ private struct Visit {
                 storedAt: exchange.context.clock.now)
         else { return response }
         let context = exchange.context
+        context.keep { [writes, store] in writes.enqueue(.remove, for: key, in: store) }
         let report: @Sendable (RequestError?) -> Void = { failure in
             context.emit(failure.map { .cacheWriteFailed($0) } ?? .cacheStored(bytes: entry.size))
         }
@@ -150,6 +151,9 @@ private struct Visit {
             var miss = RequestError.cacheMiss(reason)
             miss.underlying = error
             return .missed(reason, miss)
+        }
+        exchange.context.keep { [writes, store] in
+            writes.enqueue(.remove, for: key, in: store)
         }
         return .found(response, age: age)
     }

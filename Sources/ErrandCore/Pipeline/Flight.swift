@@ -86,8 +86,8 @@ final class Flight: Sendable {
         }
     }
 
-    /// A passenger is gone, whether served or not.
-    func leave(_ seat: Int) {
+    /// A passenger is gone, whether served or not; returns the transfer that was cancelled for want of others.
+    func leave(_ seat: Int) -> Task<Void, Never>? {
         let (passenger, task) = state.withLock { state -> (TaskContext?, Task<Void, Never>?) in
             let passenger = state.passengers.removeValue(forKey: seat)
             guard state.passengers.isEmpty, state.landing == nil else { return (passenger, nil) }
@@ -98,6 +98,7 @@ final class Flight: Sendable {
         progress.endMirror(seat)
         task?.cancel()
         settlePause()
+        return task
     }
 
     /// Ends the flight for all its passengers.

@@ -6,7 +6,7 @@ package struct JoinStep: Step {
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let policy = exchange.description.duplicatePolicy
-        guard policy != .allow, let key = cacheKey(for: exchange) else {
+        guard policy != .allow, let key = FlightKey.key(for: exchange) else {
             return try await next(exchange)
         }
         let new = Flight(leader: exchange.context)
@@ -15,7 +15,7 @@ package struct JoinStep: Step {
         case .cancelPrevious: flights.replace(key, with: new)?.cancel()
         case .reject:
             guard flights.add(key, new) else {
-                new.leave(Flight.leaderSeat)
+                _ = new.leave(Flight.leaderSeat)
                 throw duplicate(exchange)
             }
         case .join:
@@ -44,18 +44,16 @@ package struct JoinStep: Step {
                 flights.remove(key, flight)
                 flight.land(result)
             })
-        defer { flight.leave(Flight.leaderSeat) }
-        return try await flight.wait(in: Flight.leaderSeat).get()
+        return try await ride(flight, in: Flight.leaderSeat)
     }
 
     private func follow(
         _ flight: Flight, in seat: Int, _ exchange: Exchange
     ) async throws(RequestError) -> Response {
         exchange.context.emit(.joined)
-        defer { flight.leave(seat) }
         let response: Response
         do throws(RequestError) {
-            response = try await flight.wait(in: seat).get()
+            response = try await ride(flight, in: seat)
         } catch {
             // What the leader's validator refused may be what this endpoint asked for.
             guard error.stage == .validate, let refused = error.response else { throw error }
@@ -64,6 +62,14 @@ package struct JoinStep: Step {
         // The leader's validator is not necessarily this endpoint's.
         try ResponseValidation.check(response, description: exchange.description)
         return response
+    }
+
+    /// Waits for the landing, then leaves; the last one who leaves early waits until the transfer has let go of
+    /// everything, so that nothing is written behind an end that was told.
+    private func ride(_ flight: Flight, in seat: Int) async throws(RequestError) -> Response {
+        let landing = await flight.wait(in: seat)
+        await flight.leave(seat)?.value
+        return try landing.get()
     }
 
     private func duplicate(_ exchange: Exchange) -> RequestError {

@@ -18,7 +18,10 @@ package struct Pipeline: Sendable {
     ///   redirects never holds any that it could carry to another origin;
     /// - cookies stand inside redirects: each hop gets those of its own address, and what it sets is kept
     ///   before the next one goes out.
-    package init(flights: FlightTable, writes: PendingCacheWrites, scheduler: Scheduler) {
+    package init(
+        flights: FlightTable, writes: PendingCacheWrites, scheduler: Scheduler = Scheduler(),
+        guards: HostGuards = HostGuards(), pacer: Pacer = Pacer()
+    ) {
         steps = [
             ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire
@@ -26,12 +29,13 @@ package struct Pipeline: Sendable {
             // answer from the store, or store what comes
             CacheStep(writes: writes, validate: ResponseValidation.check),
             ScheduleStep(scheduler: scheduler),  // wait for a place
-            RetryStep(),  // try again, if the policy says so
+            RetryStep(guards: guards),  // try again, if the policy says so
             DownloadStep(),  // part file, Range, rename
             ValidateStep(),  // status, content type, body, shape
             RedirectStep(),  // follow a 3xx, without leaking credentials
             AuthenticateStep(),  // credentials of this hop; renewed once after a 401
             CookieStep(),  // cookies of this hop out, new ones into the jar
+            PaceStep(pacer: pacer),  // as often as the host of this hop wants it
             TransportStep(),  // the network
         ]
     }

@@ -2,7 +2,20 @@
 package struct ProcessStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         do {
-            var response = try await next(exchange)
+            let answer = try await next(exchange)
+            return try await refine(answer, of: exchange)
+        } catch {
+            throw await map(error, of: exchange)
+        }
+    }
+
+    /// What processors or the decoder refuse is taken out of the store: it would be refused again for as long as
+    /// it is fresh.
+    private func refine(
+        _ answer: Response, of exchange: Exchange
+    ) async throws(RequestError) -> Response {
+        do {
+            var response = answer
             for processor in exchange.configuration.responseProcessors {
                 response = try await run(processor, on: response)
             }
@@ -14,7 +27,8 @@ package struct ProcessStep: Step {
             }
             return response
         } catch {
-            throw await map(error, of: exchange)
+            if !error.isCancellation { exchange.context.dropStored() }
+            throw error
         }
     }
 

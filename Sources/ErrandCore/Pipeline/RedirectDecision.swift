@@ -71,12 +71,8 @@ package enum RedirectDecision: Sendable {
 
     /// Nothing that proves who the user is crosses an origin.
     private static func removeCredentials(from headers: inout HTTPFields) {
-        let secret: Set<String> = [
-            "authorization", "cookie", "proxy-authorization", "x-api-key", "api-key", "apikey",
-            "x-auth-token", "x-access-token", "x-csrf-token", "x-amz-security-token",
-            "x-session-token",
-        ]
-        headers = HTTPFields(headers.filter { !secret.contains($0.name.canonicalName) })
+        headers = HTTPFields(
+            headers.filter { !SecretName.isSecret(header: $0.name.canonicalName) })
     }
 
     private static func fail(

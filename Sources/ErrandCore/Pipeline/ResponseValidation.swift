@@ -17,7 +17,9 @@ package enum ResponseValidation {
                 "The server answered \(status), which is outside \(description.acceptableStatusCodes). The error's response holds what it said.",
                 response: response)
         }
-        if description.download != nil { return }
+        if description.download != nil {
+            return try checkContentType(response, description: description)
+        }
         let isEmpty = hasNoBody(response, method: description.method)
         if !isEmpty { try checkContentType(response, description: description) }
         try checkBody(response, description: description, isEmpty: isEmpty)
@@ -29,6 +31,14 @@ package enum ResponseValidation {
         return data.isEmpty || (data.count == 1 && data.first == 0x20)
     }
 
+    /// Whether a head's content type passes, before a byte of the body is taken.
+    package static func acceptsContentType(
+        of head: ResponseHead, description: RequestDescription
+    ) -> Bool {
+        let response = Response(status: head.status, headers: head.headers, url: URI())
+        return (try? checkContentType(response, description: description)) != nil
+    }
+
     private static func checkContentType(
         _ response: Response, description: RequestDescription
     ) throws(RequestError) {
@@ -37,6 +47,8 @@ package enum ResponseValidation {
         case .any: return
         case .types(let types): accepted = ContentTypePatterns(types)
         case .automatic:
+            // A download's bytes are its own affair, unless the endpoint says what they must be.
+            guard description.download == nil else { return }
             guard let patterns = ContentTypePatterns.automatic(for: description.responseSerializer)
             else { return }
             accepted = patterns

@@ -17,6 +17,8 @@ package final class TaskContext: Sendable {
     /// The task whose transfer this is, when several share it.
     private let leader: TaskContext?
     private let line = Mutex(EventLine())
+    private let place: Mutex<Place>
+    private let storedEntry = Mutex<(@Sendable () -> Void)?>(nil)
     private let madeOutput = Mutex<(any Sendable)?>(nil)
 
     package init(
@@ -33,6 +35,7 @@ package final class TaskContext: Sendable {
         self.cookieJar = cookieJar
         progress = ProgressHub()
         pause = PauseGate()
+        place = Mutex(Place(priority: description.priority))
         leader = nil
     }
 
@@ -47,13 +50,57 @@ package final class TaskContext: Sendable {
         cookieJar = leader.cookieJar
         progress = flight.progress
         pause = flight.pause
+        place = Mutex(Place(priority: leader.description.priority))
         self.leader = leader
+    }
+
+    /// Where the task stands in the line, and how urgent it is by now.
+    private struct Place {
+        var priority: RequestPriority
+        var ticket: UInt64?
+        weak var scheduler: Scheduler?
+    }
+
+    /// How urgent the task is; may change while it waits.
+    package var priority: RequestPriority {
+        get { (leader ?? self).place.withLock { $0.priority } }
+        set {
+            let (scheduler, ticket) = (leader ?? self).place.withLock { place in
+                place.priority = newValue
+                return (place.scheduler, place.ticket)
+            }
+            if let ticket { scheduler?.setPriority(newValue, of: ticket) }
+        }
+    }
+
+    /// Notes the line in which the task stands, before it stands there: a change of priority that comes
+    /// too early for the line is read when the task enters it.
+    func stands(in scheduler: Scheduler?, as ticket: UInt64?) {
+        (leader ?? self).place.withLock { place in
+            place.scheduler = scheduler
+            place.ticket = ticket
+        }
     }
 
     /// The typed output that `ProcessStep` made.
     package var output: (any Sendable)? { madeOutput.withLock { $0 } }
 
     package func keep(output: any Sendable) { madeOutput.withLock { $0 = output } }
+
+    /// The answer is in the store; this takes it out again.
+    package func keep(removal: @escaping @Sendable () -> Void) {
+        if let leader { return leader.keep(removal: removal) }
+        storedEntry.withLock { $0 = removal }
+    }
+
+    /// The answer turned out to be of no use: it must not be the store's answer next time.
+    package func dropStored() {
+        let removal = storedEntry.withLock { entry in
+            defer { entry = nil }
+            return entry
+        }
+        removal?()
+    }
 
     /// Tells the listeners; costs nothing when there are none.
     ///

@@ -18,7 +18,21 @@ package struct TransportStep: Step {
         } onCancel: {
             collector.cancel()
         }
+        if !context.configuration.eventListeners.isEmpty { tell(answer, exchange) }
         return try answer.response(to: exchange.request)
+    }
+}
+
+extension TransportStep {
+    private func tell(_ answer: CollectedAnswer, _ exchange: Exchange) {
+        let progress = exchange.context.progress.current
+        let attempt = exchange.attempt
+        if exchange.request.body != nil, answer.head != nil {
+            exchange.context.emit(.requestBodySent(attempt: attempt, bytes: progress.bytesSent))
+        }
+        if answer.head != nil, answer.end.error == nil {
+            exchange.context.emit(.bodyReceived(attempt: attempt, bytes: progress.bytesReceived))
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPTypes
+package import HTTPTypes
 
 /// Whether a failed attempt is followed by another (rows RTY-1 to RTY-3): a pure function.
 package enum RetryDecision: Sendable, Equatable {
@@ -12,16 +12,23 @@ package enum RetryDecision: Sendable, Equatable {
         random: Double
     ) -> RetryDecision {
         guard attempt < policy.maximumAttempts else { return .giveUp }
-        guard request.method.isIdempotent || policy.retriesNonIdempotent else { return .giveUp }
+        guard
+            request.method.isIdempotent || policy.retriesNonIdempotent
+                || (policy.sendsIdempotencyKey && hasIdempotencyKey(request))
+        else { return .giveUp }
         guard isWorthwhile(error, policy: policy) else { return .giveUp }
-        if let asked = retryAfter(error.response, now: now) {
+        if let asked = retryAfter(error.response?.headers[.retryAfter], now: now) {
             // Asked to wait longer than anybody wants to: better an answer now.
             return asked <= policy.maximumDelay ? .again(after: asked) : .giveUp
         }
         // Full jitter: a random part of a pause that doubles with each attempt.
         let doublings = Double(1 << min(attempt - 1, 30))
         let longest = min(policy.baseDelay * doublings, policy.maximumDelay)
-        return .again(after: longest * max(0, min(random, 1)))
+        return .again(after: min(longest, longest * max(0, min(random, 1))))
+    }
+
+    private static func hasIdempotencyKey(_ request: TransportRequest) -> Bool {
+        HTTPField.Name.idempotencyKey.map { request.headers[$0] != nil } ?? false
     }
 
     private static func isWorthwhile(_ error: RequestError, policy: RetryPolicy) -> Bool {
@@ -36,10 +43,15 @@ package enum RetryDecision: Sendable, Equatable {
     }
 
     /// `Retry-After` as seconds or as a date (RFC 9110 §10.2.3).
-    package static func retryAfter(_ response: Response?, now: Date) -> Duration? {
-        guard let text = response?.headers[.retryAfter] else { return nil }
+    package static func retryAfter(_ text: String?, now: Date) -> Duration? {
+        guard let text else { return nil }
         if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 1 << 32)) }
         guard let date = HTTPDate.parse(text) else { return nil }
         return .milliseconds(Int64(max(0, min(date.timeIntervalSince(now), 4e9)) * 1000))
     }
+}
+
+extension HTTPField.Name {
+    /// Names one change, so that a server which sees it twice makes it once.
+    package static let idempotencyKey = HTTPField.Name("Idempotency-Key")
 }

@@ -1,21 +1,37 @@
-/// Waits for a place where the configuration limits how many requests are under way.
+/// Waits for a network and for a place, where the configuration asks for one or limits the other.
 package struct ScheduleStep: Step {
     let scheduler: Scheduler
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        guard let limit = exchange.configuration.maximumRequestsInFlight else {
-            return try await next(exchange)
+        let configuration = exchange.configuration
+        if configuration.connectivityPolicy != .ignore {
+            try await ConnectivityGate.pass(exchange.context)
         }
-        guard limit > 0 else {
+        // Whoever renews credentials is waited for by requests that hold all the places.
+        guard RefreshGate.underRefresh.isEmpty else { return try await next(exchange) }
+        var limits = configuration.limits
+        if let total = configuration.maximumRequestsInFlight { limits.total = total }
+        guard !limits.areNone else { return try await next(exchange) }
+        if let fault = limits.fault {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,
-                "maximumRequestsInFlight is \(limit); give at least 1, or nil for no limit.")
+                "The limit \(fault); give at least 1, or nil for no limit.")
         }
-        let entered = await scheduler.enter(
-            limit: limit, priority: exchange.description.priority,
-            willWait: { exchange.context.emit(.queued) })
-        guard entered else { throw .cancelled }
-        defer { scheduler.leave() }
+        let tag = exchange.description.tag
+        let lane = Schedule.Lane(
+            host: exchange.request.url.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
+        let began = exchange.context.clock.uptime
+        switch await scheduler.enter(lane, limits: limits, context: exchange.context) {
+        case .entered: break
+        case .cancelled: throw .cancelled
+        case .refused:
+            throw RequestError(
+                .queueFull, stage: .schedule,
+                "\(limits.waiting ?? 0) requests wait already. Start it later, or raise limits.waiting."
+            )
+        }
+        defer { scheduler.leave(lane) }
+        exchange.context.emit(.dequeued(after: exchange.context.clock.uptime - began))
         return try await next(exchange)
     }
 }

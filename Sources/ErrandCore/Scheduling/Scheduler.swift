@@ -3,40 +3,67 @@ import Synchronization
 /// Hands out places to requests: the most urgent first, among equals the longest waiting.
 package final class Scheduler: Sendable {
     private struct State {
-        var inFlight = 0
-        var line = WaitingLine()
+        var schedule = Schedule()
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var nextTicket: UInt64 = 0
+
+        /// Lets in whoever fits by now.
+        mutating func admitted() -> [CheckedContinuation<Bool, Never>] {
+            var admitted: [CheckedContinuation<Bool, Never>] = []
+            while let ticket = schedule.admit() {
+                if let waiter = waiters.removeValue(forKey: ticket) { admitted.append(waiter) }
+            }
+            return admitted
+        }
     }
+
+    package enum Entry: Sendable { case entered, cancelled, refused }
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Takes a place, or waits for one; false when the task was cancelled meanwhile.
-    package func enter(limit: Int, priority: RequestPriority, willWait: () -> Void) async -> Bool {
-        enum Entry { case entered, waits(UInt64) }
-        let entry = state.withLock { state -> Entry in
-            guard state.inFlight >= limit || !state.line.isEmpty else {
-                state.inFlight += 1
-                return .entered
-            }
+    package var waiting: Int { state.withLock { $0.schedule.waiting } }
+    package var underWay: Int { state.withLock { $0.schedule.underWay } }
+
+    /// Takes a place, or waits for one.
+    ///
+    /// Who entered must ``leave(_:)``.
+    package func enter(
+        _ lane: Schedule.Lane, limits: RequestLimits, context: TaskContext
+    ) async -> Entry {
+        let ticket = state.withLock { state in
             state.nextTicket += 1
-            return .waits(state.nextTicket)
+            return state.nextTicket
         }
-        guard case .waits(let ticket) = entry else { return true }
-        willWait()
-        return await withTaskCancellationHandler {
+        context.stands(in: self, as: ticket)
+        defer { context.stands(in: nil, as: nil) }
+        let tried = state.withLock { state -> (Entry?, [CheckedContinuation<Bool, Never>]) in
+            state.schedule.use(limits)
+            let admitted = state.admitted()
+            switch state.schedule.arrive(ticket, lane: lane, priority: context.priority) {
+            case .enters: return (.entered, admitted)
+            case .refused: return (.refused, admitted)
+            case .waits: return (nil, admitted)
+            }
+        }
+        for waiter in tried.1 { waiter.resume(returning: true) }
+        if let entry = tried.0 { return entry }
+        context.emit(.queued)
+        return await wait(for: ticket)
+    }
+
+    private func wait(for ticket: UInt64) async -> Entry {
+        let entered = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now = state.withLock { state -> Bool? in
-                    if Task.isCancelled { return false }
-                    // A place may have become free since we looked.
-                    if state.inFlight < limit, state.line.isEmpty {
-                        state.inFlight += 1
-                        return true
+                    // Admitted between standing in line and waiting: nobody could be woken.
+                    guard state.schedule.isWaiting(ticket) else { return true }
+                    if Task.isCancelled {
+                        _ = state.schedule.cancel(ticket)
+                        return false
                     }
                     state.waiters[ticket] = continuation
-                    state.line.insert(ticket, priority: priority)
                     return nil
                 }
                 if let now { continuation.resume(returning: now) }
@@ -44,22 +71,24 @@ package final class Scheduler: Sendable {
         } onCancel: {
             let waiter = state.withLock { state -> CheckedContinuation<Bool, Never>? in
                 guard let waiter = state.waiters.removeValue(forKey: ticket) else { return nil }
-                state.line.remove(ticket)
+                _ = state.schedule.cancel(ticket)
                 return waiter
             }
             waiter?.resume(returning: false)
         }
+        return entered ? .entered : .cancelled
     }
 
-    /// Gives a place back; the next in line takes it.
-    package func leave() {
-        let waiter = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            while let ticket = state.line.popFirst() {
-                if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
-            }
-            state.inFlight -= 1
-            return nil
+    /// Gives a place back; whoever fits takes it.
+    package func leave(_ lane: Schedule.Lane) {
+        let admitted = state.withLock { state in
+            state.schedule.leave(lane)
+            return state.admitted()
         }
-        waiter?.resume(returning: true)
+        for waiter in admitted { waiter.resume(returning: true) }
+    }
+
+    func setPriority(_ priority: RequestPriority, of ticket: UInt64) {
+        state.withLock { $0.schedule.setPriority(priority, of: ticket) }
     }
 }

@@ -11,7 +11,8 @@ extension RequestError {
         private enum Name: String, Sendable {
             case invalidURL, noBaseURL, invalidMethod, invalidHeader, invalidArguments, invalidBody
             case invalidValidator, invalidConfiguration, invalidCombination, unsupported
-            case adaptationFailed, cacheMiss, storeFailed, duplicate, queueFull
+            case adaptationFailed, cacheMiss, storeFailed, duplicate, queueFull, offline,
+                circuitOpen
             case timedOut, cannotFindHost, cannotConnect, connectionLost
             case secureConnectionFailed, certificateRejected, pinMismatch, clientCertificateRejected
             case badServerResponse, truncatedBody, bodyTooLarge, badContentEncoding, bodyReadFailed
@@ -51,6 +52,10 @@ extension RequestError {
         public static let duplicate = Code(.duplicate)
         /// Too many requests wait already.
         public static let queueFull = Code(.queueFull)
+        /// There is no network, and the policy is not to wait for one.
+        public static let offline = Code(.offline)
+        /// The host failed too often of late; nothing was sent.
+        public static let circuitOpen = Code(.circuitOpen)
         /// A limit of ``Timeouts`` ran out; see ``RequestError/timeout``.
         public static let timedOut = Code(.timedOut)
         /// The host's name has no address.

@@ -72,6 +72,8 @@ public struct RequestError: Error, Sendable {
         case connect
         /// Silence for longer than ``Timeouts/idle``.
         case idle
+        /// One attempt took longer than ``RetryPolicy/attemptTimeout``.
+        case attempt
         /// Everything together took longer than ``Timeouts/total``.
         case total
     }

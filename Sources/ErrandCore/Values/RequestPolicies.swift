@@ -41,19 +41,31 @@ public struct RetryPolicy: Sendable, Hashable {
     public var retryableStatusCodes: Set<Int>
     /// Whether methods that are not idempotent are sent again (default false).
     public var retriesNonIdempotent: Bool
+    /// How long one attempt may take; `nil`, the default, has no limit.
+    ///
+    /// What takes longer counts as failed.
+    public var attemptTimeout: Duration?
+    /// Whether methods that are not idempotent carry an `Idempotency-Key`, the same in every
+    /// attempt, and are sent again like those that are.
+    ///
+    /// Default false.
+    public var sendsIdempotencyKey: Bool
 
     /// Makes a policy.
     public init(
         maximumAttempts: Int = 1, baseDelay: Duration = .milliseconds(500),
         maximumDelay: Duration = .seconds(30),
         retryableStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
-        retriesNonIdempotent: Bool = false
+        retriesNonIdempotent: Bool = false, attemptTimeout: Duration? = nil,
+        sendsIdempotencyKey: Bool = false
     ) {
         self.maximumAttempts = maximumAttempts
         self.baseDelay = baseDelay
         self.maximumDelay = maximumDelay
         self.retryableStatusCodes = retryableStatusCodes
         self.retriesNonIdempotent = retriesNonIdempotent
+        self.attemptTimeout = attemptTimeout
+        self.sendsIdempotencyKey = sendsIdempotencyKey
     }
 
     /// One attempt.

@@ -151,6 +151,10 @@
             // Signals are the application's: no handler of its may run on, and no SIGPIPE end, this thread.
             var all = sigset_t()
             sigfillset(&all)
+            // But faults stay visible: a blocked one ends the process without a backtrace. So does profiling.
+            for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF] {
+                sigdelset(&all, signal)
+            }
             pthread_sigmask(SIG_BLOCK, &all, nil)
             errand_name_thread(configuration.name)
             let loop = EventLoop(

@@ -1,0 +1,23 @@
+/// Where requests stand while there is no network.
+enum ConnectivityGate {
+    static func pass(_ context: TaskContext) async throws(RequestError) {
+        let policy = context.configuration.connectivityPolicy
+        guard let reachability = context.configuration.reachability else {
+            throw RequestError(
+                .invalidConfiguration, stage: .schedule,
+                "connectivityPolicy is .\(policy) and configuration.reachability is nil; set one.")
+        }
+        // What is not known may be there: only a sure no stops a request.
+        guard reachability.current.isConnected == false else { return }
+        guard policy == .waitForConnectivity else {
+            throw RequestError(
+                .offline, stage: .schedule,
+                "There is no network. Try again when there is one, or use .waitForConnectivity.")
+        }
+        context.emit(.waitingForConnectivity)
+        for await status in reachability.changes() where status.isConnected != false { return }
+        guard !Task.isCancelled else { throw .cancelled }
+        throw RequestError(
+            .offline, stage: .schedule, "There is no network, and nobody watches it any more.")
+    }
+}

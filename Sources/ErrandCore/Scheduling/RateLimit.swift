@@ -1,0 +1,71 @@
+/// How often requests go to one host: a bucket of tokens that refills steadily.
+///
+///     configuration.rateLimit = RateLimit(requests: 10, per: .seconds(1), burst: 20)
+public struct RateLimit: Sendable, Hashable {
+    /// How many requests in each period, in the long run.
+    public var requests: Int
+    /// The period.
+    public var per: Duration
+    /// How many may go at once after a quiet time.
+    public var burst: Int
+
+    /// Makes a limit.
+    ///
+    /// - Parameters:
+    ///   - requests: How many in each period; at least 1.
+    ///   - per: The period.
+    ///   - burst: How many may go at once after a quiet time; `nil` is as many as in a period.
+    public init(requests: Int, per: Duration, burst: Int? = nil) {
+        self.requests = requests
+        self.per = per
+        self.burst = burst ?? requests
+    }
+
+    package var isSensible: Bool { requests >= 1 && burst >= 1 && per > .zero }
+}
+
+/// What one host allows, as far as is known: a pure machine.
+package struct Pace: Sendable, Equatable {
+    /// The longest pause that an answer's headers can impose.
+    package static let longestPause = Duration.seconds(300)
+
+    private var tokens: Double?
+    private var refilledAt = Duration.zero
+    private var blockedUntil = Duration.zero
+
+    package init() {}
+
+    /// Takes a token, now or of the future; returns how long to wait for it.
+    package mutating func reserve(_ limit: RateLimit?, now: Duration) -> Duration {
+        let blocked = max(.zero, blockedUntil - now)
+        guard let limit else { return blocked }
+        refill(limit, now: now)
+        let left = (tokens ?? Double(limit.burst)) - 1
+        tokens = left
+        let interval = limit.per / Double(limit.requests)
+        return max(blocked, left >= 0 ? .zero : interval * -left)
+    }
+
+    /// Gives back the token of whoever stopped waiting.
+    package mutating func cancel() {
+        if let tokens { self.tokens = tokens + 1 }
+    }
+
+    /// How long the host wants nothing.
+    package func pause(now: Duration) -> Duration { max(.zero, blockedUntil - now) }
+
+    /// The host asked for silence.
+    package mutating func hold(for pause: Duration, now: Duration) {
+        blockedUntil = max(blockedUntil, now + min(max(pause, .zero), Self.longestPause))
+    }
+
+    private mutating func refill(_ limit: RateLimit, now: Duration) {
+        let gained = Double(limit.requests) * ((now - refilledAt) / limit.per)
+        refilledAt = now
+        guard let tokens else {
+            self.tokens = Double(limit.burst)
+            return
+        }
+        self.tokens = min(Double(limit.burst), tokens + max(0, gained))
+    }
+}

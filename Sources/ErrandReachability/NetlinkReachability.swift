@@ -1,0 +1,114 @@
+#if os(Linux)
+    import Dispatch
+    public import ErrandCore
+    import Foundation
+    import Glibc
+
+    /// Watches the network by a netlink socket, for as long as it lives.
+    ///
+    /// Every message is only an occasion to look at the routes anew: what it says is not parsed, and one that
+    /// was lost, when the kernel's buffer ran over, makes no difference to the next look.
+    public final class NetlinkReachability: Reachability {
+        private let hub: NetworkStatusHub
+        // Written once, and `cancel`, the one call on it later, may come from any thread.
+        nonisolated(unsafe) private let source: (any DispatchSourceRead)?
+
+        /// Looks at the network and begins to watch.
+        ///
+        /// Where no socket can be had, what was seen stays.
+        public init() {
+            hub = NetworkStatusHub(LinuxNetworkFacts.system().status)
+            source = Self.watch(hub)
+        }
+
+        deinit {
+            source?.cancel()
+            hub.finish()
+        }
+
+        /// What is known now.
+        public var current: NetworkStatus { hub.current }
+
+        /// What is known now, then every change.
+        public func changes() -> AsyncStream<NetworkStatus> { hub.changes() }
+
+        private static func watch(_ hub: NetworkStatusHub) -> (any DispatchSourceRead)? {
+            let kind =
+                Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+                | Int32(SOCK_NONBLOCK.rawValue)
+            // NETLINK_ROUTE is 0 (linux/netlink.h).
+            let descriptor = socket(AF_NETLINK, kind, 0)
+            guard descriptor >= 0 else { return nil }
+            var address = NetlinkAddress()
+            let isBound = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<NetlinkAddress>.size)) == 0
+                }
+            }
+            guard isBound else {
+                close(descriptor)
+                return nil
+            }
+            let source = DispatchSource.makeReadSource(
+                fileDescriptor: descriptor, queue: DispatchQueue(label: "errand.reachability"))
+            source.setEventHandler {
+                drain(descriptor)
+                hub.update(LinuxNetworkFacts.system().status)
+            }
+            source.setCancelHandler { close(descriptor) }
+            source.resume()
+            // What changed between the first look and the bind.
+            hub.update(LinuxNetworkFacts.system().status)
+            return source
+        }
+
+        /// Reads until nothing is left; ENOBUFS says that messages were lost, and is passed over.
+        private static func drain(_ descriptor: Int32) {
+            withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) { buffer in
+                while true {
+                    let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                    if count > 0 { continue }
+                    if count < 0, errno == EINTR || errno == ENOBUFS { continue }
+                    return
+                }
+            }
+        }
+    }
+
+    /// `struct sockaddr_nl` (linux/netlink.h), which Glibc's module does not have.
+    private struct NetlinkAddress {
+        var family = sa_family_t(AF_NETLINK)
+        var padding: UInt16 = 0
+        var port: UInt32 = 0
+        /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE.
+        var groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
+    }
+
+    extension LinuxNetworkFacts {
+        /// What the kernel says now; what cannot be read counts as empty.
+        static func system() -> LinuxNetworkFacts {
+            func text(_ path: String) -> String {
+                (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            }
+            func word(_ path: String) -> String {
+                text(path).trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            let root = "/sys/class/net"
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+            var interfaces: [String: Interface] = [:]
+            for name in names {
+                let folder = root + "/" + name
+                let deviceType = text(folder + "/uevent").split(separator: "\n")
+                    .first { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst(8)) }
+                interfaces[name] = Interface(
+                    state: word(folder + "/operstate"), type: Int(word(folder + "/type")) ?? 0,
+                    isWireless: ["wireless", "phy80211"].contains {
+                        FileManager.default.fileExists(atPath: folder + "/" + $0)
+                    }, deviceType: deviceType)
+            }
+            return LinuxNetworkFacts(
+                ipv4Routes: text("/proc/net/route"), ipv6Routes: text("/proc/net/ipv6_route"),
+                interfaces: interfaces)
+        }
+    }
+#endif

@@ -1,0 +1,44 @@
+#if canImport(Network)
+    import Dispatch
+    public import ErrandCore
+    import Network
+
+    /// Watches the network with `NWPathMonitor`, for as long as it lives.
+    public final class PathReachability: Reachability {
+        private let hub = NetworkStatusHub()
+        private let monitor = NWPathMonitor()
+
+        /// Begins to watch.
+        public init() {
+            monitor.pathUpdateHandler = { [hub] path in hub.update(Self.status(of: path)) }
+            monitor.start(queue: DispatchQueue(label: "errand.reachability"))
+        }
+
+        deinit {
+            monitor.cancel()
+            hub.finish()
+        }
+
+        /// What is known now.
+        public var current: NetworkStatus { hub.current }
+
+        /// What is known now, then every change.
+        public func changes() -> AsyncStream<NetworkStatus> { hub.changes() }
+
+        private static func status(of path: NWPath) -> NetworkStatus {
+            guard path.status == .satisfied else { return NetworkStatus(.none) }
+            let kind: NetworkStatus.Kind =
+                if path.usesInterfaceType(.wiredEthernet) {
+                    .wired
+                } else if path.usesInterfaceType(.wifi) {
+                    .wifi
+                } else if path.usesInterfaceType(.cellular) {
+                    .cellular
+                } else {
+                    .other
+                }
+            return NetworkStatus(
+                kind, isExpensive: path.isExpensive, isConstrained: path.isConstrained)
+        }
+    }
+#endif

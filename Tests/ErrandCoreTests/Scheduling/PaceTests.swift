@@ -1,0 +1,76 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ErrandCore
+
+@Suite struct PaceTests {
+    private let limit = RateLimit(requests: 2, per: .seconds(1), burst: 3)
+
+    /// The macro takes no mutating calls.
+    private func expect(_ value: Duration, _ expected: Duration) {
+        #expect(value == expected)
+    }
+
+    @Test func aBurstGoesAtOnceAndTheRestIsSpacedOut() {
+        var pace = Pace()
+        let delays = (0..<6).map { _ in pace.reserve(limit, now: .seconds(10)) }
+        #expect(delays.map { $0 / .milliseconds(1) } == [0, 0, 0, 500, 1000, 1500])
+        // Two seconds later four tokens came: three were lent, one is left.
+        expect(pace.reserve(limit, now: .seconds(12)), .zero)
+        expect(pace.reserve(limit, now: .seconds(12)), .milliseconds(500))
+    }
+
+    @Test func whoIsCancelledGivesHisTurnBack() {
+        var pace = Pace()
+        for _ in 0..<4 { _ = pace.reserve(limit, now: .zero) }
+        pace.cancel()
+        expect(pace.reserve(limit, now: .zero), .milliseconds(500))
+    }
+
+    @Test func aQuietTimeSavesNoMoreThanABurst() {
+        var pace = Pace()
+        _ = pace.reserve(limit, now: .zero)
+        let delays = (0..<4).map { _ in pace.reserve(limit, now: .seconds(3600)) }
+        #expect(delays == [.zero, .zero, .zero, .milliseconds(500)])
+    }
+
+    @Test func aHostIsLeftInPeaceAsLongAsItAsksWithinReason() {
+        var pace = Pace()
+        pace.hold(for: .seconds(7), now: .zero)
+        pace.hold(for: .seconds(3), now: .zero)
+        expect(pace.reserve(nil, now: .seconds(2)), .seconds(5))
+        expect(pace.reserve(nil, now: .seconds(8)), .zero)
+        pace.hold(for: .seconds(1_000_000), now: .seconds(8))
+        #expect(pace.pause(now: .seconds(8)) == Pace.longestPause)
+    }
+
+    @Test(
+        arguments: [
+            (429, ["Retry-After": "7"], 7.0), (503, ["Retry-After": "7"], 7),
+            (200, ["Retry-After": "7"], nil),
+            (429, ["Retry-After": "Sun, 06 Nov 1994 08:49:47 GMT"], 10),
+            (200, ["RateLimit-Remaining": "0", "RateLimit-Reset": "30"], 30),
+            (200, ["RateLimit-Remaining": "5", "RateLimit-Reset": "30"], nil),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "784111797"], nil),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "12"], 12),
+            (200, ["RateLimit": #""default";r=0;t=30"#], 30),
+            (200, ["RateLimit": #""default";r=1;t=30"#], nil),
+            (429, ["Retry-After": "soon"], nil), (200, ["RateLimit-Remaining": "nan"], nil),
+            (200, ["RateLimit-Remaining": "-1", "RateLimit-Reset": "-9"], 0), (200, [:], nil),
+        ] as [(Int, [String: String], Double?)])
+    func answersSayHowLongToWait(status: Int, headers: [String: String], seconds: Double?) {
+        var fields = HTTPFields()
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        let now = Date(timeIntervalSince1970: 784_111_777)
+        let pause = RateLimitHeaders.pause(status: status, headers: fields, now: now)
+        if headers["X-RateLimit-Reset"] == "784111797" {
+            // Below the threshold for dates: taken as seconds and capped.
+            #expect(pause == .seconds(86_400))
+        } else {
+            #expect(pause == seconds.map { .seconds($0) })
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Errand
+import ErrandTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SchedulingLimitTests {
+    @Test func aWaitingRequestMayBecomeUrgent() async throws {
+        let world = World { $0.limits.total = 1 }
+        let gate = Gate()
+        world.transport.on(nil, nil, .json("{}"))
+        world.transport.on(.get, "/first", ScriptedAnswer.json("{}").held(by: gate))
+        let first = world.agent.start(Plain("first").describe())
+        _ = try await world.transport.nextRequest()
+        var waiting: [RequestTask] = []
+        for name in ["a", "b", "c"] {
+            waiting.append(world.agent.start(Plain(name).describe()))
+            try await untilQueued(waiting.count, world)
+        }
+        waiting[2].priority = .high
+        #expect(waiting[2].priority == .high)
+        gate.open()
+        for task in [first] + waiting { _ = try await task.response() }
+        #expect(world.transport.requests.map(\.url.path) == ["/first", "/c", "/a", "/b"])
+    }
+
+    @Test func aFullLineRefusesWithAType() async throws {
+        let world = World {
+            $0.limits.total = 1
+            $0.limits.waiting = 1
+        }
+        world.transport.on(nil, nil, .silence)
+        let first = world.agent.start(Plain("first").describe())
+        _ = try await world.transport.nextRequest()
+        let second = world.agent.start(Plain("second").describe())
+        try await untilQueued(1, world)
+        let error = await #expect(throws: RequestError.self) {
+            try await world.agent.start(Plain("third").describe()).response()
+        }
+        #expect(error?.code == .queueFull)
+        first.cancel()
+        second.cancel()
+        _ = await (first.outcome(), second.outcome())
+    }
+
+    @Test func tenThousandWaitAndAreCancelled() async throws {
+        let world = World { $0.limits.total = 1 }
+        world.transport.on(nil, nil, .silence)
+        let first = world.agent.start(Plain("first").describe())
+        _ = try await world.transport.nextRequest()
+        let description = Plain("x").describe()
+        let tasks = (0..<10_000).map { _ in world.agent.start(description) }
+        try await untilQueued(10_000, world)
+        world.agent.cancelAll()
+        for task in tasks + [first] {
+            let error = await task.outcome().result
+            guard case .failure(let error) = error, error.isCancellation else {
+                Issue.record("one was not cancelled")
+                return
+            }
+        }
+        #expect(world.transport.requests.count == 1)
+    }
+
+    @Test func theRateOfAHostIsKeptOnTheClock() async throws {
+        let world = World { $0.rateLimit = RateLimit(requests: 1, per: .seconds(10)) }
+        world.transport.on(nil, nil, .json("{}"))
+        try await world.with(Plain("a")).send()
+        let second = world.agent.start(Plain("b").describe())
+        try await world.clock.untilSleeping()
+        #expect(world.transport.requests.count == 1)
+        world.clock.advance(by: .seconds(10))
+        _ = try await second.response()
+        #expect(world.transport.requests.count == 2)
+    }
+
+    @Test func aHostThatAsksForSilenceIsLeftInPeace() async throws {
+        let world = World { $0.learnsRateLimits = true }
+        world.transport.on(
+            nil, nil, ScriptedAnswer(status: .tooManyRequests, headers: [.retryAfter: "7"]),
+            .json("{}"))
+        await #expect(throws: RequestError.self) { try await world.with(Plain("a")).send() }
+        let second = world.agent.start(Plain("b").describe())
+        try await world.clock.untilSleeping()
+        world.clock.advance(by: .seconds(6))
+        #expect(world.transport.requests.count == 1)
+        world.clock.advance(by: .seconds(1))
+        _ = try await second.response()
+    }
+
+    private func untilQueued(_ count: Int, _ world: World) async throws {
+        _ = try await world.events.next { if case .queued = $0.kind { true } else { false } }
+        for _ in 1..<max(count, 1) where count == 10_000 {
+            _ = try await world.events.next { if case .queued = $0.kind { true } else { false } }
+        }
+    }
+}
