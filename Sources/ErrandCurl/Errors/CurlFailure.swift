@@ -157,7 +157,7 @@
                 let limit = limits?.connect.map { " within \($0)" } ?? ""
                 message =
                     "No connection came about\(limit). Check the host, or raise timeouts.connect."
-            case .idle, .total:
+            case .idle, .attempt, .total:
                 let limit = limits?.idle.map { " for \($0)" } ?? ""
                 message = "Nothing was sent or received\(limit). Try again, or raise timeouts.idle."
             }
