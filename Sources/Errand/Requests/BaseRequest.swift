@@ -166,7 +166,7 @@ nonisolated open class BaseRequest {
     public final func describe() -> RequestDescription { makeDescription() }
 
     package func makeDescription() -> RequestDescription {
-        var it = RequestDescription(endpoint: String(describing: type(of: self)), url: url)
+        var it = RequestDescription(endpoint: EndpointName.of(type(of: self)), url: url)
         describeWhereAndWhat(&it)
         describeHowAndAnswer(&it)
         it.cacheSeconds = cacheSeconds

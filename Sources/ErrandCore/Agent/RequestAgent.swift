@@ -9,7 +9,7 @@ import Synchronization
 ///         configuration: Configuration(baseURL: "https://api.example.com/v1"))
 public final class RequestAgent: Sendable {
     private struct State {
-        var configuration: Configuration
+        var configuration: Shared<Configuration>
         var tasks: [UUID: RequestTask] = [:]
         var isShutDown = false
         var activity = ActivityState()
@@ -45,15 +45,15 @@ public final class RequestAgent: Sendable {
         let writes = PendingCacheWrites()
         self.writes = writes
         pipeline = Pipeline(flights: FlightTable(), writes: writes)
-        state = Mutex(State(configuration: configuration))
+        state = Mutex(State(configuration: Shared(configuration)))
     }
 
     /// What requests have in common.
     ///
     /// May be replaced at any time; a task keeps what it started with.
     public var configuration: Configuration {
-        get { state.withLock { $0.configuration } }
-        set { state.withLock { $0.configuration = newValue } }
+        get { state.withLock { $0.configuration }.value }
+        set { state.withLock { $0.configuration = Shared(newValue) } }
     }
 
     /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
@@ -83,8 +83,9 @@ public final class RequestAgent: Sendable {
     @discardableResult
     public func start(_ description: RequestDescription) -> RequestTask {
         let context = TaskContext(
-            id: TaskID.next(), description: description, configuration: configuration,
-            transport: transport, store: store, clock: clock, cookieJar: ownCookieJar)
+            id: TaskID.next(), description: description,
+            configuration: state.withLock { $0.configuration }, transport: transport, store: store,
+            clock: clock, cookieJar: ownCookieJar)
         let task = RequestTask(context: context)
         let isTaken = state.withLock { state in
             guard !state.isShutDown else { return false }

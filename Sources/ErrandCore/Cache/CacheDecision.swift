@@ -29,7 +29,8 @@ package struct CacheRules: Sendable, Hashable {
         self.init(
             policy: description.cachePolicy ?? configuration.cachePolicy,
             cacheSeconds: description.cacheSeconds, cacheVersion: description.cacheVersion,
-            appVersion: configuration.appVersion, identity: description.cacheIdentity ?? configuration.cacheIdentity,
+            appVersion: configuration.appVersion,
+            identity: description.cacheIdentity ?? configuration.cacheIdentity,
             ignoresCache: description.ignoresCache, isDownload: description.download != nil)
     }
 }

@@ -84,7 +84,9 @@ public struct Configuration: Sendable {
 
     /// How the store is used by requests that do not say.
     public var cachePolicy = CachePolicy.cacheElseLoad
-    /// Whose data the answers are, for endpoints that do not say: set it when somebody signs in, and to another
+    /// Whose data the answers are, for endpoints that do not say.
+    ///
+    /// Set it when somebody signs in, and to another
     /// value or `nil` when they sign out. Default `nil`.
     public var cacheIdentity: String?
     /// Entries written by another version of the app are not used (row CAC-6).

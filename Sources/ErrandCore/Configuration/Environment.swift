@@ -49,3 +49,10 @@ extension Configuration {
         return copy
     }
 }
+
+extension Shared where Value == Configuration {
+    /// The same with the chosen environment; itself where none is chosen.
+    func inEnvironment() throws(RequestError) -> Shared {
+        value.environment == nil ? self : Shared(try value.inEnvironment())
+    }
+}

@@ -6,6 +6,10 @@ import HTTPTypes
 /// Inside of redirects, so that a hop's credentials are made for its own address (Digest signs it) and what
 /// follows redirects never sees them; a hop that has left the first address's origin gets none.
 package struct AuthenticateStep: Step {
+    package func concerns(_ exchange: Exchange) -> Bool {
+        !exchange.context.configuration.authenticators.isEmpty
+    }
+
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let entries = exchange.configuration.authenticators
         if entries.isEmpty { return try await next(exchange) }

@@ -16,7 +16,9 @@ package final class PartFile: Sendable {
         var journal: DownloadJournal?
         var syncedSize: Int64
         var isSyncing = false
-        /// Whether this run has begun to write. Until then nothing is known of the bytes that an earlier one
+        /// Whether this run has begun to write.
+        ///
+        /// Until then nothing is known of the bytes that an earlier one
         /// left unsynced, and the journal must not vouch for them.
         var hasBegun = false
     }

@@ -4,15 +4,16 @@ import HTTPTypes
 /// user's request processors.
 package struct AdaptStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let description = exchange.description
-        let configuration = try exchange.configuration.inEnvironment()
+        let context = exchange.context
+        let configuration = try context.sharedConfiguration.inEnvironment()
         var exchange = exchange
 
-        let url = try await filter(description.url, by: configuration.urlFilters, of: description)
+        let url = try await filter(
+            context.description.url, by: configuration.value.urlFilters, of: context.description)
         var headers = HTTPFields()
-        if description.usesSharedHeaders {
-            headers = configuration.sharedHeaders
-            if let provider = configuration.headerProvider {
+        if context.description.usesSharedHeaders {
+            headers = configuration.value.sharedHeaders
+            if let provider = configuration.value.headerProvider {
                 let made = try await adapting("The provider of shared headers") {
                     try await provider()
                 }
@@ -21,9 +22,9 @@ package struct AdaptStep: Step {
             }
         }
         var arguments = Arguments()
-        if description.usesSharedArguments {
-            arguments = configuration.sharedArguments
-            if let provider = configuration.argumentProvider {
+        if context.description.usesSharedArguments {
+            arguments = configuration.value.sharedArguments
+            if let provider = configuration.value.argumentProvider {
                 let made = try await adapting("The provider of shared arguments") {
                     try await provider()
                 }
@@ -31,29 +32,30 @@ package struct AdaptStep: Step {
             }
         }
         var request = try RequestBuilder().build(
-            description, configuration: configuration, sharedHeaders: headers,
+            context.description, configuration: configuration.value, sharedHeaders: headers,
             sharedArguments: arguments, relativeURL: url)
-        if !configuration.absoluteURLFilters.isEmpty {
+        if !configuration.value.absoluteURLFilters.isEmpty {
             let text = try await filter(
-                request.url.string, by: configuration.absoluteURLFilters, of: description)
+                request.url.string, by: configuration.value.absoluteURLFilters,
+                of: context.description)
             request.url = try RequestBuilder.absoluteURL(parsing: text)
         }
         exchange.boundHeaders = try HostHeaders.add(
-            to: &request, of: description, configuration: configuration)
+            to: &request, of: context.description, configuration: configuration.value)
         // Before the processors: a signature or a cipher with its nonce is another one each time.
-        if description.needsKey {
+        if context.description.needsKey {
             let counting = try RequestBuilder.keyRequest(
-                for: request, description: description, configuration: configuration,
+                for: request, description: context.description, configuration: configuration.value,
                 sharedArguments: arguments)
             exchange.cacheKey = CacheKeyBuilder.key(
                 for: counting ?? request,
-                identity: description.cacheIdentity ?? configuration.cacheIdentity)
+                identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)
         }
-        for processor in configuration.requestProcessors {
+        for processor in configuration.value.requestProcessors {
             let before = request
             request = try await adapting("A request processor") {
                 var copy = before
-                try await processor.process(&copy, of: description)
+                try await processor.process(&copy, of: context.description)
                 return copy
             }
         }

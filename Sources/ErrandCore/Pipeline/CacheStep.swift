@@ -22,6 +22,13 @@ package struct CacheStep: Step {
         self.validate = validate
     }
 
+    package func concerns(_ exchange: Exchange) -> Bool {
+        let context = exchange.context
+        return context.description.cacheSeconds >= 0 || context.description.cachePolicy != nil
+            || context.configuration.cachePolicy != .cacheElseLoad
+            || !context.configuration.eventListeners.isEmpty
+    }
+
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let rules = CacheRules(exchange.description, exchange.configuration)
         guard let store = exchange.context.store else {

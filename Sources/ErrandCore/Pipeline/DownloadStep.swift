@@ -10,6 +10,10 @@ import HTTPTypes
 package struct DownloadStep: Step {
     package init() {}
 
+    package func concerns(_ exchange: Exchange) -> Bool {
+        exchange.context.description.download != nil
+    }
+
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         guard let plan = exchange.description.download else { return try await next(exchange) }
         let destination = try DownloadDestination(plan, url: exchange.request.url)

@@ -5,7 +5,10 @@ package struct Exchange: Sendable {
     /// What stays the same from start to end of the task.
     package var context: TaskContext
     /// The request for the wire; made by `AdaptStep`, changed by steps behind it.
-    package var request: TransportRequest
+    package var request: TransportRequest {
+        get { sharedRequest.value }
+        set { sharedRequest = Shared(newValue) }
+    }
     /// The number of the present attempt, from 1; 0 before the first.
     package var attempt = 0
     /// Where the body goes; `nil` collects it in memory.
@@ -17,11 +20,14 @@ package struct Exchange: Sendable {
     /// Whether a redirect has led away from the first address's origin: credentials stay behind for good.
     package var hasLeftOrigin = false
 
+    private var sharedRequest: Shared<TransportRequest>
+
     package init(context: TaskContext, request: TransportRequest) {
         self.context = context
-        self.request = request
+        sharedRequest = Shared(request)
     }
 
-    package var description: RequestDescription { context.description }
-    package var configuration: Configuration { context.configuration }
+    /// Lent, not copied: these are large.
+    package var description: RequestDescription { _read { yield context.description } }
+    package var configuration: Configuration { _read { yield context.configuration } }
 }

@@ -87,6 +87,7 @@ final class Flight: Sendable {
     }
 
     /// A passenger is gone, whether served or not; returns the transfer that was cancelled for want of others.
+    @discardableResult
     func leave(_ seat: Int) -> Task<Void, Never>? {
         let (passenger, task) = state.withLock { state -> (TaskContext?, Task<Void, Never>?) in
             let passenger = state.passengers.removeValue(forKey: seat)

@@ -4,6 +4,10 @@
 package struct JoinStep: Step {
     let flights: FlightTable
 
+    package func concerns(_ exchange: Exchange) -> Bool {
+        exchange.context.description.duplicatePolicy != .allow
+    }
+
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let policy = exchange.description.duplicatePolicy
         guard policy != .allow, let key = FlightKey.key(for: exchange) else {
@@ -15,7 +19,7 @@ package struct JoinStep: Step {
         case .cancelPrevious: flights.replace(key, with: new)?.cancel()
         case .reject:
             guard flights.add(key, new) else {
-                _ = new.leave(Flight.leaderSeat)
+                new.leave(Flight.leaderSeat)
                 throw duplicate(exchange)
             }
         case .join:

@@ -53,7 +53,8 @@ package enum ResponseValidation {
             else { return }
             accepted = patterns
         }
-        let type = response.headers[.contentType] ?? ""
+        // Not the subscript, which joins repeated fields: two content types are a server's mistake, the first counts.
+        let type = response.headers.first { $0.name == .contentType }?.value ?? ""
         // A server that says nothing says nothing wrong (AFNetworking judges alike).
         guard !type.isEmpty, !accepted.match(type) else { return }
         throw RequestError(

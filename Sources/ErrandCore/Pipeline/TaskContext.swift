@@ -5,7 +5,9 @@ import Synchronization
 package final class TaskContext: Sendable {
     package let id: UUID
     package let description: RequestDescription
-    package let configuration: Configuration
+    let sharedConfiguration: Shared<Configuration>
+    /// Lent, not copied: it is large.
+    package var configuration: Configuration { _read { yield sharedConfiguration.value } }
     package let transport: any Transport
     package let store: (any ResponseStore)?
     package let clock: any RequestClock
@@ -21,14 +23,24 @@ package final class TaskContext: Sendable {
     private let storedEntry = Mutex<(@Sendable () -> Void)?>(nil)
     private let madeOutput = Mutex<(any Sendable)?>(nil)
 
-    package init(
+    package convenience init(
         id: UUID, description: RequestDescription, configuration: Configuration,
+        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
+        cookieJar: CookieJar? = nil
+    ) {
+        self.init(
+            id: id, description: description, configuration: Shared(configuration),
+            transport: transport, store: store, clock: clock, cookieJar: cookieJar)
+    }
+
+    init(
+        id: UUID, description: RequestDescription, configuration: Shared<Configuration>,
         transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
         cookieJar: CookieJar? = nil
     ) {
         self.id = id
         self.description = description
-        self.configuration = configuration
+        sharedConfiguration = configuration
         self.transport = transport
         self.store = store
         self.clock = clock
@@ -43,7 +55,7 @@ package final class TaskContext: Sendable {
     init(flight: Flight, of leader: TaskContext) {
         id = leader.id
         description = leader.description
-        configuration = leader.configuration
+        sharedConfiguration = leader.sharedConfiguration
         transport = leader.transport
         store = leader.store
         clock = leader.clock

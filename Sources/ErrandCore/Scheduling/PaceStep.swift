@@ -4,6 +4,12 @@ import Synchronization
 package struct PaceStep: Step {
     let pacer: Pacer
 
+    package func concerns(_ exchange: Exchange) -> Bool {
+        let configuration = exchange.context.sharedConfiguration
+        return configuration.value.rateLimit != nil || configuration.value.learnsRateLimits
+            || !configuration.value.hostRateLimits.isEmpty
+    }
+
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = exchange.configuration
         guard

@@ -2,6 +2,13 @@
 package struct ScheduleStep: Step {
     let scheduler: Scheduler
 
+    package func concerns(_ exchange: Exchange) -> Bool {
+        let configuration = exchange.context.sharedConfiguration
+        return configuration.value.connectivityPolicy != .ignore
+            || configuration.value.maximumRequestsInFlight != nil
+            || !configuration.value.limits.areNone
+    }
+
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = exchange.configuration
         if configuration.connectivityPolicy != .ignore {

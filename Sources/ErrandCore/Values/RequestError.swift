@@ -9,23 +9,70 @@ public struct RequestError: Error, Sendable {
     /// What went wrong.
     ///
     /// Compare with ``RequestError/Code``'s constants.
-    public var code: Code
+    public var code: Code {
+        get { shared.value.code }
+        set { change { $0.code = newValue } }
+    }
     /// Where in the pipeline it went wrong.
-    public var stage: Stage
+    public var stage: Stage {
+        get { shared.value.stage }
+        set { change { $0.stage = newValue } }
+    }
     /// What happened and what to do, in a sentence or two, without secrets.
-    public var message: String
+    public var message: String {
+        get { shared.value.message }
+        set { change { $0.message = newValue } }
+    }
     /// The answer, where there was one: status, headers and the error body (row RSP-6).
-    public var response: Response?
+    public var response: Response? {
+        get { shared.value.response }
+        set { change { $0.response = newValue } }
+    }
     /// The error beneath this one, where there is one.
-    public var underlying: (any Error)?
+    public var underlying: (any Error)? {
+        get { shared.value.underlying }
+        set { change { $0.underlying = newValue } }
+    }
     /// How many attempts were made; 0 when nothing was sent.
-    public var attempts: Int
+    public var attempts: Int {
+        get { shared.value.attempts }
+        set { change { $0.attempts = newValue } }
+    }
     /// Which limit ran out, when ``code`` is ``Code/timedOut``.
-    public var timeout: TimeoutKind?
+    public var timeout: TimeoutKind? {
+        get { shared.value.timeout }
+        set { change { $0.timeout = newValue } }
+    }
     /// Where the answer departs from the shape, when ``code`` is ``Code/shapeMismatch``.
-    public var shapeFault: JSONShapeFault?
+    public var shapeFault: JSONShapeFault? {
+        get { shared.value.shapeFault }
+        set { change { $0.shapeFault = newValue } }
+    }
     /// Why the cache could not answer, when ``code`` is ``Code/cacheMiss``.
-    public var cacheMiss: CacheMissReason?
+    public var cacheMiss: CacheMissReason? {
+        get { shared.value.cacheMiss }
+        set { change { $0.cacheMiss = newValue } }
+    }
+
+    private struct Fields: Sendable {
+        var code: Code
+        var stage: Stage
+        var message: String
+        var response: Response?
+        var underlying: (any Error)?
+        var attempts: Int
+        var timeout: TimeoutKind?
+        var shapeFault: JSONShapeFault?
+        var cacheMiss: CacheMissReason?
+    }
+
+    private var shared: Shared<Fields>
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        var fields = shared.value
+        change(&fields)
+        shared = Shared(fields)
+    }
 
     /// Makes an error.
     public init(
@@ -33,15 +80,11 @@ public struct RequestError: Error, Sendable {
         underlying: (any Error)? = nil, attempts: Int = 0, timeout: TimeoutKind? = nil,
         shapeFault: JSONShapeFault? = nil, cacheMiss: CacheMissReason? = nil
     ) {
-        self.code = code
-        self.stage = stage
-        self.message = message
-        self.response = response
-        self.underlying = underlying
-        self.attempts = attempts
-        self.timeout = timeout
-        self.shapeFault = shapeFault
-        self.cacheMiss = cacheMiss
+        shared = Shared(
+            Fields(
+                code: code, stage: stage, message: message, response: response,
+                underlying: underlying, attempts: attempts, timeout: timeout,
+                shapeFault: shapeFault, cacheMiss: cacheMiss))
     }
 
     /// The part of the pipeline in which an error arose.

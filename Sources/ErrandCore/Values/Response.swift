@@ -8,29 +8,81 @@ public struct Response: Sendable {
     /// The status, such as 200.
     ///
     /// Comparable with a literal: `response.status == 404`.
-    public var status: HTTPResponse.Status
+    public var status: HTTPResponse.Status {
+        get { shared.value.status }
+        set { change { $0.status = newValue } }
+    }
     /// The headers in the order they came, names compared without regard to case.
-    public var headers: HTTPFields
+    public var headers: HTTPFields {
+        get { shared.value.headers }
+        set { change { $0.headers = newValue } }
+    }
     /// The body: bytes in memory, or a file for a download.
     public var body: Body {
-        didSet { lazyJSON = LazyJSON() }
+        get { shared.value.body }
+        set {
+            change {
+                $0.body = newValue; $0.lazyJSON = LazyJSON()
+            }
+        }
     }
     /// The address that answered, after redirects.
-    public var url: URI
+    public var url: URI {
+        get { shared.value.url }
+        set { change { $0.url = newValue } }
+    }
     /// Where the answer comes from.
-    public var source: Source
+    public var source: Source {
+        get { shared.value.source }
+        set { change { $0.source = newValue } }
+    }
     /// How many attempts it took; 0 from the cache.
-    public var attempts: Int
+    public var attempts: Int {
+        get { shared.value.attempts }
+        set { change { $0.attempts = newValue } }
+    }
     /// How long each phase took, an element for each attempt and each redirect.
-    public var timings: [AttemptTimings]
+    public var timings: [AttemptTimings] {
+        get { shared.value.timings }
+        set { change { $0.timings = newValue } }
+    }
     /// The HTTP version spoken; `nil` where the transport cannot tell.
-    public var httpVersion: HTTPVersion?
+    public var httpVersion: HTTPVersion? {
+        get { shared.value.httpVersion }
+        set { change { $0.httpVersion = newValue } }
+    }
     /// The peer's address as `IP:port`; `nil` where the transport cannot tell.
-    public var remoteAddress: String?
+    public var remoteAddress: String? {
+        get { shared.value.remoteAddress }
+        set { change { $0.remoteAddress = newValue } }
+    }
     /// Header fields behind the body (RFC 9110 §6.5).
-    public var trailers: HTTPFields
+    public var trailers: HTTPFields {
+        get { shared.value.trailers }
+        set { change { $0.trailers = newValue } }
+    }
 
-    private var lazyJSON = LazyJSON()
+    private struct Fields: Sendable {
+        var status: HTTPResponse.Status
+        var headers: HTTPFields
+        var body: Body
+        var url: URI
+        var source: Source
+        var attempts: Int
+        var timings: [AttemptTimings]
+        var httpVersion: HTTPVersion?
+        var remoteAddress: String?
+        var trailers: HTTPFields
+        var lazyJSON = LazyJSON()
+    }
+
+    private var shared: Shared<Fields>
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        var fields = shared.value
+        change(&fields)
+        shared = Shared(fields)
+    }
 
     /// Makes an answer, as a scripted transport or a store does.
     public init(
@@ -38,16 +90,11 @@ public struct Response: Sendable {
         url: URI, source: Source = .network, attempts: Int = 1, timings: [AttemptTimings] = [],
         httpVersion: HTTPVersion? = nil, remoteAddress: String? = nil, trailers: HTTPFields = [:]
     ) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.url = url
-        self.source = source
-        self.attempts = attempts
-        self.timings = timings
-        self.httpVersion = httpVersion
-        self.remoteAddress = remoteAddress
-        self.trailers = trailers
+        shared = Shared(
+            Fields(
+                status: status, headers: headers, body: body, url: url, source: source,
+                attempts: attempts, timings: timings, httpVersion: httpVersion,
+                remoteAddress: remoteAddress, trailers: trailers))
     }
 
     /// What the body is kept in.
@@ -98,7 +145,7 @@ public struct Response: Sendable {
 
     /// The body as JSON, or why it is none.
     public func parsedJSON() throws(JSONError) -> JSON {
-        try lazyJSON.value(of: data).get()
+        try shared.value.lazyJSON.value(of: data).get()
     }
 }
 

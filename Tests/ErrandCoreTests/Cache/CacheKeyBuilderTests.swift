@@ -37,8 +37,15 @@ import Testing
     @Test func whatDoesNotDecideIsNot() {
         #expect(key { $0.url.fragment = "x" } == key())
         #expect(key { $0.url.userInfo = "me:secret" } == key())
-        #expect(key { $0.headers[.authorization] = "Bearer x" } == key())
+        #expect(key("anna") { $0.headers[.authorization] = "Bearer x" } == key("anna"))
         #expect(key { $0.headers[.userAgent] = "x" } == key())
+    }
+
+    @Test func credentialsTakeThePlaceOfAnIdentityThatNobodyNamed() {
+        let first = key { $0.headers[.authorization] = "Bearer x" }
+        #expect(first != key())
+        #expect(first != key { $0.headers[.authorization] = "Bearer y" })
+        #expect(first?.canonical.contains("Bearer") == false)
     }
 
     @Test func anIdentityCannotPoseAsSomethingElse() {

@@ -35,6 +35,22 @@ struct DownloadFileTests {
         #expect(world.names == ["f.bin"])
     }
 
+    @Test func aRunThatWritesNothingVouchesForNothing() async throws {
+        await breakOff(at: 40_000)
+        // As a crash of the machine leaves it: bytes behind the offset were never synced.
+        var journal = try #require(DownloadJournal(decoding: Data(contentsOf: world.journal)))
+        journal.session = "another boot"
+        journal.offset = 16_000
+        try journal.encoded().write(to: world.journal)
+        world.server.change { $0.scripted = [(503, [:], Data("busy".utf8))] }
+        #expect(await world.runToError()?.code == .unacceptableStatus)
+        let kept = try DownloadJournal(decoding: Data(contentsOf: world.journal))
+        #expect(kept == journal)
+        try await world.run()
+        #expect(world.server.ranges.last == "bytes=16000-")
+        #expect(world.content() == content)
+    }
+
     @Test func anErrorBetweenTwoRunsLosesNothing() async throws {
         await breakOff(at: 40_000)
         world.server.change { $0.scripted = [(503, [:], Data("busy".utf8))] }
