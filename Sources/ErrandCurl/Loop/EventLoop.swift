@@ -61,7 +61,9 @@
                 serveTimers()
                 collect()
                 if isClosing, active.isEmpty, mailbox.leave() { return cleanUp() }
-                let mayWait = curlTimer > now && mailbox.fallAsleep()
+                // A leaver whom a poster still holds up looks again at once: nobody would wake it.
+                let isLeaving = isClosing && active.isEmpty
+                let mayWait = !isLeaving && curlTimer > now && mailbox.fallAsleep()
                 let limit = mayWait ? min(curlTimer, nextSweep).milliseconds(from: now) : 0
                 let count = epoll_wait(poll, events, Int32(capacity), limit)
                 if mayWait { mailbox.wake() }

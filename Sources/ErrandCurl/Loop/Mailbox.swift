@@ -21,6 +21,8 @@
         private struct State {
             var messages: [Message] = []
             var isAsleep = false
+            /// Who is about to write to the event descriptor: it must not be closed under their hands.
+            var wakers = 0
             var loop = LoopThread.none
         }
 
@@ -37,18 +39,21 @@
 
         /// Puts a message down; false when there is no loop to read it.
         func post(_ message: Message) -> Bool {
-            state.withLock { state in
+            let (isTaken, wakeUp) = state.withLock { state -> (Bool, Int32?) in
                 if case .none = state.loop { state.loop = startThread() }
-                guard case .running(let descriptor) = state.loop else { return false }
+                guard case .running(let descriptor) = state.loop else { return (false, nil) }
                 state.messages.append(message)
-                guard state.isAsleep else { return true }
+                guard state.isAsleep else { return (true, nil) }
                 state.isAsleep = false
-                // Under the lock, and it never blocks: the loop closes the descriptor only after it has left
-                // under the same lock, so this cannot hit one that belongs to somebody else by now.
-                var one: UInt64 = 1
-                _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
-                return true
+                state.wakers += 1
+                return (true, descriptor)
             }
+            if let wakeUp {
+                var one: UInt64 = 1
+                _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)
+                state.withLock { $0.wakers -= 1 }
+            }
+            return isTaken
         }
 
         /// Nobody will send anything new.
@@ -88,7 +93,7 @@
         /// Loop thread only.
         func leave() -> Bool {
             state.withLock { state in
-                guard state.messages.isEmpty else { return false }
+                guard state.messages.isEmpty, state.wakers == 0 else { return false }
                 state.loop = .gone
                 return true
             }
