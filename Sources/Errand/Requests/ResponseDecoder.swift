@@ -19,8 +19,8 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
         } catch {
             throw RequestError(
                 .undecodable, stage: .decode,
-                "The answer is no \(Output.self): \(Self.describe(error))", response: response,
-                underlying: error, attempts: response.attempts)
+                "The answer is no \(Output.self): \(DecodingFault.describe(error))",
+                response: response, underlying: error, attempts: response.attempts)
         }
     }
 
@@ -30,29 +30,6 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
                 .undecodable, stage: .decode,
                 "\(endpoint) has no decoder; override decoder, or derive it from JSONRequest.",
                 response: response)
-        }
-    }
-
-    /// Where decoding stopped and why, without any value of the answer.
-    private static func describe(_ error: any Error) -> String {
-        guard let error = error as? DecodingError else { return "\(type(of: error))." }
-        switch error {
-        case .typeMismatch(let type, let context):
-            return "\(path(context)) is no \(type)."
-        case .valueNotFound(let type, let context):
-            return "\(path(context)) is null where \(type) is expected."
-        case .keyNotFound(let key, let context):
-            return "\(path(context)) has no key \(key.stringValue)."
-        case .dataCorrupted(let context):
-            return "\(path(context)): \(context.debugDescription)"
-        @unknown default:
-            return "\(type(of: error))."
-        }
-    }
-
-    private static func path(_ context: DecodingError.Context) -> String {
-        context.codingPath.reduce(into: "$") { path, key in
-            path += key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
         }
     }
 }
