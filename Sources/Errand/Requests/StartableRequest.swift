@@ -17,11 +17,13 @@ extension StartableRequest {
     ) -> RequestTask {
         let task = begin()
         relay(task)
-        Task { @MainActor in
-            let outcome = await task.outcome()
+        let deliver: @MainActor (TaskOutcome) -> Void = { [self] outcome in
             end(outcome) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
+        }
+        task.whenEnded { outcome in
+            Task { @MainActor in deliver(outcome) }
         }
         return task
     }
@@ -36,8 +38,7 @@ extension StartableRequest {
         completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
     ) -> RequestTask {
         let task = (agent ?? .shared).start(describe())
-        Task {
-            let outcome = await task.outcome()
+        task.whenEnded { outcome in
             queue.async { completion(outcome.result) }
         }
         return task
@@ -50,8 +51,8 @@ extension StartableRequest {
     /// - Throws: ``RequestError``.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError) -> Response {
-        let task = begin()
-        let outcome = await task.outcome()
+        let description = announce()
+        let outcome = await (agent ?? .shared).perform(description)
         end(outcome) { _ in }
         return try outcome.result.get()
     }

@@ -9,12 +9,13 @@ package struct AdaptStep: Step {
         var exchange = exchange
 
         let url = try await filter(
-            context.description.url, by: configuration.value.urlFilters, of: context.description)
+            context.description.url, by: configuration.value.urlFilters, of: context.description,
+            exchange.scope)
         var headers = HTTPFields()
         if context.description.usesSharedHeaders {
             headers = configuration.value.sharedHeaders
             if let provider = configuration.value.headerProvider {
-                let made = try await adapting("The provider of shared headers") {
+                let made = try await adapting("The provider of shared headers", exchange.scope) {
                     try await provider()
                 }
                 for field in made { headers[field.name] = nil }
@@ -25,7 +26,7 @@ package struct AdaptStep: Step {
         if context.description.usesSharedArguments {
             arguments = configuration.value.sharedArguments
             if let provider = configuration.value.argumentProvider {
-                let made = try await adapting("The provider of shared arguments") {
+                let made = try await adapting("The provider of shared arguments", exchange.scope) {
                     try await provider()
                 }
                 arguments = arguments.merging(made)
@@ -37,7 +38,7 @@ package struct AdaptStep: Step {
         if !configuration.value.absoluteURLFilters.isEmpty {
             let text = try await filter(
                 request.url.string, by: configuration.value.absoluteURLFilters,
-                of: context.description)
+                of: context.description, exchange.scope)
             request.url = try RequestBuilder.absoluteURL(parsing: text)
         }
         exchange.boundHeaders = try HostHeaders.add(
@@ -53,7 +54,7 @@ package struct AdaptStep: Step {
         }
         for processor in configuration.value.requestProcessors {
             let before = request
-            request = try await adapting("A request processor") {
+            request = try await adapting("A request processor", exchange.scope) {
                 var copy = before
                 try await processor.process(&copy, of: context.description)
                 return copy
@@ -74,12 +75,13 @@ package struct AdaptStep: Step {
     }
 
     private func filter(
-        _ url: String, by filters: [any URLFilter], of description: RequestDescription
+        _ url: String, by filters: [any URLFilter], of description: RequestDescription,
+        _ scope: CancellationScope
     ) async throws(RequestError) -> String {
         var url = url
         for filter in filters {
             let before = url
-            url = try await adapting("A URL filter") {
+            url = try await adapting("A URL filter", scope) {
                 try await filter.filter(before, of: description)
             }
         }
@@ -88,10 +90,11 @@ package struct AdaptStep: Step {
 
     /// Runs the user's code and gives what it throws a stage.
     private func adapting<Value: Sendable>(
-        _ what: String, _ body: () async throws -> Value
+        _ what: String, _ scope: CancellationScope,
+        _ body: @escaping @Sendable () async throws -> Value
     ) async throws(RequestError) -> Value {
         do {
-            return try await body()
+            return try await scope.run(body)
         } catch let error as RequestError {
             throw error
         } catch is CancellationError {

@@ -4,8 +4,8 @@ import Foundation
 package struct TransportStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let context = exchange.context
-        await context.pause.pass()
-        guard !Task.isCancelled else { throw .cancelled }
+        await context.pause.pass(exchange.scope)
+        try exchange.scope.check()
         try context.transport.check(exchange.request)
         if let total = exchange.request.body?.knownLength {
             context.progress.update { $0.totalBytesToSend = total }
@@ -13,7 +13,7 @@ package struct TransportStep: Step {
         let collector = ResponseCollector(
             context: context, sink: exchange.sink, attempt: exchange.attempt,
             limit: exchange.request.options.maximumBytesInMemory)
-        let answer = await withTaskCancellationHandler {
+        let answer = await exchange.scope.wait {
             await collector.run(exchange.request)
         } onCancel: {
             collector.cancel()
