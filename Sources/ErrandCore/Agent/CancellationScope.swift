@@ -104,12 +104,14 @@ package final class CancellationScope: Sendable {
 
     private func remove(_ id: Int) {
         // Let go of outside the lock: a handler may hold the last reference to much.
-        let handler = state.withLock { state -> (@Sendable () -> Void)? in
+        var handler: (@Sendable () -> Void)?
+        state.withLock { state in
             if state.first?.id == id {
-                defer { state.first = nil }
-                return state.first?.handler
+                handler = state.first?.handler
+                state.first = nil
+            } else {
+                handler = state.others.removeValue(forKey: id)
             }
-            return state.others.removeValue(forKey: id)
         }
         withExtendedLifetime(handler) {}
     }

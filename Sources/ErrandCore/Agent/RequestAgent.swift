@@ -190,7 +190,10 @@ public final class RequestAgent: Sendable {
 
     private func carryOut(_ task: RequestTask) async -> Result<Response, RequestError> {
         let context = task.context
-        let limit = (context.description.timeouts ?? context.configuration.timeouts).total
+        let limit =
+            if let own = context.description.timeouts { own.total } else {
+                context.configuration.timeouts.total
+            }
         let deadline = limit.map { limit in
             Task { [clock] in
                 guard (try? await clock.sleep(for: limit)) != nil else { return }

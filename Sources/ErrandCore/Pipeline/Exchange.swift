@@ -25,10 +25,19 @@ package struct Exchange: Sendable {
     private var sharedRequest: Shared<TransportRequest>
 
     package init(context: TaskContext, request: TransportRequest) {
+        self.init(context: context, Shared(request))
+    }
+
+    /// What a task begins with: the request for the wire is yet to be made.
+    init(context: TaskContext) { self.init(context: context, Self.none) }
+
+    private init(context: TaskContext, _ request: Shared<TransportRequest>) {
         self.context = context
         scope = context.scope
-        sharedRequest = Shared(request)
+        sharedRequest = request
     }
+
+    private static let none = Shared(TransportRequest(url: URI()))
 
     /// Lent, not copied: these are large.
     package var description: RequestDescription { _read { yield context.description } }

@@ -19,7 +19,7 @@ package struct TransportStep: Step {
             collector.cancel()
         }
         if !context.configuration.eventListeners.isEmpty { tell(answer, exchange) }
-        return try answer.response(to: exchange.request)
+        return try answer.response(to: exchange.request.url, attempt: exchange.attempt)
     }
 }
 
@@ -42,7 +42,7 @@ struct CollectedAnswer: Sendable {
     var body: Result<Response.Body, RequestError>
     var end: TransferEnd
 
-    func response(to request: TransportRequest) throws(RequestError) -> Response {
+    func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
         var error = end.error
         var content = Response.Body.data(Data())
         switch body {
@@ -57,8 +57,8 @@ struct CollectedAnswer: Sendable {
                     "The transport ended without an answer and without an error.")
         }
         let response = Response(
-            status: head.status, headers: head.headers, body: content, url: request.url,
-            timings: [end.timings], httpVersion: head.httpVersion,
+            status: head.status, headers: head.headers, body: content, url: url,
+            attempts: max(1, attempt), timings: [end.timings], httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: end.trailers)
         if var error {
             error.response = response

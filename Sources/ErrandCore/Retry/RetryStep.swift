@@ -6,7 +6,10 @@ package struct RetryStep: Step {
     let guards: HostGuards
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let policy = exchange.description.retryPolicy ?? exchange.configuration.retryPolicy
+        let policy =
+            if let own = exchange.description.retryPolicy { own } else {
+                exchange.configuration.retryPolicy
+            }
         let context = exchange.context
         let host = exchange.request.url.host ?? ""
         var exchange = exchange
@@ -24,7 +27,8 @@ package struct RetryStep: Step {
             do {
                 var response = try await carryOut(
                     exchange, limit: policy.attemptTimeout, next: next)
-                response.attempts = attempt
+                // The transport step has counted; a stand-in for it may not.
+                if response.attempts != attempt { response.attempts = attempt }
                 tellCircuit(of: host, exchange, nil)
                 ended(attempt, response.timings.last, nil, context)
                 return response
