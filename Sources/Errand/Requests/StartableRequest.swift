@@ -9,7 +9,8 @@ extension StartableRequest {
     /// Starts the request; one of the closures is called, once, on the main actor, also when it is cancelled
     /// (``RequestError/Code/cancelled``).
     ///
-    /// The request, its closures and everything they hold are kept until then and no longer.
+    /// The request, its closures and everything they hold are kept until then and no longer. Requests that end
+    /// one after the other are told so in that order; task-local values of the caller are not carried over.
     @MainActor @discardableResult
     public func start(
         success: @escaping @MainActor (Self) -> Void = { _ in },
@@ -23,7 +24,7 @@ extension StartableRequest {
             }
         }
         task.whenEnded { outcome in
-            Task { @MainActor in deliver(outcome) }
+            MainDelivery.shared.deliver { deliver(outcome) }
         }
         return task
     }

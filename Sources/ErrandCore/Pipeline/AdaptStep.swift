@@ -45,7 +45,8 @@ package struct AdaptStep: Step {
     ) -> Parts {
         return Parts(
             url: context.description.url,
-            headers: context.description.usesSharedHeaders ? configuration.value.sharedHeaders : [:],
+            headers: context.description.usesSharedHeaders
+                ? configuration.value.sharedHeaders : [:],
             arguments: context.description.usesSharedArguments
                 ? configuration.value.sharedArguments : [:])
     }
