@@ -87,6 +87,8 @@ nonisolated open class BaseRequest {
     open var securityPolicy: SecurityPolicy? { nil }
     /// Whether cookies are sent and stored (default true).
     open var usesCookies: Bool { true }
+    /// What happens while there is no network (default `nil`: the configuration's).
+    open var connectivityPolicy: ConnectivityPolicy? { nil }
 
     // MARK: - Answer
 
@@ -211,6 +213,7 @@ nonisolated open class BaseRequest {
         it.redirectPolicy = redirectPolicy
         it.securityPolicy = securityPolicy
         it.usesCookies = usesCookies
+        it.connectivityPolicy = connectivityPolicy
         it.responseSerializer = responseSerializer
         it.acceptableStatusCodes = acceptableStatusCodes
         it.acceptableContentTypes = acceptableContentTypes

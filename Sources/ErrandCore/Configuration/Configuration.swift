@@ -77,7 +77,7 @@ public struct Configuration: Sendable {
     public var retryDecider: (@Sendable (FailedAttempt) -> RetryVerdict)?
     /// Tells whether there is a network, for ``connectivityPolicy``.
     public var reachability: (any Reachability)?
-    /// What happens to requests while there is no network (default ``ConnectivityPolicy/ignore``).
+    /// What happens to requests that do not say while there is no network (default ``ConnectivityPolicy/ignore``).
     public var connectivityPolicy = ConnectivityPolicy.ignore
     /// Settings of the transport.
     public var transport = TransportOptions()

@@ -44,8 +44,7 @@ package struct RetryStep: Step {
                     throw error
                 }
                 context.emit(.retrying(after: delay, error))
-                do { try await context.clock.sleep(for: delay) } catch { throw .cancelled }
-                guard !Task.isCancelled else { throw .cancelled }
+                try await pause(for: delay, after: error, exchange)
             }
         }
     }
@@ -68,6 +67,25 @@ package struct RetryStep: Step {
         return RetryDecision.decide(
             policy: policy, request: exchange.request, error: error, attempt: exchange.attempt,
             now: exchange.context.clock.now, random: Double.random(in: 0..<1))
+    }
+
+    /// Waits for the next attempt, and for a network where there is none by now.
+    private func pause(
+        for delay: Duration, after failure: RequestError, _ exchange: Exchange
+    ) async throws(RequestError) {
+        let context = exchange.context
+        do {
+            try await exchange.pausing(for: delay) { () throws(RequestError) in
+                do { try await context.clock.sleep(for: delay) } catch { throw .cancelled }
+                try await ConnectivityGate.pass(context)
+            }
+        } catch {
+            var error = error
+            error.attempts = exchange.attempt
+            if !error.isCancellation { error.underlying = failure }
+            throw error
+        }
+        guard !Task.isCancelled else { throw .cancelled }
     }
 
     /// One attempt, within its own limit where it has one.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Keeps attempts apart as the host's rate limit wants it, and learns from its answers.
 package struct PaceStep: Step {
     let pacer: Pacer
@@ -24,14 +22,18 @@ package struct PaceStep: Step {
                 "A rate limit needs at least 1 request, a burst of at least 1 and a period above zero."
             )
         }
-        try await pacer.wait(host, limit: limit, context: exchange.context)
+        let context = exchange.context
+        let delay = pacer.reserve(host, limit: limit, now: context.clock.uptime)
+        try await exchange.pausing(for: delay) { () throws(RequestError) in
+            try await pacer.wait(host, delay, context: context)
+        }
         guard configuration.learnsRateLimits else { return try await next(exchange) }
         do {
             let response = try await next(exchange)
-            learn(from: response, host, exchange.context)
+            learn(from: response, host, context)
             return response
         } catch {
-            if let response = error.response { learn(from: response, host, exchange.context) }
+            if let response = error.response { learn(from: response, host, context) }
             throw error
         }
     }
@@ -40,34 +42,5 @@ package struct PaceStep: Step {
         let pause = RateLimitHeaders.pause(
             status: response.status.code, headers: response.headers, now: context.clock.now)
         if let pause { pacer.hold(host, for: pause, now: context.clock.uptime) }
-    }
-}
-
-/// The pace of every host.
-package final class Pacer: Sendable {
-    private let paces = Mutex<[String: Pace]>([:])
-
-    package init() {}
-
-    /// Waits until a request may go; who is cancelled gives his turn back.
-    func wait(_ host: String, limit: RateLimit?, context: TaskContext) async throws(RequestError) {
-        let clock = context.clock
-        var delay = paces.withLock { $0[host, default: Pace()].reserve(limit, now: clock.uptime) }
-        guard delay > .zero else { return }
-        context.emit(.rateLimited(for: delay))
-        // The host may have asked for more silence meanwhile.
-        while delay > .zero {
-            do {
-                try await clock.sleep(for: delay)
-            } catch {
-                paces.withLock { $0[host]?.cancel() }
-                throw .cancelled
-            }
-            delay = paces.withLock { $0[host]?.pause(now: clock.uptime) ?? .zero }
-        }
-    }
-
-    func hold(_ host: String, for pause: Duration, now: Duration) {
-        paces.withLock { $0[host, default: Pace()].hold(for: pause, now: now) }
     }
 }

@@ -32,8 +32,13 @@ package struct Pace: Sendable, Equatable {
     private var tokens: Double?
     private var refilledAt = Duration.zero
     private var blockedUntil = Duration.zero
+    /// When the bucket is full again, if nobody takes any more.
+    private var fullAt = Duration.zero
 
     package init() {}
+
+    /// Whether nothing is known that a new one would not say: a full bucket, and no silence asked for.
+    package func isIdle(now: Duration) -> Bool { now >= fullAt && now >= blockedUntil }
 
     /// Takes a token, now or of the future; returns how long to wait for it.
     package mutating func reserve(_ limit: RateLimit?, now: Duration) -> Duration {
@@ -43,6 +48,7 @@ package struct Pace: Sendable, Equatable {
         let left = (tokens ?? Double(limit.burst)) - 1
         tokens = left
         let interval = limit.per / Double(limit.requests)
+        fullAt = now + interval * (Double(limit.burst) - left)
         return max(blocked, left >= 0 ? .zero : interval * -left)
     }
 

@@ -60,6 +60,8 @@ public struct RequestDescription: Sendable {
     public var securityPolicy: SecurityPolicy?
     /// Whether cookies are sent and stored.
     public var usesCookies = true
+    /// What happens while there is no network; `nil` takes the configuration's.
+    public var connectivityPolicy: ConnectivityPolicy?
 
     /// What the body is expected to be.
     public var responseSerializer: ResponseSerializer = .json
