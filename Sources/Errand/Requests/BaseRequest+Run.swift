@@ -1,7 +1,7 @@
 extension BaseRequest {
     /// Tells the accessories and the endpoint, describes, and hands over to the agent.
     nonisolated package func begin() -> RequestTask {
-        for accessory in accessories { accessory.requestWillStart(self) }
+        for accessory in everyAccessory { accessory.requestWillStart(self) }
         willStart()
         return (agent ?? .shared).start(describe())
     }
@@ -11,7 +11,7 @@ extension BaseRequest {
     nonisolated package func end(_ outcome: TaskOutcome, closures: (RequestError?) -> Void) {
         take(outcome)
         // Copies: whoever is called may change them, or start the request again.
-        let accessories = accessories
+        let accessories = everyAccessory
         let attached = (success: attachedSuccess, failure: attachedFailure)
         attachedSuccess = nil
         attachedFailure = nil

@@ -10,13 +10,17 @@ extension StartableRequest {
     /// (``RequestError/Code/cancelled``).
     ///
     /// The request, its closures and everything they hold are kept until then and no longer.
+    ///
+    /// - Parameter owner: Cancels the request when it goes; not kept alive. Default `nil`.
     @MainActor @discardableResult
     public func start(
+        owner: RequestOwner? = nil,
         success: @escaping @MainActor (Self) -> Void = { _ in },
         failure: @escaping @MainActor (Self, RequestError) -> Void = { _, _ in }
     ) -> RequestTask {
         let task = begin()
         relay(task)
+        if let owner { task.bind(to: owner) }
         Task { @MainActor in
             let outcome = await task.outcome()
             end(outcome) { error in
@@ -77,7 +81,7 @@ extension StartableRequest {
     /// Lets the accessories of a request on the main actor hear of suspend, resume and cancel.
     @MainActor
     private func relay(_ task: RequestTask) {
-        guard !accessories.isEmpty else { return }
+        guard !everyAccessory.isEmpty else { return }
         let relay = AccessoryRelay(request: self)
         task.observe { change in
             // The end has a way of its own.

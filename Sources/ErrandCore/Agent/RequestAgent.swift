@@ -56,6 +56,8 @@ public final class RequestAgent: Sendable {
         set { state.withLock { $0.configuration = Shared(newValue) } }
     }
 
+    package var companions: [any Sendable] { state.withLock { $0.configuration }.value.companions }
+
     /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
     public var cookieJar: CookieJar { configuration.cookieJar ?? ownCookieJar }
 

@@ -101,6 +101,9 @@ public struct Configuration: Sendable {
     /// Who hears of every event.
     public var eventListeners: [any RequestEventListener] = []
 
+    /// Companions of every request object, which this module does not know.
+    package var companions: [any Sendable] = []
+
     /// A configuration with every default and, where given, the bases.
     public init(baseURL: String? = nil, cdnURL: String? = nil) {
         self.baseURL = baseURL
