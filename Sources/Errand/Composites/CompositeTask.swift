@@ -16,6 +16,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         var hasEnded = false
         var finished = 0
         var total = 0
+        var bytes = CompositeBytes()
         var watcher: (@Sendable () -> Void)?
         /// What the watcher has not taken yet.
         var changes: [Change] = []
@@ -23,6 +24,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     }
 
     private let state = Mutex(State())
+    private let hub = ProgressHub { SystemClock().uptime }
 
     init(total: Int = 0) { state.withLock { $0.total = total } }
 
@@ -62,6 +64,9 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     public var progress: (finished: Int, total: Int) {
         state.withLock { ($0.finished, $0.total) }
     }
+
+    /// The bytes of all members together; a total is known once every member has begun and knows its own.
+    public var transferProgress: ProgressUpdates { ProgressUpdates(hub) }
 
     /// Whether ``cancel()`` was called before the end.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -114,8 +119,19 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
             state.members[member.id] = member
             return (state.isCancelled, state.isPaused)
         }
+        member.context.progress.listen { [weak self, id = member.id] progress in
+            self?.take(progress, of: id)
+        }
         if isPaused { member.suspend() }
         if isCancelled { member.cancel() }
+    }
+
+    /// Locks nest in this direction only: the hub's, then the run's.
+    private func take(_ progress: TransferProgress, of member: UUID) {
+        state.withLock { $0.bytes.take(progress, of: member) }
+        hub.update { sum in
+            sum = state.withLock { $0.bytes.sum(ofMembers: $0.total) }
+        }
     }
 
     func leave(_ member: RequestTask) {
@@ -139,6 +155,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
             defer { state.owners = [] }
             return state.owners
         }
+        hub.finish()
         for forget in owners { forget() }
     }
 }

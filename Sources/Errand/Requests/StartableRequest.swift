@@ -21,8 +21,10 @@ extension StartableRequest {
         let task = begin()
         relay(task)
         if let owner { task.bind(to: owner) }
+        let reports = reportProgress(of: task)
         Task { @MainActor in
             let outcome = await task.outcome()
+            reports?.flush()
             end(outcome) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
@@ -76,6 +78,32 @@ extension StartableRequest {
             if let request = request as? Self { failure(request, error) }
         }
         return self
+    }
+
+    /// Hears of the next run's progress on the main actor: every 100 ms at most, and the last value before the end.
+    ///
+    ///     Upload(file).onProgress { upload, progress in bar.value = progress.fractionCompleted ?? 0 }
+    ///         .start { upload in … }
+    ///
+    /// For `start(success:failure:)`; the closure is let go after the run. ``BaseRequest/progressHandler`` is for
+    /// every way of starting, ``RequestTask/progress`` a sequence.
+    @discardableResult
+    nonisolated public func onProgress(
+        _ closure: @escaping @MainActor (Self, TransferProgress) -> Void
+    ) -> Self {
+        attachedProgress = { request, progress in
+            if let request = request as? Self { closure(request, progress) }
+        }
+        return self
+    }
+
+    @MainActor
+    private func reportProgress(of task: RequestTask) -> ProgressRelay? {
+        guard let closure = attachedProgress else { return nil }
+        attachedProgress = nil
+        let relay = ProgressRelay { [weak self] in if let self { closure(self, $0) } }
+        task.onProgress { relay.offer($0) }
+        return relay
     }
 
     /// Lets the accessories of a request on the main actor hear of suspend, resume and cancel.

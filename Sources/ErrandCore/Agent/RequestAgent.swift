@@ -153,7 +153,7 @@ public final class RequestAgent: Sendable {
         let context = task.context
         context.emit(.started)
         let result = await carryOut(task)
-        context.progress.finish()
+        context.progress.finish(isWhole: (try? result.get()) != nil)
         let outcome: TaskOutcome
         switch result {
         case .success:

@@ -7,8 +7,9 @@ package struct TransportStep: Step {
         await context.pause.pass()
         guard !Task.isCancelled else { throw .cancelled }
         try context.transport.check(exchange.request)
-        if let total = exchange.request.body?.knownLength {
-            context.progress.update { $0.totalBytesToSend = total }
+        if let body = exchange.request.body {
+            let total = body.lengthToSend
+            context.progress.update { ($0.bytesSent, $0.totalBytesToSend) = (0, total) }
         }
         let collector = ResponseCollector(
             context: context, sink: exchange.sink, attempt: exchange.attempt,
