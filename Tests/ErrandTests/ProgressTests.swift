@@ -125,7 +125,9 @@ import Testing
         gate.open()
         _ = try await task.response()
         #expect(progress.completedUnitCount == 100 && progress.totalUnitCount == 100)
-        let other = world.agent.start(Anything().describe())
+        let silent = World()
+        silent.transport.on(nil, nil, .silence)
+        let other = silent.agent.start(Anything().describe())
         other.foundationProgress().cancel()
         let error = await #expect(throws: RequestError.self) { try await other.response() }
         #expect(error?.code == .cancelled)

@@ -33,8 +33,12 @@ package struct RetryStep: Step {
                 error.attempts = attempt
                 error.response?.attempts = attempt
                 tellCircuit(of: host, exchange, error)
-                ended(attempt, error.response?.timings.last, error, context)
-                guard case .again(let delay) = decide(error, policy: policy, exchange) else {
+                ended(attempt, error.timings ?? error.response?.timings.last, error, context)
+                let delay: Duration
+                switch decide(error, policy: policy, exchange) {
+                case .again(let pause): delay = pause
+                case .giveUp(let reason):
+                    decline(reason, error, policy, context)
                     throw error
                 }
                 if let budget = exchange.configuration.retryBudget,
@@ -58,15 +62,26 @@ package struct RetryStep: Step {
                 attempt: exchange.attempt)
             switch decider(failed) {
             case .asPolicy: break
-            case .giveUp: return .giveUp
+            case .giveUp: return .giveUp(.decider)
             case .again(let delay):
-                return exchange.attempt < policy.maximumAttempts ? .again(after: delay) : .giveUp
+                guard exchange.attempt < policy.maximumAttempts else {
+                    return .giveUp(.attemptsSpent)
+                }
+                return .again(after: delay)
             }
         }
-        guard policy.maximumAttempts > 1 else { return .giveUp }
+        guard policy.maximumAttempts > 1 else { return .giveUp(.attemptsSpent) }
         return RetryDecision.decide(
             policy: policy, request: exchange.request, error: error, attempt: exchange.attempt,
             now: exchange.context.clock.now, random: Double.random(in: 0..<1))
+    }
+
+    /// Tells why there is no further attempt, where there might have been one.
+    private func decline(
+        _ reason: RetryRefusal, _ error: RequestError, _ policy: RetryPolicy, _ context: TaskContext
+    ) {
+        guard policy.maximumAttempts > 1, !error.isCancellation else { return }
+        context.emit(.retryDeclined(reason))
     }
 
     /// Waits for the next attempt, and for a network where there is none by now.
@@ -144,15 +159,7 @@ package struct RetryStep: Step {
         _ attempt: Int, _ timings: AttemptTimings?, _ error: RequestError?, _ context: TaskContext
     ) {
         guard !context.configuration.eventListeners.isEmpty else { return }
-        let timings = timings ?? AttemptTimings()
-        for (phase, time) in [
-            (RequestEvent.Phase.nameLookedUp, timings.nameLookedUp),
-            (.connected, timings.connected),
-            (.secured, timings.secured), (.firstByte, timings.firstByte),
-        ] {
-            if let time { context.emit(.phase(attempt: attempt, phase, after: time)) }
-        }
-        context.emit(.attemptEnded(attempt, timings, error))
+        context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 
     private func askCircuit(of host: String, _ exchange: Exchange) throws(RequestError) {
