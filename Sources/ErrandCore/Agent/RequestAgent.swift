@@ -21,7 +21,7 @@ public final class RequestAgent: Sendable {
     /// Where answers are kept; `nil` caches nothing.
     public let store: (any ResponseStore)?
 
-    private let clock: any RequestClock
+    package let clock: any RequestClock
     private let ownCookieJar: CookieJar
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
