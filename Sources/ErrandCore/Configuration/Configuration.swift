@@ -67,7 +67,8 @@ public struct Configuration: Sendable {
     public var rateLimit: RateLimit?
     /// How often requests go to these hosts, in place of ``rateLimit``.
     public var hostRateLimits: [String: RateLimit] = [:]
-    /// Whether hosts are left in peace as `Retry-After` and `RateLimit` headers ask (default false).
+    /// Whether hosts are left in peace as 429, `Retry-After` and the `RateLimit` headers ask, and are asked no more
+    /// often than `RateLimit-Policy` allows where ``rateLimit`` and ``hostRateLimits`` say nothing (default false).
     public var learnsRateLimits = false
     /// How many retries each host may cost; `nil`, the default, has no limit.
     public var retryBudget: RetryBudget?

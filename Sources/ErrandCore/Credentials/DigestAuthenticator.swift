@@ -4,7 +4,7 @@ import Synchronization
 
 /// `Digest` (RFC 7616 and servers of RFC 2069): the password never goes over the wire.
 ///
-/// MD5 and SHA-256, with and without `-sess`; `auth`, and `auth-int` for bodies in memory; `userhash`, `stale` and
+/// MD5, SHA-256 and SHA-512-256, with and without `-sess`; `auth`, and `auth-int` for bodies in memory; `userhash`, `stale` and
 /// `nextnonce`. The first request to a server is refused by it, to learn the challenge, and sent again; later ones
 /// carry their answer at once. Challenges are kept for each origin.
 public final class DigestAuthenticator: Authenticator {

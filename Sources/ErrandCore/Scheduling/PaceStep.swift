@@ -39,8 +39,8 @@ package struct PaceStep: Step {
     }
 
     private func learn(from response: Response, _ host: String, _ context: TaskContext) {
-        let pause = RateLimitHeaders.pause(
+        let said = RateLimitHeaders(
             status: response.status.code, headers: response.headers, now: context.clock.now)
-        if let pause { pacer.hold(host, for: pause, now: context.clock.uptime) }
+        pacer.learn(said, of: host, now: context.clock.uptime)
     }
 }

@@ -34,8 +34,9 @@ package final class Pacer: Sendable {
         }
     }
 
-    func hold(_ host: String, for pause: Duration, now: Duration) {
-        change(host, now) { $0.hold(for: pause, now: now) }
+    /// Takes up what an answer of the host says.
+    func learn(_ said: RateLimitHeaders, of host: String, now: Duration) {
+        change(host, now) { $0.learn(said, now: now) }
     }
 
     @discardableResult

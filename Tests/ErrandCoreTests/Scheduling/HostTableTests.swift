@@ -1,3 +1,5 @@
+import Foundation
+import HTTPTypes
 import Testing
 
 @testable import ErrandCore
@@ -46,7 +48,9 @@ import Testing
 
     @Test func aHostThatAskedForSilenceIsRemembered() {
         let pacer = Pacer()
-        pacer.hold("busy", for: .seconds(200), now: .zero)
+        let silence = RateLimitHeaders(
+            status: 429, headers: [.retryAfter: "200"], now: Date())
+        pacer.learn(silence, of: "busy", now: .zero)
         let limit = RateLimit(requests: 1, per: .seconds(1))
         for host in 0..<1000 {
             _ = pacer.reserve("\(host)", limit: limit, now: .milliseconds(100 * host))
