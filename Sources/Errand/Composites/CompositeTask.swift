@@ -24,7 +24,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     }
 
     private let state = Mutex(State())
-    private let hub = ProgressHub { SystemClock().uptime }
+    private let hub = ProgressHub(clock: SystemClock())
 
     init(total: Int = 0) { state.withLock { $0.total = total } }
 

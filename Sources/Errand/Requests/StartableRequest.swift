@@ -9,7 +9,8 @@ extension StartableRequest {
     /// Starts the request; one of the closures is called, once, on the main actor, also when it is cancelled
     /// (``RequestError/Code/cancelled``).
     ///
-    /// The request, its closures and everything they hold are kept until then and no longer.
+    /// The request, its closures and everything they hold are kept until then and no longer. Requests that end
+    /// one after the other are told so in that order; task-local values of the caller are not carried over.
     ///
     /// - Parameter owner: Cancels the request when it goes; not kept alive. Default `nil`.
     @MainActor @discardableResult
@@ -22,12 +23,14 @@ extension StartableRequest {
         relay(task)
         if let owner { task.bind(to: owner) }
         let reports = reportProgress(of: task)
-        Task { @MainActor in
-            let outcome = await task.outcome()
+        let deliver: @MainActor (TaskOutcome) -> Void = { [self] outcome in
             reports?.flush()
             end(outcome) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
+        }
+        task.whenEnded { outcome in
+            MainDelivery.shared.deliver { deliver(outcome) }
         }
         return task
     }
@@ -42,8 +45,7 @@ extension StartableRequest {
         completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
     ) -> RequestTask {
         let task = (agent ?? .shared).start(describe())
-        Task {
-            let outcome = await task.outcome()
+        task.whenEnded { outcome in
             queue.async { completion(outcome.result) }
         }
         return task
@@ -56,8 +58,8 @@ extension StartableRequest {
     /// - Throws: ``RequestError``.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError) -> Response {
-        let task = begin()
-        let outcome = await task.outcome()
+        let description = announce()
+        let outcome = await (agent ?? .shared).perform(description)
         end(outcome) { _ in }
         return try outcome.result.get()
     }

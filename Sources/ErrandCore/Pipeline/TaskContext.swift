@@ -15,6 +15,8 @@ package final class TaskContext: Sendable {
     package let cookieJar: CookieJar?
     package let progress: ProgressHub
     package let pause: PauseGate
+    /// What cancelling the task, or the shared transfer, reaches.
+    package let scope = CancellationScope()
 
     /// The task whose transfer this is, when several share it.
     private let leader: TaskContext?
@@ -45,7 +47,7 @@ package final class TaskContext: Sendable {
         self.store = store
         self.clock = clock
         self.cookieJar = cookieJar
-        progress = ProgressHub { clock.uptime }
+        progress = ProgressHub(clock: clock)
         if let handler = description.progressHandler {
             progress.listen(every: .milliseconds(100), handler)
         }

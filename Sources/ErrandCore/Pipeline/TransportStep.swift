@@ -4,8 +4,8 @@ import Foundation
 package struct TransportStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let context = exchange.context
-        await context.pause.pass()
-        guard !Task.isCancelled else { throw .cancelled }
+        await context.pause.pass(exchange.scope)
+        try exchange.scope.check()
         try context.transport.check(exchange.request)
         if let body = exchange.request.body {
             let total = body.lengthToSend
@@ -16,13 +16,13 @@ package struct TransportStep: Step {
         let collector = ResponseCollector(
             context: context, sink: exchange.sink, attempt: exchange.attempt,
             limit: exchange.request.options.maximumBytesInMemory)
-        let answer = await withTaskCancellationHandler {
+        let answer = await exchange.scope.wait {
             await collector.run(exchange.request)
         } onCancel: {
             collector.cancel()
         }
         if !context.configuration.eventListeners.isEmpty { tell(answer, exchange) }
-        return try answer.response(to: exchange.request)
+        return try answer.response(to: exchange.request.url, attempt: exchange.attempt)
     }
 }
 
@@ -66,7 +66,7 @@ struct CollectedAnswer: Sendable {
         return end.error.map { $0.isCancellation ? failure : $0 } ?? failure
     }
 
-    func response(to request: TransportRequest) throws(RequestError) -> Response {
+    func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
         let error = failure
         let content = (try? body.get()) ?? Response.Body.data(Data())
         guard let head else {
@@ -79,8 +79,8 @@ struct CollectedAnswer: Sendable {
             throw error
         }
         let response = Response(
-            status: head.status, headers: head.headers, body: content, url: request.url,
-            timings: [end.timings], httpVersion: head.httpVersion,
+            status: head.status, headers: head.headers, body: content, url: url,
+            attempts: max(1, attempt), timings: [end.timings], httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: end.trailers)
         if var error {
             error.response = response

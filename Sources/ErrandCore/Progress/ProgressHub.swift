@@ -26,10 +26,12 @@ package final class ProgressHub: Sendable {
     }
 
     private let state = Mutex(State())
-    private let now: @Sendable () -> Duration
+    private let clock: (any RequestClock)?
 
-    /// - Parameter now: The time, for those who want to hear less often.
-    package init(now: @escaping @Sendable () -> Duration = { .zero }) { self.now = now }
+    /// - Parameter clock: Tells the time to those who want to hear less often.
+    package init(clock: (any RequestClock)? = nil) { self.clock = clock }
+
+    private func now() -> Duration { clock?.uptime ?? .zero }
 
     package var current: TransferProgress { state.withLock { $0.progress } }
 
@@ -64,8 +66,8 @@ package final class ProgressHub: Sendable {
     ///
     /// - Parameter isWhole: Whether everything went over: then what had no total has one now.
     package func finish(isWhole: Bool = false) {
-        let (listeners, owed) = state.withLock { state in
-            guard !state.isFinished else { return ([] as [Listener], [] as [Int]) }
+        let (listeners, owed, hasHandlers) = state.withLock { state in
+            guard !state.isFinished else { return ([] as [Listener], [] as [Int], false) }
             state.isFinished = true
             if isWhole {
                 let sent = state.progress.bytesSent
@@ -77,12 +79,15 @@ package final class ProgressHub: Sendable {
             }
             let owed = state.handlers.filter { $0.value.throttle.owes(state.progress) }.map(\.key)
             for id in owed { state.handlers[id]?.pending = state.progress }
+            guard !state.listeners.isEmpty || !state.handlers.isEmpty else {
+                return ([], [], false)
+            }
             defer { state.listeners = [:] }
-            return (Array(state.listeners.values), owed)
+            return (Array(state.listeners.values), owed, !state.handlers.isEmpty)
         }
         for listener in listeners { listener.stream.finish() }
         for id in owed { claim(id) }
-        state.withLock { $0.handlers = [:] }
+        if hasHandlers { state.withLock { $0.handlers = [:] } }
     }
 
     /// A stream of changes, beginning with the present value.

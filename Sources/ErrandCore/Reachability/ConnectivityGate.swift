@@ -8,7 +8,8 @@ enum ConnectivityGate {
             ?? context.sharedConfiguration.value.connectivityPolicy
     }
 
-    static func pass(_ context: TaskContext) async throws(RequestError) {
+    static func pass(_ exchange: Exchange) async throws(RequestError) {
+        let context = exchange.context
         let policy = policy(context)
         guard policy != .ignore else { return }
         guard let reachability = context.configuration.reachability else {
@@ -24,8 +25,14 @@ enum ConnectivityGate {
                 "There is no network. Try again when there is one, or use .waitForConnectivity.")
         }
         context.emit(.waitingForConnectivity)
-        for await status in reachability.changes() where status.isConnected != false { return }
-        guard !Task.isCancelled else { throw .cancelled }
+        let isConnected = try? await exchange.scope.run {
+            for await status in reachability.changes() where status.isConnected != false {
+                return true
+            }
+            return false
+        }
+        try exchange.scope.check()
+        if isConnected == true { return }
         throw RequestError(
             .offline, stage: .schedule, "There is no network, and nobody watches it any more.")
     }

@@ -22,18 +22,17 @@ package struct PaceStep: Step {
                 "A rate limit needs at least 1 request, a burst of at least 1 and a period above zero."
             )
         }
-        let context = exchange.context
-        let delay = pacer.reserve(host, limit: limit, now: context.clock.uptime)
+        let delay = pacer.reserve(host, limit: limit, now: exchange.context.clock.uptime)
         try await exchange.pausing(for: delay) { () throws(RequestError) in
-            try await pacer.wait(host, delay, context: context)
+            try await pacer.wait(host, delay, exchange)
         }
         guard configuration.learnsRateLimits else { return try await next(exchange) }
         do {
             let response = try await next(exchange)
-            learn(from: response, host, context)
+            learn(from: response, host, exchange.context)
             return response
         } catch {
-            if let response = error.response { learn(from: response, host, context) }
+            if let response = error.response { learn(from: response, host, exchange.context) }
             throw error
         }
     }

@@ -16,16 +16,16 @@ package final class Pacer: Sendable {
 
     /// Waits for the turn that was taken; who is cancelled gives it back.
     func wait(
-        _ host: String, _ reserved: Duration, context: TaskContext
+        _ host: String, _ reserved: Duration, _ exchange: Exchange
     ) async throws(RequestError) {
         guard reserved > .zero else { return }
-        let clock = context.clock
+        let clock = exchange.context.clock
         var delay = reserved
-        context.emit(.rateLimited(for: delay))
+        exchange.context.emit(.rateLimited(for: delay))
         // The host may have asked for more silence meanwhile.
         while delay > .zero {
             do {
-                try await clock.sleep(for: delay)
+                try await exchange.sleep(for: delay)
             } catch {
                 change(host, clock.uptime) { $0.cancel() }
                 throw .cancelled

@@ -11,7 +11,7 @@ package struct ScheduleStep: Step {
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = exchange.configuration
-        try await ConnectivityGate.pass(exchange.context)
+        try await ConnectivityGate.pass(exchange)
         // Whoever renews credentials is waited for by requests that hold all the places.
         guard RefreshGate.underRefresh.isEmpty else { return try await next(exchange) }
         var limits = configuration.limits
@@ -26,7 +26,7 @@ package struct ScheduleStep: Step {
         let lane = Schedule.Lane(
             host: exchange.request.url.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
         let place = ScheduledPlace(in: scheduler, lane: lane, limits: limits)
-        try await place.enter(exchange.context)
+        try await place.enter(exchange)
         defer { place.leave() }
         var exchange = exchange
         exchange.place = place

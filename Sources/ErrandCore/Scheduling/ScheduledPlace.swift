@@ -19,10 +19,12 @@ package final class ScheduledPlace: Sendable {
     }
 
     /// Takes the place, or waits for it.
-    func enter(_ context: TaskContext, hadPlace: Bool = false) async throws(RequestError) {
+    func enter(_ exchange: Exchange, hadPlace: Bool = false) async throws(RequestError) {
+        let context = exchange.context
         let began = context.clock.uptime
         let entry = await scheduler.enter(
-            ticket, lane, limits: limits, context: context, hadPlace: hadPlace)
+            ticket, lane, limits: limits, context: context, scope: exchange.scope,
+            hadPlace: hadPlace)
         switch entry {
         case .entered: isHeld.store(true, ordering: .releasing)
         case .cancelled: throw .cancelled
@@ -51,6 +53,6 @@ extension Exchange {
         guard delay > .zero, let place else { return try await wait() }
         place.leave()
         try await wait()
-        try await place.enter(context, hadPlace: true)
+        try await place.enter(self, hadPlace: true)
     }
 }

@@ -22,7 +22,7 @@ import Testing
 
     @Test func theLastValueComesBeforeTheEndWhateverTheThrottle() {
         let heard = Mutex<[Int64]>([])
-        let hub = ProgressHub { .zero }
+        let hub = ProgressHub()
         hub.listen(every: .seconds(3600)) { progress in
             heard.withLock { $0.append(progress.bytesReceived) }
         }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func aThrottledStreamEndsWithTheLastValue() async {
-        let hub = ProgressHub { .zero }
+        let hub = ProgressHub()
         var stream = hub.subscribe(every: .seconds(3600)).makeAsyncIterator()
         #expect(await stream.next()?.bytesReceived == 0)
         for bytes in 1...100 { hub.update { $0.bytesReceived = Int64(bytes) } }
