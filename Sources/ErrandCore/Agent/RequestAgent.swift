@@ -21,7 +21,7 @@ public final class RequestAgent: Sendable {
     /// Where answers are kept; `nil` caches nothing.
     public let store: (any ResponseStore)?
 
-    private let clock: any RequestClock
+    package let clock: any RequestClock
     private let ownCookieJar: CookieJar
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
@@ -55,6 +55,8 @@ public final class RequestAgent: Sendable {
         get { state.withLock { $0.configuration }.value }
         set { state.withLock { $0.configuration = Shared(newValue) } }
     }
+
+    package var companions: [any Sendable] { state.withLock { $0.configuration }.value.companions }
 
     /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
     public var cookieJar: CookieJar { configuration.cookieJar ?? ownCookieJar }
@@ -166,7 +168,7 @@ public final class RequestAgent: Sendable {
         let context = task.context
         context.emit(.started)
         let result = await carryOut(task)
-        context.progress.finish()
+        context.progress.finish(isWhole: (try? result.get()) != nil)
         let outcome: TaskOutcome
         switch result {
         case .success:

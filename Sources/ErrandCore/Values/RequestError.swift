@@ -54,6 +54,12 @@ public struct RequestError: Error, Sendable {
         set { change { $0.cacheMiss = newValue } }
     }
 
+    /// What the attempt cost that failed, where it got as far as the transport.
+    public var timings: AttemptTimings? {
+        get { shared.value.timings }
+        set { change { $0.timings = newValue } }
+    }
+
     private struct Fields: Sendable {
         var code: Code
         var stage: Stage
@@ -64,6 +70,7 @@ public struct RequestError: Error, Sendable {
         var timeout: TimeoutKind?
         var shapeFault: JSONShapeFault?
         var cacheMiss: CacheMissReason?
+        var timings: AttemptTimings?
     }
 
     private var shared: Shared<Fields>
