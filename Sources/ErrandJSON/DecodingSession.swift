@@ -15,9 +15,10 @@ final class DecodingSession {
         var nan: String
     }
 
-    /// Which of the types met so far are collections.
-    @exclusivity(unchecked)
-    var knownTypes: [(type: ObjectIdentifier, collection: (any TapeCollection.Type)?)] = []
+    /// The types met so far; `record(of:)` finds and adds them.
+    @exclusivity(unchecked) var records: [UnsafeMutablePointer<TypeRecord>] = []
+    @exclusivity(unchecked) var rareRecords: [ObjectIdentifier: UnsafeMutablePointer<TypeRecord>] =
+        [:]
 
     init(tape: Tape, options: FastJSONDecoder) {
         self.tape = tape
@@ -27,6 +28,8 @@ final class DecodingSession {
         maximumDepth = options.options.maximumDepth
         convertKey = options.keyConversion
     }
+
+    deinit { destroyRecords() }
 
     // MARK: - Scalars
 

@@ -67,6 +67,7 @@ public struct FastJSONDecoder: Sendable {
                 type, .init(codingPath: [], debugDescription: "There is no value to decode."))
         }
         let session = DecodingSession(tape: json.tape, options: self)
+        defer { session.finish() }
         return try TapeDecoder(session, json.index).decodeSelf(type)
     }
 

@@ -110,6 +110,29 @@ extension TapeDecoder {
         }
     }
 
+    /// The index of the value under `key`.
+    @inline(__always)
+    func place(_ key: some CodingKey) throws -> Int {
+        guard let place = find(key.stringValue) else { throw missing(key) }
+        return place
+    }
+
+    /// The index of the value under `key` if there is one that is not null.
+    @inline(__always)
+    func placeIfPresent(_ key: some CodingKey) -> Int? {
+        guard let place = find(key.stringValue) else { return nil }
+        return isNull(at: place) ? nil : place
+    }
+
+    @inline(never)
+    private func missing(_ key: some CodingKey) -> DecodingError {
+        .keyNotFound(
+            key,
+            .init(
+                codingPath: codingPath,
+                debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
+    }
+
     /// A decoder for the value under `key`, or for null if there is none.
     func superDecoder(_ key: some CodingKey) -> TapeDecoder {
         if let place = find(key.stringValue) { return TapeDecoder(self, place, key: key) }
