@@ -7,7 +7,7 @@ extension TapeDecoder {
     /// A decoder for a value of the record's type below this one; hand it back with `release`.
     @inline(__always)
     func spareChild(
-        _ record: UnsafeMutablePointer<TypeRecord>, _ index: Int, key: (any CodingKey)?,
+        _ record: DecodingSession.Records.Record, _ index: Int, key: (any CodingKey)?,
         position: Int
     ) throws -> TapeDecoder {
         guard depth < session.maximumDepth else { throw tooDeep() }
@@ -20,7 +20,7 @@ extension TapeDecoder {
 
     @inline(never)
     private func newChild(
-        _ record: UnsafeMutablePointer<TypeRecord>, _ index: Int, key: (any CodingKey)?,
+        _ record: DecodingSession.Records.Record, _ index: Int, key: (any CodingKey)?,
         position: Int
     ) -> TapeDecoder {
         let child = TapeDecoder(self, index, key: key, position: position)
@@ -32,7 +32,7 @@ extension TapeDecoder {
 
     /// Takes back a decoder whose value is decoded; `child` must be the caller's only copy.
     @inline(__always)
-    func release(_ child: inout TapeDecoder, to record: UnsafeMutablePointer<TypeRecord>) {
+    func release(_ child: inout TapeDecoder, to record: DecodingSession.Records.Record) {
         guard child.isReused else { return }
         if isKnownUniquelyReferenced(&child), child.isContainerFree {
             record.pointee.spare = child
@@ -47,13 +47,13 @@ extension TapeDecoder {
 
     /// Gives the decoder up to whoever has kept it or its container.
     @inline(never)
-    func leave(_ record: UnsafeMutablePointer<TypeRecord>) {
+    func leave(_ record: DecodingSession.Records.Record) {
         hold(parent: true)
         isReused = false
         if !isContainerFree {
             // Nothing tells when the container goes, so the decoder stays for good. That happens
             // once for a type: its later values get containers that hold their decoders.
-            TypeRecord.noteKeptContainer(record)
+            record.pointee.noteKeptContainer()
             _ = Unmanaged.passRetained(self)
         }
         container = nil

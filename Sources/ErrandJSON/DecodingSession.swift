@@ -15,10 +15,9 @@ final class DecodingSession {
         var nan: String
     }
 
-    /// The types met so far; `record(of:)` finds and adds them.
-    @exclusivity(unchecked) var records: [UnsafeMutablePointer<TypeRecord>] = []
-    @exclusivity(unchecked) var rareRecords: [ObjectIdentifier: UnsafeMutablePointer<TypeRecord>] =
-        [:]
+    typealias Records = TypeRecords<any TapeCollection.Type, TapeDecoder>
+    /// The types met so far.
+    @exclusivity(unchecked) private var records = Records()
 
     init(tape: Tape, options: FastJSONDecoder) {
         self.tape = tape
@@ -29,7 +28,16 @@ final class DecodingSession {
         convertKey = options.keyConversion
     }
 
-    deinit { destroyRecords() }
+    deinit { records.destroy() }
+
+    /// What is known about a type.
+    @inline(__always)
+    func record<T>(of type: T.Type) -> Records.Record {
+        records.find(type) ?? records.add(type, isFoundations: foundation.handles(type))
+    }
+
+    /// Frees the spare decoders, which hold the session.
+    func finish() { records.dropSpares() }
 
     // MARK: - Scalars
 

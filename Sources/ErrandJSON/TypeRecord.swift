@@ -1,63 +1,77 @@
 import Synchronization
 
-/// What a decoding session knows about a type it has met.
-struct TypeRecord {
+/// What a session knows about a type it has met: one session codes many values of few types.
+///
+/// `Collection` is the metatype of a protocol that the standard library's collections have, `Coder`
+/// the class that codes one value.
+struct TypeRecord<Collection, Coder: AnyObject> {
     let type: ObjectIdentifier
     /// The type as a collection, if it is one; remembered, because the cast is slow.
-    let collection: (any TapeCollection.Type)?
-    /// Whether Foundation's strategies decode it.
+    let collection: Collection?
+    /// Whether Foundation's strategies code it.
     let isFoundations: Bool
     /// Whether values of the type are known to keep containers.
-    var keepsContainers = false
-    /// A decoder for the type's next value.
-    var spare: TapeDecoder?
-
-    /// The types of which a value has kept a container, in this process.
-    private static let keepers = Mutex<Set<ObjectIdentifier>>([])
+    private(set) var keepsContainers: Bool
+    /// A coder for the type's next value.
+    var spare: Coder?
 
     init<T>(_ type: T.Type, isFoundations: Bool) {
-        let identifier = ObjectIdentifier(type)
-        self.type = identifier
+        self.type = ObjectIdentifier(type)
         self.isFoundations = isFoundations
-        collection = type as? any TapeCollection.Type
-        keepsContainers = TypeRecord.keepers.withLock { $0.contains(identifier) }
+        collection = type as? Collection
+        keepsContainers = ContainerKeepers.contain(ObjectIdentifier(type))
     }
 
-    static func noteKeptContainer(_ record: UnsafeMutablePointer<TypeRecord>) {
-        record.pointee.keepsContainers = true
-        let type = record.pointee.type
-        keepers.withLock { _ = $0.insert(type) }
+    mutating func noteKeptContainer() {
+        keepsContainers = true
+        ContainerKeepers.insert(type)
     }
 }
 
-extension DecodingSession {
+/// The types of which a value has kept a container, in this process.
+private enum ContainerKeepers {
+    private static let types = Mutex<Set<ObjectIdentifier>>([])
+
+    static func contain(_ type: ObjectIdentifier) -> Bool { types.withLock { $0.contains(type) } }
+    static func insert(_ type: ObjectIdentifier) { types.withLock { _ = $0.insert(type) } }
+}
+
+/// The types a session has met; whoever owns it destroys it.
+struct TypeRecords<Collection, Coder: AnyObject> {
+    typealias Record = UnsafeMutablePointer<TypeRecord<Collection, Coder>>
+
+    private var common: [Record] = []
+    private var rare: [ObjectIdentifier: Record] = [:]
+
     /// What is known about a type; the record lives as long as the session.
     @inline(__always)
-    func record<T>(of type: T.Type) -> UnsafeMutablePointer<TypeRecord> {
+    func find<T>(_ type: T.Type) -> Record? {
         let wanted = ObjectIdentifier(type)
-        for record in records where record.pointee.type == wanted { return record }
-        return addRecord(of: type)
+        for record in common where record.pointee.type == wanted { return record }
+        return rare.isEmpty ? nil : rare[wanted]
     }
 
     @inline(never)
-    private func addRecord<T>(of type: T.Type) -> UnsafeMutablePointer<TypeRecord> {
-        let wanted = ObjectIdentifier(type)
-        if let record = rareRecords[wanted] { return record }
-        let record = UnsafeMutablePointer<TypeRecord>.allocate(capacity: 1)
-        record.initialize(to: TypeRecord(type, isFoundations: foundation.handles(type)))
+    mutating func add<T>(_ type: T.Type, isFoundations: Bool) -> Record {
+        let record = Record.allocate(capacity: 1)
+        record.initialize(to: TypeRecord(type, isFoundations: isFoundations))
         // The first types are found by looking at each, the others by a table.
-        if records.count < 32 { records.append(record) } else { rareRecords[wanted] = record }
+        if common.count < 32 {
+            common.append(record)
+        } else {
+            rare[ObjectIdentifier(type)] = record
+        }
         return record
     }
 
-    /// Frees the spare decoders, which hold the session.
-    func finish() {
-        for record in records { record.pointee.spare = nil }
-        for record in rareRecords.values { record.pointee.spare = nil }
+    /// Frees the spare coders, which hold their session.
+    func dropSpares() {
+        for record in common { record.pointee.spare = nil }
+        for record in rare.values { record.pointee.spare = nil }
     }
 
-    func destroyRecords() {
-        for record in records + Array(rareRecords.values) {
+    func destroy() {
+        for record in common + Array(rare.values) {
             record.deinitialize(count: 1)
             record.deallocate()
         }
