@@ -116,14 +116,21 @@ struct ByteSink {
     /// Writes a string with its quotes.
     @inline(__always)
     func write(string: String, escapesSlashes: Bool = false) {
-        let isWritten: Void? = string.utf8.withContiguousStorageIfAvailable {
-            write(quoted: $0, escapesSlashes: escapesSlashes)
-        }
-        if isWritten == nil {
-            Array(string.utf8).withUnsafeBufferPointer {
+        #if canImport(Darwin)
+            let isWritten: Void? = string.utf8.withContiguousStorageIfAvailable {
                 write(quoted: $0, escapesSlashes: escapesSlashes)
             }
-        }
+            if isWritten == nil {
+                Array(string.utf8).withUnsafeBufferPointer {
+                    write(quoted: $0, escapesSlashes: escapesSlashes)
+                }
+            }
+        #else
+            // Spans count no reference to the string.
+            string.utf8Span.span.withUnsafeBufferPointer {
+                write(quoted: $0, escapesSlashes: escapesSlashes)
+            }
+        #endif
     }
 
     /// Writes UTF-8 as a string, with quotes and the escapes it needs.

@@ -10,10 +10,10 @@ struct KnownKey {
 
     /// The place of a key in its type's table; nil for those beyond the table.
     ///
-    /// Keys of one byte, enumerations in practice, are told apart by it.
+    /// Keys of one byte, enumerations in practice, are told apart by it; no others may be asked.
     @inline(__always)
     static func index(_ key: some CodingKey) -> Int? {
-        let tag = withUnsafeBytes(of: key) { $0.first ?? 0 }
+        let tag = unsafeBitCast(key, to: UInt8.self)
         return tag < capacity ? Int(tag) : nil
     }
 }
@@ -23,7 +23,7 @@ extension EncodingSession {
     func knownKeys<Key: CodingKey>(
         of type: Key.Type, areConverted: Bool
     ) -> UnsafeMutablePointer<KnownKey>? {
-        guard !areConverted, MemoryLayout<Key>.size <= 1 else { return nil }
+        guard !areConverted, MemoryLayout<Key>.size == 1 else { return nil }
         if let table = keyTables[ObjectIdentifier(type)] { return table }
         let table = UnsafeMutablePointer<KnownKey>.allocate(capacity: KnownKey.capacity)
         table.initialize(repeating: KnownKey(), count: KnownKey.capacity)

@@ -50,16 +50,21 @@ extension Array: StreamCollection where Element: Encodable {
             record.pointee.collection == nil && !record.pointee.isFoundations
             && Element.self != String.self && Element.self != Int.self
             && Element.self != Double.self && Element.self != Bool.self
-        try value.withUnsafeBufferPointer { items in
-            for position in 0..<items.count {
+        try value.withUnsafeBufferPointer { buffer in
+            guard let items = buffer.baseAddress else { return }
+            for position in 0..<buffer.count {
                 _ = array.beginItem()
                 guard isPlain else {
                     try array.encode(items[position], key: nil, position: position)
                     continue
                 }
                 var item = array.spareChild(record, Element.self, key: nil, position: position)
-                defer { array.release(&item, to: record) }
-                try item.encodeWhole(items[position], record)
+                defer {
+                    item.end()
+                    array.release(&item, to: record)
+                }
+                try items[position].encode(to: item)
+                item.close()
             }
         }
     }

@@ -107,7 +107,7 @@ extension Dictionary: TapeCollection where Key == String, Value: Decodable {
         let child = try parent.child(index, key: key, position: position)
         var values = [String: Value](minimumCapacity: Word.count(tape.words[index + 1]))
         var place = index + 2
-        while place < child.stop {
+        while place < child.cursor.stop {
             let name = tape.string(at: place)
             if values[name] == nil {
                 values[name] = try child.decode(

@@ -18,12 +18,8 @@ final class TapeDecoder: Decoder {
     /// The session's tape, without the detour.
     let words: UnsafePointer<UInt64>
     let bytes: UnsafePointer<UInt8>
-    /// The index just past the last member of an object.
-    @exclusivity(unchecked) private(set) var stop: Int
-    /// The member behind the last one found; all containers of this value share it.
-    @exclusivity(unchecked) var next: Int
-    /// How many members have been looked at in vain.
-    @exclusivity(unchecked) var skipped = 0
+    /// The place in an object's members; all containers of this value share it.
+    @exclusivity(unchecked) var cursor: MemberCursor
     /// Converted or many keys, made when a container first needs them.
     @exclusivity(unchecked) var table: [String: Int]?
 
@@ -61,9 +57,7 @@ final class TapeDecoder: Decoder {
         self.depth = depth
         words = session.tape.words
         bytes = session.tape.bytes
-        next = index + 2
-        let isObject = words[index] >> 60 == Word.Kind.object.rawValue
-        stop = isObject ? Word.end(words[index + 1]) : 0
+        cursor = MemberCursor(tape: session.tape, object: index)
     }
 
     /// Makes a decoder that is used again ready for a value below `parent`.
@@ -82,10 +76,7 @@ final class TapeDecoder: Decoder {
     func restart(at index: Int, position: Int) {
         self.index = index
         self.position = position
-        next = index &+ 2
-        let isObject = words[index] >> 60 == Word.Kind.object.rawValue
-        stop = isObject ? Word.end(words[index &+ 1]) : 0
-        skipped = 0
+        cursor = MemberCursor(tape: session.tape, object: index)
         if table != nil { table = nil }
     }
 
