@@ -52,7 +52,7 @@ struct MemberCursor {
 
     /// One bit that is the same for the same key.
     @inline(__always)
-    private static func bit(_ text: UnsafePointer<UInt8>?, _ count: Int) -> UInt64 {
+    static func bit(_ text: UnsafePointer<UInt8>?, _ count: Int) -> UInt64 {
         guard let text, count > 0 else { return 1 }
         let mix = UInt64(text[0]) &* 7 &+ UInt64(text[count &- 1]) &* 29 &+ UInt64(count) &* 3
         return 1 &<< (mix & 63)
@@ -61,8 +61,13 @@ struct MemberCursor {
     /// The index of the value of the first member with this key; 0 if there is none.
     @inline(__always)
     mutating func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
+        find(key, bit: MemberCursor.bit(key.baseAddress, key.count))
+    }
+
+    /// The same for a key whose bit is known.
+    @inline(__always)
+    mutating func find(_ key: UnsafeBufferPointer<UInt8>, bit: UInt64) -> Int {
         let place = next
-        let bit = MemberCursor.bit(key.baseAddress, key.count)
         guard place < stop, seen & bit == 0, isKey(at: place, equalTo: key) else {
             return search(key, bit)
         }
