@@ -3,70 +3,129 @@ import HTTPTypes
 /// Makes the request for the wire: filters, shared headers and arguments, then the builder, then the
 /// user's request processors.
 package struct AdaptStep: Step {
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let context = exchange.context
-        let configuration = try context.sharedConfiguration.inEnvironment()
-        var exchange = exchange
+    /// What the endpoint and the configuration give to the builder.
+    private struct Parts: Sendable {
+        var url: String
+        var headers: HTTPFields
+        var arguments: Arguments
+    }
 
-        let url = try await filter(
-            context.description.url, by: configuration.value.urlFilters, of: context.description)
-        var headers = HTTPFields()
-        if context.description.usesSharedHeaders {
-            headers = configuration.value.sharedHeaders
-            if let provider = configuration.value.headerProvider {
-                let made = try await adapting("The provider of shared headers") {
-                    try await provider()
-                }
-                for field in made { headers[field.name] = nil }
-                for field in made { headers.append(field) }
-            }
+    // Each stage is a function of its own and waits only where a hook is set: a suspended function keeps room for
+    // everything that it names, and requests are large.
+    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let configuration = try exchange.context.sharedConfiguration.inEnvironment()
+        var parts = Self.parts(exchange.context, configuration)
+        if Self.hasProviders(configuration) {
+            parts = try await provided(parts, exchange, configuration)
         }
-        var arguments = Arguments()
-        if context.description.usesSharedArguments {
-            arguments = configuration.value.sharedArguments
-            if let provider = configuration.value.argumentProvider {
-                let made = try await adapting("The provider of shared arguments") {
-                    try await provider()
-                }
-                arguments = arguments.merging(made)
-            }
-        }
-        var request = try RequestBuilder().build(
-            context.description, configuration: configuration.value, sharedHeaders: headers,
-            sharedArguments: arguments, relativeURL: url)
+        var exchange = try Self.built(exchange, parts, configuration)
         if !configuration.value.absoluteURLFilters.isEmpty {
             let text = try await filter(
-                request.url.string, by: configuration.value.absoluteURLFilters,
-                of: context.description)
-            request.url = try RequestBuilder.absoluteURL(parsing: text)
+                exchange.request.url.string, by: configuration.value.absoluteURLFilters,
+                of: exchange.context, exchange.scope)
+            exchange.request.url = try RequestBuilder.absoluteURL(parsing: text)
         }
-        exchange.boundHeaders = try HostHeaders.add(
-            to: &request, of: context.description, configuration: configuration.value)
-        // Before the processors: a signature or a cipher with its nonce is another one each time.
-        if context.description.needsKey {
-            let counting = try RequestBuilder.keyRequest(
-                for: request, description: context.description, configuration: configuration.value,
-                sharedArguments: arguments)
-            exchange.cacheKey = CacheKeyBuilder.key(
-                for: counting ?? request,
-                identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)
+        try Self.bind(&exchange, parts.arguments, configuration)
+        if !configuration.value.requestProcessors.isEmpty {
+            exchange.request = try await processed(exchange, configuration)
         }
-        for processor in configuration.value.requestProcessors {
-            let before = request
-            request = try await adapting("A request processor") {
-                var copy = before
-                try await processor.process(&copy, of: context.description)
-                return copy
-            }
-        }
-        try checkFiles(of: request.body)
-        exchange.request = request
-        exchange.context.emit(.adapted(method: request.method, url: request.url.redacted))
+        try Self.checkFiles(of: exchange)
+        exchange.context.emit(
+            .adapted(method: exchange.request.method, url: exchange.request.url.redacted))
         return try await next(exchange)
     }
 
+    private static func hasProviders(_ configuration: Shared<Configuration>) -> Bool {
+        !configuration.value.urlFilters.isEmpty || configuration.value.headerProvider != nil
+            || configuration.value.argumentProvider != nil
+    }
+
+    private static func parts(
+        _ context: TaskContext, _ configuration: Shared<Configuration>
+    ) -> Parts {
+        return Parts(
+            url: context.description.url,
+            headers: context.description.usesSharedHeaders
+                ? configuration.value.sharedHeaders : [:],
+            arguments: context.description.usesSharedArguments
+                ? configuration.value.sharedArguments : [:])
+    }
+
+    /// The parts, after what the configuration's filters and providers make of them.
+    private func provided(
+        _ parts: Parts, _ exchange: Exchange, _ configuration: Shared<Configuration>
+    ) async throws(RequestError) -> Parts {
+        let context = exchange.context
+        var parts = parts
+        parts.url = try await filter(
+            parts.url, by: configuration.value.urlFilters, of: context, exchange.scope)
+        if context.description.usesSharedHeaders,
+            let provider = configuration.value.headerProvider
+        {
+            let made = try await adapting("The provider of shared headers", exchange.scope) {
+                try await provider()
+            }
+            for field in made { parts.headers[field.name] = nil }
+            for field in made { parts.headers.append(field) }
+        }
+        if context.description.usesSharedArguments,
+            let provider = configuration.value.argumentProvider
+        {
+            let made = try await adapting("The provider of shared arguments", exchange.scope) {
+                try await provider()
+            }
+            parts.arguments = parts.arguments.merging(made)
+        }
+        return parts
+    }
+
+    private static func built(
+        _ exchange: Exchange, _ parts: Parts, _ configuration: Shared<Configuration>
+    ) throws(RequestError) -> Exchange {
+        var exchange = exchange
+        exchange.request = try RequestBuilder().build(
+            exchange.context.description, configuration: configuration.value,
+            sharedHeaders: parts.headers, sharedArguments: parts.arguments, relativeURL: parts.url)
+        return exchange
+    }
+
+    /// Adds what depends on the final address: the host's headers, and the key.
+    private static func bind(
+        _ exchange: inout Exchange, _ arguments: Arguments, _ configuration: Shared<Configuration>
+    ) throws(RequestError) {
+        let context = exchange.context
+        if !configuration.value.hostHeaders.isEmpty {
+            exchange.boundHeaders = try HostHeaders.add(
+                to: &exchange.request, of: context.description, configuration: configuration.value)
+        }
+        // Before the processors: a signature or a cipher with its nonce is another one each time.
+        guard context.description.needsKey else { return }
+        let counting = try RequestBuilder.keyRequest(
+            for: exchange.request, description: context.description,
+            configuration: configuration.value, sharedArguments: arguments)
+        exchange.cacheKey = CacheKeyBuilder.key(
+            for: counting ?? exchange.request,
+            identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)
+    }
+
+    private func processed(
+        _ exchange: Exchange, _ configuration: Shared<Configuration>
+    ) async throws(RequestError) -> TransportRequest {
+        var request = exchange.request
+        for processor in configuration.value.requestProcessors {
+            let before = request
+            request = try await adapting("A request processor", exchange.scope) {
+                var copy = before
+                try await processor.process(&copy, of: exchange.context.description)
+                return copy
+            }
+        }
+        return request
+    }
+
     /// A file that cannot be read is told before anything is sent, whatever the transport.
-    private func checkFiles(of body: HTTPBody?) throws(RequestError) {
+    private static func checkFiles(of exchange: Exchange) throws(RequestError) {
+        let body = exchange.request.body
         switch body?.storage {
         case .file, .source: try body?.makeSource().close()
         case nil, .data, .stream: break
@@ -74,13 +133,14 @@ package struct AdaptStep: Step {
     }
 
     private func filter(
-        _ url: String, by filters: [any URLFilter], of description: RequestDescription
+        _ url: String, by filters: [any URLFilter], of context: TaskContext,
+        _ scope: CancellationScope
     ) async throws(RequestError) -> String {
         var url = url
         for filter in filters {
             let before = url
-            url = try await adapting("A URL filter") {
-                try await filter.filter(before, of: description)
+            url = try await adapting("A URL filter", scope) {
+                try await filter.filter(before, of: context.description)
             }
         }
         return url
@@ -88,10 +148,11 @@ package struct AdaptStep: Step {
 
     /// Runs the user's code and gives what it throws a stage.
     private func adapting<Value: Sendable>(
-        _ what: String, _ body: () async throws -> Value
+        _ what: String, _ scope: CancellationScope,
+        _ body: @escaping @Sendable () async throws -> Value
     ) async throws(RequestError) -> Value {
         do {
-            return try await body()
+            return try await scope.run(body)
         } catch let error as RequestError {
             throw error
         } catch is CancellationError {

@@ -17,10 +17,10 @@ package struct ProcessStep: Step {
         do {
             var response = answer
             for processor in exchange.configuration.responseProcessors {
-                response = try await run(processor, on: response)
+                response = try await run(processor, on: response, exchange.scope)
             }
             for processor in exchange.description.processors {
-                response = try await run(processor, on: response)
+                response = try await run(processor, on: response, exchange.scope)
             }
             if let decode = exchange.description.decode {
                 exchange.context.keep(output: try decode(response))
@@ -33,10 +33,12 @@ package struct ProcessStep: Step {
     }
 
     private func run(
-        _ processor: any ResponseProcessor, on response: Response
+        _ processor: any ResponseProcessor, on response: Response, _ scope: CancellationScope
     ) async throws(RequestError) -> Response {
         do {
-            return try await processor.process(response, attempt: response.attempts)
+            return try await scope.run {
+                try await processor.process(response, attempt: response.attempts)
+            }
         } catch let error as RequestError {
             throw error
         } catch is CancellationError {
@@ -52,7 +54,12 @@ package struct ProcessStep: Step {
     private func map(_ error: RequestError, of exchange: Exchange) async -> RequestError {
         guard !error.isCancellation else { return error }
         var error = error
-        for processor in exchange.configuration.errorProcessors { error = await processor(error) }
+        for processor in exchange.configuration.errorProcessors {
+            let before = error
+            // It cannot throw; where it is cancelled its answer counts for nothing.
+            let after = try? await exchange.scope.run { await processor(before) }
+            error = after ?? before
+        }
         return error
     }
 }
