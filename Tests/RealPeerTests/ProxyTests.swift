@@ -110,7 +110,9 @@ struct ProxyTests {
     }
 
     @Test func proxiesThatCannotReachTheTarget() async throws {
-        let closed = try DeadPort.refusing()
+        let dead = try DeadPort.Refusing()
+        defer { withExtendedLifetime(dead) {} }
+        let closed = dead.port
         for (proxy, target) in [
             (address(.tinyproxy), "https"), (address(.socks, scheme: "socks5h"), "http"),
         ] {

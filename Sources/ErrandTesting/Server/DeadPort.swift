@@ -12,11 +12,27 @@ import Foundation
 public enum DeadPort {
     /// A port on which nobody listens: connecting to it on 127.0.0.1 is refused.
     ///
+    /// Somebody else may get the port later; ``Refusing`` keeps it.
+    ///
     /// - Throws: `POSIXError` when there is no socket to be had.
     public static func refusing() throws -> Int {
         let (socket, port) = try LoopbackSocket.listening(ipv6: false)
         socket.close()
         return port
+    }
+
+    /// A port on which connecting is refused, while the returned object lives.
+    public final class Refusing: Sendable {
+        /// The port on 127.0.0.1.
+        public let port: Int
+        private let holder: LoopbackSocket
+
+        /// Takes a free port without listening on it.
+        ///
+        /// - Throws: `POSIXError` when there is no socket to be had.
+        public init() throws { (holder, port) = try LoopbackSocket.bound() }
+
+        deinit { holder.close() }
     }
 
     /// A port on which connecting takes for ever, while the returned object lives.

@@ -36,6 +36,18 @@ struct LoopbackSocket: Sendable {
         }
     }
 
+    /// A socket that has a port and does not listen: the port is nobody else's, and refuses connections.
+    static func bound() throws -> (socket: LoopbackSocket, port: Int) {
+        let socket = try make(ipv6: false)
+        do {
+            try socket.bindToLoopback(ipv6: false, port: 0)
+            return (socket, try socket.localPort(ipv6: false))
+        } catch {
+            socket.close()
+            throw error
+        }
+    }
+
     static func make(ipv6: Bool) throws -> LoopbackSocket {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, LoopbackPlatform.stream, 0)
         guard descriptor >= 0 else { throw failure("socket") }

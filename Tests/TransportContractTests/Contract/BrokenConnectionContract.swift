@@ -8,7 +8,9 @@ import Testing
 struct BrokenConnectionContract {
     @Test(arguments: Subject.wire)
     func refused(subject: Subject) async throws {
-        let port = try DeadPort.refusing()
+        let dead = try DeadPort.Refusing()
+        defer { withExtendedLifetime(dead) {} }
+        let port = dead.port
         try await ContractWorld.with(subject) { world async throws in
             for _ in 0..<20 {
                 let record = try await world.fail(world.request(port: port), .cannotConnect)

@@ -125,7 +125,9 @@ struct SoakContract {
 
         /// In a process of its own, so that nothing else grows meanwhile.
         private static func endure(_ subject: Subject, _ fault: Fault) async throws {
-            let closed = try DeadPort.refusing()
+            let dead = try DeadPort.Refusing()
+            defer { withExtendedLifetime(dead) {} }
+            let closed = dead.port
             let server = LoopbackServer()
             server.otherwise { _ in .reset }
             try await server.start()

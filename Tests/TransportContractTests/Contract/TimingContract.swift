@@ -8,7 +8,9 @@ import Testing
 struct TimingContract {
     @Test(arguments: Subject.wire)
     func everyEndHasATime(subject: Subject) async throws {
-        let closed = try DeadPort.refusing()
+        let dead = try DeadPort.Refusing()
+        defer { withExtendedLifetime(dead) {} }
+        let closed = dead.port
         try await ContractWorld.with(subject) { world async throws in
             world.server.route("/fine") { _ in LoopbackAnswer(body: "fine") }
             world.server.route("/reset") { _ in .reset }
