@@ -94,7 +94,7 @@ public final class RequestAgent: Sendable {
     ///
     /// A task of its own would cost a small request more than all the steps do.
     @concurrent
-    package func perform(_ description: RequestDescription) async -> TaskOutcome {
+    package func perform(_ description: consuming RequestDescription) async -> TaskOutcome {
         let task = register(description)
         return await withTaskCancellationHandler {
             await run(task)
@@ -103,7 +103,7 @@ public final class RequestAgent: Sendable {
         }
     }
 
-    private func register(_ description: RequestDescription) -> RequestTask {
+    private func register(_ description: consuming RequestDescription) -> RequestTask {
         let context = TaskContext(
             id: TaskID.next(), description: description,
             configuration: state.withLock { $0.configuration }, transport: transport, store: store,
