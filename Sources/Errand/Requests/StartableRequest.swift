@@ -26,7 +26,7 @@ extension StartableRequest {
         let deliver: @MainActor (TaskOutcome) -> Void = { [self] outcome in
             accompaniment?.close()
             reports?.flush()
-            end(outcome) { error in
+            end(outcome, isAccompanied: accompaniment != nil) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
         }
