@@ -85,13 +85,21 @@ import Testing
         }
         switch way {
         case .batch:
-            BatchRequest([request]).start { _ in end() } failure: { _, _ in end() }
+            BatchRequest([request]).start { _ in
+                end()
+            } failure: { _, _ in
+                end()
+            }
             gate.open()
             return nil
         case .chain:
             let chain = ChainRequest()
             chain.add(request) { _, _ in captured.lines.append("step") }
-            chain.start { _ in end() } failure: { _, _ in end() }
+            chain.start { _ in
+                end()
+            } failure: { _, _ in
+                end()
+            }
             gate.open()
             return nil
         default: break

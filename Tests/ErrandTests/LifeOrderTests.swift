@@ -26,7 +26,8 @@ import Testing
         func requestDidStop(_ request: BaseRequest) { note(.didStop) }
     }
 
-    @Test(arguments: [false, true]) func everyOrderHasOneEnd(reachesTheTransport: Bool) async throws {
+    @Test(arguments: [false, true]) func everyOrderHasOneEnd(reachesTheTransport: Bool) async throws
+    {
         for moves in Self.orders(of: 4) {
             try await live(moves, reachesTheTransport)
         }
