@@ -49,8 +49,12 @@ nonisolated open class BaseRequest {
     open var argumentPlacement: ArgumentPlacement { .automatic }
     /// How arguments become a body (default ``RequestSerializer/form``).
     open var requestSerializer: RequestSerializer { .form }
+    /// How arguments are written in query, form and JSON (default `nil`: the configuration's).
+    open var argumentEncoding: ArgumentEncoding? { nil }
     /// A body in place of one made from arguments (default `nil`).
     open var body: HTTPBody? { nil }
+    /// Compresses the body, such as `.gzip` (default `nil`: the configuration's, which has none).
+    open var bodyEncoder: (any BodyEncoder)? { nil }
     /// Headers of this request; they win over shared ones (default none).
     open var headers: HTTPFields { [:] }
     /// Headers as plain text, for names and values that are not known to be well formed: they are
@@ -94,10 +98,20 @@ nonisolated open class BaseRequest {
     open var responseSerializer: ResponseSerializer { .json }
     /// Which statuses are a success (default `200..<300`).
     open var acceptableStatusCodes: Range<Int> { 200..<300 }
-    /// Which content types are a success (default ``AcceptableContentTypes/automatic``).
+    /// Which statuses are a success, where a range cannot say it (default `nil`: ``acceptableStatusCodes``).
+    open var statusCodeValidator: StatusCodeValidator? { nil }
+    /// Which content types are a success.
+    ///
+    /// Default ``AcceptableContentTypes/automatic``: the configuration's, else those of the response serializer.
     open var acceptableContentTypes: AcceptableContentTypes { .automatic }
     /// The shape that JSON must have (default `nil`: any).
     open var validator: JSONShape? { nil }
+    /// What the service's own rules say, behind all other validation (default `nil`: nothing).
+    open var businessValidator: BusinessValidator? { nil }
+    /// Whether members and items that are null are dropped from the JSON, behind validation (default false).
+    open var removesNulls: Bool { false }
+    /// Makes ``RequestError/body`` of an answer that failed (default `nil`: the configuration's).
+    open var errorDecoder: ErrorDecoder? { nil }
     /// The endpoint's own steps behind validation, run off the main actor (default none).
     open var processors: [any ResponseProcessor] { [] }
 
@@ -193,7 +207,9 @@ nonisolated open class BaseRequest {
         it.arguments = arguments
         it.argumentPlacement = argumentPlacement
         it.requestSerializer = requestSerializer
+        it.argumentEncoding = argumentEncoding
         it.body = body
+        it.bodyEncoder = bodyEncoder
         it.headers = headers
         it.headerFieldValues = headerFieldValues
         it.authorization = authorization
@@ -213,8 +229,12 @@ nonisolated open class BaseRequest {
         it.usesCookies = usesCookies
         it.responseSerializer = responseSerializer
         it.acceptableStatusCodes = acceptableStatusCodes
+        it.statusCodeValidator = statusCodeValidator
         it.acceptableContentTypes = acceptableContentTypes
         it.validator = validator
+        if let businessValidator { it.businessValidators = [businessValidator] }
+        it.removesNulls = removesNulls
+        it.errorDecoder = errorDecoder
         it.processors = processors
     }
 

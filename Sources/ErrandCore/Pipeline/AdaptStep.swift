@@ -4,60 +4,15 @@ import HTTPTypes
 /// user's request processors.
 package struct AdaptStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let context = exchange.context
-        let configuration = try context.sharedConfiguration.inEnvironment()
+        let configuration = try exchange.context.sharedConfiguration.inEnvironment()
+        let adapted = try await RequestAdapter.adapt(exchange.description, configuration.value)
         var exchange = exchange
-
-        let url = try await filter(
-            context.description.url, by: configuration.value.urlFilters, of: context.description)
-        var headers = HTTPFields()
-        if context.description.usesSharedHeaders {
-            headers = configuration.value.sharedHeaders
-            if let provider = configuration.value.headerProvider {
-                let made = try await adapting("The provider of shared headers") {
-                    try await provider()
-                }
-                for field in made { headers[field.name] = nil }
-                for field in made { headers.append(field) }
-            }
-        }
-        var arguments = Arguments()
-        if context.description.usesSharedArguments {
-            arguments = configuration.value.sharedArguments
-            if let provider = configuration.value.argumentProvider {
-                let made = try await adapting("The provider of shared arguments") {
-                    try await provider()
-                }
-                arguments = arguments.merging(made)
-            }
-        }
-        var request = try RequestBuilder().build(
-            context.description, configuration: configuration.value, sharedHeaders: headers,
-            sharedArguments: arguments, relativeURL: url)
-        if !configuration.value.absoluteURLFilters.isEmpty {
-            let text = try await filter(
-                request.url.string, by: configuration.value.absoluteURLFilters,
-                of: context.description)
-            request.url = try RequestBuilder.absoluteURL(parsing: text)
-        }
-        exchange.boundHeaders = try HostHeaders.add(
-            to: &request, of: context.description, configuration: configuration.value)
-        // Before the processors: a signature or a cipher with its nonce is another one each time.
-        if context.description.needsKey {
-            let counting = try RequestBuilder.keyRequest(
-                for: request, description: context.description, configuration: configuration.value,
-                sharedArguments: arguments)
-            exchange.cacheKey = CacheKeyBuilder.key(
-                for: counting ?? request,
-                identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)
-        }
-        for processor in configuration.value.requestProcessors {
-            let before = request
-            request = try await adapting("A request processor") {
-                var copy = before
-                try await processor.process(&copy, of: context.description)
-                return copy
-            }
+        exchange.boundHeaders = adapted.boundHeaders
+        if let key = adapted.cacheKey { exchange.cacheKey = key }
+        var request = adapted.request
+        if !configuration.value.requestProcessors.isEmpty {
+            exchange.serialized = Shared(request)
+            request = try await RequestProcessing.process(request, attempt: 1, of: exchange)
         }
         try checkFiles(of: request.body)
         exchange.request = request
@@ -70,37 +25,6 @@ package struct AdaptStep: Step {
         switch body?.storage {
         case .file, .source: try body?.makeSource().close()
         case nil, .data, .stream: break
-        }
-    }
-
-    private func filter(
-        _ url: String, by filters: [any URLFilter], of description: RequestDescription
-    ) async throws(RequestError) -> String {
-        var url = url
-        for filter in filters {
-            let before = url
-            url = try await adapting("A URL filter") {
-                try await filter.filter(before, of: description)
-            }
-        }
-        return url
-    }
-
-    /// Runs the user's code and gives what it throws a stage.
-    private func adapting<Value: Sendable>(
-        _ what: String, _ body: () async throws -> Value
-    ) async throws(RequestError) -> Value {
-        do {
-            return try await body()
-        } catch let error as RequestError {
-            throw error
-        } catch is CancellationError {
-            throw .cancelled
-        } catch {
-            throw RequestError(
-                .adaptationFailed, stage: .adapt,
-                "\(what) threw \(type(of: error)); nothing was sent. The thrown error is underlying.",
-                underlying: error)
         }
     }
 }

@@ -9,6 +9,8 @@ package struct Exchange: Sendable {
         get { sharedRequest.value }
         set { sharedRequest = Shared(newValue) }
     }
+    /// The request before the user's processors, from which each further attempt begins; `nil` without processors.
+    var serialized: Shared<TransportRequest>?
     /// The number of the present attempt, from 1; 0 before the first.
     package var attempt = 0
     /// Where the body goes; `nil` collects it in memory.

@@ -19,6 +19,7 @@ package struct RetryStep: Step {
         while true {
             exchange.attempt += 1
             let attempt = exchange.attempt
+            if attempt > 1 { try await process(&exchange) }
             try askCircuit(of: host, exchange)
             context.emit(.attemptStarted(attempt))
             do {
@@ -48,6 +49,19 @@ package struct RetryStep: Step {
                 guard !Task.isCancelled else { throw .cancelled }
             }
         }
+    }
+
+    /// Signatures with their time stamps are made anew for each attempt; the idempotency key stays.
+    private func process(_ exchange: inout Exchange) async throws(RequestError) {
+        guard let serialized = exchange.serialized?.value else { return }
+        var request = serialized
+        if let name = HTTPField.Name.idempotencyKey, request.headers[name] == nil,
+            let key = exchange.request.headers[name]
+        {
+            request.headers[name] = key
+        }
+        exchange.request = try await RequestProcessing.process(
+            request, attempt: exchange.attempt, of: exchange)
     }
 
     private func decide(

@@ -31,6 +31,8 @@ public struct RequestDescription: Sendable {
     public var requestSerializer: RequestSerializer = .form
     /// A body in place of one made from arguments.
     public var body: HTTPBody?
+    /// Compresses the body; `nil` sends it as it is.
+    public var bodyEncoder: (any BodyEncoder)?
     /// Headers of this request.
     public var headers: HTTPFields = [:]
     /// Headers of this request as plain text; checked, and stronger than ``headers``.
@@ -65,10 +67,18 @@ public struct RequestDescription: Sendable {
     public var responseSerializer: ResponseSerializer = .json
     /// Which statuses are a success.
     public var acceptableStatusCodes: Range<Int> = 200..<300
+    /// Which statuses are a success, in place of ``acceptableStatusCodes``.
+    public var statusCodeValidator: StatusCodeValidator?
     /// Which content types are a success.
     public var acceptableContentTypes: AcceptableContentTypes = .automatic
     /// The shape that JSON must have.
     public var validator: JSONShape?
+    /// What the service's own rules say about answers, in order; the first that does not accept counts.
+    public var businessValidators: [BusinessValidator] = []
+    /// Whether members and items that are null are dropped from the JSON, behind validation.
+    public var removesNulls = false
+    /// Makes the error's body of an answer that failed.
+    public var errorDecoder: ErrorDecoder?
     /// The endpoint's own steps behind validation.
     public var processors: [any ResponseProcessor] = []
 
@@ -94,7 +104,8 @@ public struct RequestDescription: Sendable {
     /// Whatever else the user attached.
     public var userInfo: [String: any Sendable] = [:]
     /// Makes the typed output of an endpoint that has one; runs in the pipeline, off the main actor.
-    package var decode: (@Sendable (Response) throws(RequestError) -> any Sendable)?
+    package var decode:
+        (@Sendable (Response, FastJSONDecoder) throws(RequestError) -> any Sendable)?
     /// Where a download goes; `nil` for everything that is none.
     public var download: DownloadPlan?
 
