@@ -47,6 +47,10 @@ public struct Configuration: Sendable {
     public var sharedArguments: Arguments = [:]
     /// Arguments made for each request, later than ``sharedArguments``; the request's own win.
     public var argumentProvider: (@Sendable () async throws -> Arguments)?
+    /// Arguments of requests to some hosts; stronger than the shared ones, the request's own win (default none).
+    ///
+    /// The host is that of the joined URL, before ``absoluteURLFilters``.
+    public var hostArguments: [HostPattern: Arguments] = [:]
     /// Shared arguments with these names win over the request's own.
     public var fixedArgumentNames: Set<String> = []
     /// How arguments are written by requests that do not say.

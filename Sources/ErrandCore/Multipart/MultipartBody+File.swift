@@ -17,7 +17,10 @@ extension MultipartBody {
             let handle = try FileHandle(forWritingTo: part)
             try await Self.copy(source, to: handle)
             try handle.close()
-            _ = try FileManager.default.replaceItemAt(file, withItemAt: part)
+            // In one step: what stood there is there until the new one is.
+            guard rename(part.path, file.path) == 0 else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
         } catch {
             try? FileManager.default.removeItem(at: part)
             throw error as? RequestError

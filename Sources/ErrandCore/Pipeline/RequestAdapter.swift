@@ -15,11 +15,11 @@ enum RequestAdapter {
         _ description: RequestDescription, _ configuration: Configuration
     ) async throws(RequestError) -> AdaptedRequest {
         let headers = try await sharedHeaders(for: description, configuration)
-        let arguments = try await sharedArguments(for: description, configuration)
+        let url = try await filteredURL(of: description, configuration)
+        let arguments = try await sharedArguments(for: description, configuration, url: url)
         var request = try RequestBuilder().build(
             description, configuration: configuration, sharedHeaders: headers,
-            sharedArguments: arguments,
-            relativeURL: try await filteredURL(of: description, configuration))
+            sharedArguments: arguments, relativeURL: url)
         if !configuration.absoluteURLFilters.isEmpty {
             let text = try await filter(
                 request.url.string, by: configuration.absoluteURLFilters, of: description)
@@ -72,16 +72,24 @@ enum RequestAdapter {
     }
 
     private static func sharedArguments(
-        for description: RequestDescription, _ configuration: Configuration
+        for description: RequestDescription, _ configuration: Configuration, url: String
     ) async throws(RequestError) -> Arguments {
         guard description.usesSharedArguments else { return Arguments() }
-        guard let provider = configuration.argumentProvider else {
-            return configuration.sharedArguments
+        var arguments = configuration.sharedArguments
+        if let provider = configuration.argumentProvider {
+            let made = try await UserCode.run("The provider of shared arguments") {
+                try await provider()
+            }
+            arguments = arguments.merging(made)
         }
-        let made = try await UserCode.run("The provider of shared arguments") {
-            try await provider()
+        guard !configuration.hostArguments.isEmpty, description.customRequest == nil,
+            let host = try URLBuilder.url(of: description, configuration, relativeURL: url).host
+        else { return arguments }
+        for pattern in configuration.hostArguments.keys.sorted(by: { $0.isWeaker(than: $1) })
+        where pattern.matches(host) {
+            arguments = arguments.merging(configuration.hostArguments[pattern] ?? Arguments())
         }
-        return configuration.sharedArguments.merging(made)
+        return arguments
     }
 
     private static func filter(

@@ -29,7 +29,7 @@ public struct ArgumentEncoding: Sendable {
     ///
     /// Text that has no place in it fails the request with ``RequestError/Code/invalidArguments``, and a form's
     /// content type names it (row ENC-12). JSON, property lists and multipart are UTF-8 whatever this says.
-    public var charset: Charset = .utf8
+    public var charset: Charset
     /// Whether names are sorted by code units at every level, as AFNetworking did; also in JSON.
     ///
     /// Default false: literals keep their order; dictionaries are sorted already when they become arguments.
@@ -42,7 +42,8 @@ public struct ArgumentEncoding: Sendable {
         arrays: ArrayStyle = .brackets, nulls: NullStyle = .keyOnly, bools: BoolStyle = .numeric,
         dates: DateStyle = .iso8601, data: DataStyle = .base64,
         spaces: SpaceStyle = .percentEncoded, escapes: EscapeStyle = .query,
-        sortsKeys: Bool = false, custom: (@Sendable (Arguments) throws -> String)? = nil
+        charset: Charset = .utf8, sortsKeys: Bool = false,
+        custom: (@Sendable (Arguments) throws -> String)? = nil
     ) {
         self.arrays = arrays
         self.nulls = nulls
@@ -51,6 +52,7 @@ public struct ArgumentEncoding: Sendable {
         self.data = data
         self.spaces = spaces
         self.escapes = escapes
+        self.charset = charset
         self.sortsKeys = sortsKeys
         self.custom = custom
     }

@@ -120,25 +120,3 @@ public struct RequestDescription: Sendable {
         self.url = url
     }
 }
-
-/// The parts of a `URLRequest` that are honoured when an endpoint brings its own (row MET-5).
-public struct CustomRequest: Sendable {
-    /// The absolute URL.
-    public var url: String
-    /// The method.
-    public var method: HTTPMethod
-    /// The headers.
-    public var headers: [(name: String, value: String)]
-    /// The body.
-    public var body: HTTPBody?
-
-    /// Makes a request that is sent as it is.
-    public init(
-        url: String, method: HTTPMethod, headers: [(name: String, value: String)], body: HTTPBody?
-    ) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
-    }
-}
