@@ -70,7 +70,8 @@ nonisolated open class BaseRequest {
     open var usesSharedArguments: Bool { true }
     /// A complete request in place of URL, method, arguments, headers and body.
     ///
-    /// Validators, hooks, cache, retry and progress stay as they are (row MET-5). Default `nil`.
+    /// Validators, hooks, cache, retry and progress stay as they are (row MET-5). Its `timeoutInterval` is the idle
+    /// limit where ``timeouts`` is `nil` and it is not the 60 seconds that nobody set. Default `nil`.
     open func customURLRequest() -> URLRequest? { nil }
 
     // MARK: - How
@@ -183,6 +184,7 @@ nonisolated open class BaseRequest {
         var it = RequestDescription(endpoint: EndpointName.of(type(of: self)), url: url)
         describeWhereAndWhat(&it)
         describeHowAndAnswer(&it)
+        describeCustomRequest(&it)
         it.cacheSeconds = cacheSeconds
         it.cacheVersion = cacheVersion
         it.cachePolicy = cachePolicy
@@ -215,7 +217,18 @@ nonisolated open class BaseRequest {
         it.authorization = authorization
         it.usesSharedHeaders = usesSharedHeaders
         it.usesSharedArguments = usesSharedArguments
-        if let custom = customURLRequest() { it.customRequest = CustomRequest(custom) }
+    }
+
+    /// What a `URLRequest` says about the manner of sending counts where the endpoint says nothing.
+    private func describeCustomRequest(_ it: inout RequestDescription) {
+        guard let custom = customURLRequest() else { return }
+        it.customRequest = CustomRequest(custom)
+        it.allowsCellularAccess = it.allowsCellularAccess && custom.allowsCellularAccess
+        // 60 seconds are what nobody set.
+        let idle = custom.timeoutInterval
+        if it.timeouts == nil, idle != 60, idle > 0, idle < 1e9 {
+            it.timeouts = Timeouts(idle: .milliseconds(Int64((idle * 1000).rounded(.up))))
+        }
     }
 
     private func describeHowAndAnswer(_ it: inout RequestDescription) {
