@@ -11,7 +11,7 @@ extension JSONShape.Rule {
             return kind == .integer || kind == .real || kind == .true || kind == .false
         case .int:
             return kind == .integer || (kind == .real && json.isIntegral)
-        case .double: return json.double != nil
+        case .double: return (kind == .integer || kind == .real) && json.isWithinDouble
         case .anyArray: return kind == .array
         case .anyObject: return kind == .object
         case .integers(let range): return json.int64.map(range.contains) ?? false
@@ -26,6 +26,17 @@ extension JSONShape.Rule {
 }
 
 extension JSON {
+    /// Whether a number lies within the range of `Double`.
+    ///
+    /// The range ends beyond 10 to the power of 308: what has fewer digits and no exponent need not be read.
+    var isWithinDouble: Bool {
+        let text = tape.text(at: index)
+        guard text.count > 300 || text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else {
+            return true
+        }
+        return double != nil
+    }
+
     /// Whether a number is an integer, of whatever size.
     var isIntegral: Bool {
         let exact = ExactNumber(tape.text(at: index))

@@ -1,9 +1,11 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
 import Foundation
 import Testing
 
 /// Request bodies compressed by zlib (row RSQ-9).
+@Suite(.timeLimit(.minutes(1)))
 struct BodyEncoderTests {
     @Test(arguments: [ZlibBodyEncoder.Format.gzip, .deflate], [0, 1, 70_000, 3_000_000])
     func whatIsCompressedComesBack(format: ZlibBodyEncoder.Format, count: Int) throws {
@@ -25,6 +27,33 @@ struct BodyEncoderTests {
         #expect(try ZlibBodyEncoder.deflate.encode(Data("a".utf8)).first == 0x78)
         #expect(ZlibBodyEncoder.gzip.contentCoding == "gzip")
         #expect(ZlibBodyEncoder.deflate.contentCoding == "deflate")
+    }
+
+    @Test(arguments: [ZlibBodyEncoder.Format.gzip, .deflate])
+    func theServerGetsWhatItCanUndo(format: ZlibBodyEncoder.Format) async throws {
+        let server = LoopbackServer()
+        server.route(
+            "/in",
+            answers: LoopbackAnswer(headers: ["Content-Type": "application/json"], body: "{}"))
+        try await server.start()
+        var configuration = Configuration(baseURL: server.url())
+        configuration.bodyEncoder = ZlibBodyEncoder(format)
+        let agent = RequestAgent(
+            configuration: configuration, transport: CurlTransport(), store: nil)
+        var description = RequestDescription(endpoint: "In", url: "in")
+        description.method = .post
+        description.requestSerializer = .json
+        description.arguments = ["text": String(repeating: "same again, ", count: 5000)]
+        _ = try await agent.start(description).response()
+        await agent.shutdown()
+        await server.stop()
+        let seen = try #require(server.requests.first)
+        #expect(seen.values(of: "Content-Encoding") == [format.rawValue])
+        #expect(seen.values(of: "Content-Length") == ["\(seen.body.count)"])
+        #expect(seen.body.count < 1000)
+        let coding = try #require(ContentCoding(rawValue: format.rawValue))
+        let plain = try drain(DecodingChain([try #require(coding.makeDecoder())]), seen.body)
+        #expect(plain.count == 60_011 && plain.starts(with: Data(#"{"text":"same"#.utf8)))
     }
 
     private func drain(_ chain: DecodingChain, _ data: Data) throws -> Data {

@@ -138,4 +138,15 @@ struct DerivedShapeTests {
         for _ in 0..<3000 { deep = JSON([deep]) }
         #expect(deep.removingNulls.count == 1)
     }
+
+    @Test func doublesEndWhereTheirRangeEnds() throws {
+        let digits = { (count: Int) in String(repeating: "9", count: count) }
+        for (text, isDouble) in [
+            ("0", true), ("-1.5", true), ("1e308", true), ("1E+400", false), ("-1e309", false),
+            (digits(300), true), (digits(308), true), (digits(400), false), ("1e-400", true),
+            ("true", false), ("\"1\"", false),
+        ] {
+            #expect(JSONShape.double.matches(try JSON(parsing: text)) == isDouble, "\(text)")
+        }
+    }
 }
