@@ -11,7 +11,8 @@ extension JSONShape.Rule {
             return kind == .integer || kind == .real || kind == .true || kind == .false
         case .int:
             return kind == .integer || (kind == .real && json.isIntegral)
-        case .double: return (kind == .integer || kind == .real) && json.isWithinDouble
+        case .double:
+            return (kind == .integer || kind == .real) && json.tape.isWithinDouble(at: json.index)
         case .anyArray: return kind == .array
         case .anyObject: return kind == .object
         case .integers(let range): return json.int64.map(range.contains) ?? false
@@ -25,18 +26,20 @@ extension JSONShape.Rule {
     }
 }
 
-extension JSON {
+extension Tape {
     /// Whether a number lies within the range of `Double`.
     ///
     /// The range ends beyond 10 to the power of 308: what has fewer digits and no exponent need not be read.
-    var isWithinDouble: Bool {
-        let text = tape.text(at: index)
+    func isWithinDouble(at index: Int) -> Bool {
+        let text = text(at: index)
         guard text.count > 300 || text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else {
             return true
         }
-        return double != nil
+        return JSON(tape: self, index: index).double != nil
     }
+}
 
+extension JSON {
     /// Whether a number is an integer, of whatever size.
     var isIntegral: Bool {
         let exact = ExactNumber(tape.text(at: index))

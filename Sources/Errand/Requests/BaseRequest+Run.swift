@@ -1,9 +1,15 @@
 extension BaseRequest {
     /// Tells the accessories and the endpoint, describes, and hands over to the agent.
     nonisolated package func begin() -> RequestTask {
+        let description = announce()
+        return (agent ?? .shared).start(description)
+    }
+
+    /// Tells the accessories and the endpoint that it starts, then describes it.
+    nonisolated func announce() -> RequestDescription {
         for accessory in accessories { accessory.requestWillStart(self) }
         willStart()
-        return (agent ?? .shared).start(describe())
+        return describe()
     }
 
     /// The one end of a run, in the documented order: will-stop accessories, endpoint, delegate, attached closures,

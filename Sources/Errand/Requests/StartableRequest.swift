@@ -9,7 +9,8 @@ extension StartableRequest {
     /// Starts the request; one of the closures is called, once, on the main actor, also when it is cancelled
     /// (``RequestError/Code/cancelled``).
     ///
-    /// The request, its closures and everything they hold are kept until then and no longer.
+    /// The request, its closures and everything they hold are kept until then and no longer. Requests that end
+    /// one after the other are told so in that order; task-local values of the caller are not carried over.
     @MainActor @discardableResult
     public func start(
         success: @escaping @MainActor (Self) -> Void = { _ in },
@@ -17,11 +18,13 @@ extension StartableRequest {
     ) -> RequestTask {
         let task = begin()
         relay(task)
-        Task { @MainActor in
-            let outcome = await task.outcome()
+        let deliver: @MainActor (TaskOutcome) -> Void = { [self] outcome in
             end(outcome) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
+        }
+        task.whenEnded { outcome in
+            MainDelivery.shared.deliver { deliver(outcome) }
         }
         return task
     }
@@ -36,8 +39,7 @@ extension StartableRequest {
         completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
     ) -> RequestTask {
         let task = (agent ?? .shared).start(describe())
-        Task {
-            let outcome = await task.outcome()
+        task.whenEnded { outcome in
             queue.async { completion(outcome.result) }
         }
         return task
@@ -50,8 +52,8 @@ extension StartableRequest {
     /// - Throws: ``RequestError``.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError) -> Response {
-        let task = begin()
-        let outcome = await task.outcome()
+        let description = announce()
+        let outcome = await (agent ?? .shared).perform(description)
         end(outcome) { _ in }
         return try outcome.result.get()
     }

@@ -13,11 +13,11 @@ extension RequestAgent {
         let context = TaskContext(
             id: TaskID.next(), description: description, configuration: configuration,
             transport: transport, store: nil, clock: SystemClock())
-        let configuration = try context.sharedConfiguration.inEnvironment().value
-        var request = try await RequestAdapter.adapt(context.description, configuration).request
-        let exchange = Exchange(context: context, request: request)
-        request = try await RequestProcessing.process(request, attempt: 1, of: exchange)
-        if description.usesCookies, configuration.usesCookies {
+        let configuration = try context.sharedConfiguration.inEnvironment()
+        let exchange = try await RequestAdapter.adapt(Exchange(context: context), configuration)
+        var request = try await RequestProcessing.process(
+            exchange.request, attempt: 1, of: exchange)
+        if description.usesCookies, configuration.value.usesCookies {
             CookieStep.add(cookieJar.cookies(for: request.url), to: &request.headers)
         }
         return request

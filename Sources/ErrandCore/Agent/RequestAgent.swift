@@ -82,6 +82,26 @@ public final class RequestAgent: Sendable {
     /// `describe()` of an endpoint, or a description made by hand.
     @discardableResult
     public func start(_ description: RequestDescription) -> RequestTask {
+        let task = register(description)
+        Task { await run(task) }
+        return task
+    }
+
+    /// Carries out what an endpoint described and waits for its end, in the caller's own Swift task, whose
+    /// cancelling cancels the request.
+    ///
+    /// A task of its own would cost a small request more than all the steps do.
+    @concurrent
+    package func perform(_ description: RequestDescription) async -> TaskOutcome {
+        let task = register(description)
+        return await withTaskCancellationHandler {
+            await run(task)
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func register(_ description: RequestDescription) -> RequestTask {
         let context = TaskContext(
             id: TaskID.next(), description: description,
             configuration: state.withLock { $0.configuration }, transport: transport, store: store,
@@ -89,17 +109,11 @@ public final class RequestAgent: Sendable {
         let task = RequestTask(context: context)
         let isTaken = state.withLock { state in
             guard !state.isShutDown else { return false }
-            // Begun and registered in one: the end cannot come before the entry is there, and nobody finds an
-            // entry whose work is not.
-            task.begin { [self] in await run(task) }
             state.tasks[task.id] = task
             state.activity.change(to: state.tasks.count)
             return true
         }
-        if !isTaken {
-            task.stop(.shutDown)
-            task.begin { [self] in await run(task) }
-        }
+        if !isTaken { task.stop(.shutDown) }
         return task
     }
 
@@ -147,6 +161,7 @@ public final class RequestAgent: Sendable {
     /// Waits until what was to be cached so far is in the store.
     public func flushCache() async { await writes.flush() }
 
+    @discardableResult
     private func run(_ task: RequestTask) async -> TaskOutcome {
         let context = task.context
         context.emit(.started)
@@ -172,12 +187,16 @@ public final class RequestAgent: Sendable {
             return state.idleWaiters
         }
         for waiter in waiters { waiter.resume() }
+        task.finish(outcome)
         return outcome
     }
 
     private func carryOut(_ task: RequestTask) async -> Result<Response, RequestError> {
         let context = task.context
-        let limit = (context.description.timeouts ?? context.configuration.timeouts).total
+        let limit =
+            if let own = context.description.timeouts { own.total } else {
+                context.configuration.timeouts.total
+            }
         let deadline = limit.map { limit in
             Task { [clock] in
                 guard (try? await clock.sleep(for: limit)) != nil else { return }

@@ -14,8 +14,9 @@ public final class RequestTask: Sendable, Identifiable {
 
     private struct State {
         var life = TaskLife()
-        var work: Task<TaskOutcome, Never>?
         var observers: [@Sendable (Change) -> Void] = []
+        var outcome: TaskOutcome?
+        var endings: [@Sendable (TaskOutcome) -> Void] = []
     }
 
     package enum Change: Sendable { case willSuspend, didResume, willCancel, ended }
@@ -89,12 +90,22 @@ public final class RequestTask: Sendable, Identifiable {
     ///
     /// Cancelling the waiting Swift task cancels this task.
     package func outcome() async -> TaskOutcome {
-        guard let work = state.withLock({ $0.work }) else { return .notStarted }
-        return await withTaskCancellationHandler {
-            await work.value
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                whenEnded { continuation.resume(returning: $0) }
+            }
         } onCancel: {
             cancel()
         }
+    }
+
+    /// Calls back once with what the task came to, on any thread; at once when it has ended.
+    package func whenEnded(_ ending: @escaping @Sendable (TaskOutcome) -> Void) {
+        let outcome = state.withLock { state in
+            if state.outcome == nil { state.endings.append(ending) }
+            return state.outcome
+        }
+        if let outcome { ending(outcome) }
     }
 
     /// Waits for the answer.
@@ -104,28 +115,14 @@ public final class RequestTask: Sendable, Identifiable {
         try await outcome().result.get()
     }
 
-    /// Starts the work.
-    ///
-    /// The agent calls it once, before anybody else can know the task.
-    package func begin(_ work: @escaping @Sendable () async -> TaskOutcome) {
-        let task = Task { await work() }
-        let stops = state.withLock { state -> Bool in
-            state.work = task
-            return state.life.stopReason != nil
-        }
-        if stops { task.cancel() }
-    }
-
     package func stop(_ reason: TaskLife.StopReason) {
-        let (action, work, observers) = state.withLock { state in
-            (state.life.stop(reason), state.work, state.observers)
-        }
+        let (action, observers) = state.withLock { ($0.life.stop(reason), $0.observers) }
         guard action == .cancelWork else { return }
         if reason == .cancelled {
             context.emit(.cancelled)
             for observer in observers { observer(.willCancel) }
         }
-        work?.cancel()
+        context.scope.cancel()
     }
 
     /// Whether the task was told to stop; known before the cancellation reaches its work.
@@ -139,6 +136,16 @@ public final class RequestTask: Sendable, Identifiable {
         }
         for observer in observers { observer(.ended) }
         return reason
+    }
+
+    /// Tells everybody who waits what the task came to; the last thing the agent does.
+    package func finish(_ outcome: TaskOutcome) {
+        let endings = state.withLock { state in
+            state.outcome = outcome
+            defer { state.endings = [] }
+            return state.endings
+        }
+        for ending in endings { ending(outcome) }
     }
 
     /// Calls back on every change until the end, the end included; false, and never, when it has ended.
@@ -167,6 +174,4 @@ package struct TaskOutcome: Sendable {
         self.result = result
         self.output = output
     }
-
-    static let notStarted = TaskOutcome(result: .failure(.cancelled))
 }

@@ -27,13 +27,23 @@ struct ArgumentPlacing {
         placement = description.argumentPlacement
         serializer = description.requestSerializer
         ownBody = description.body
-        encoding = description.argumentEncoding ?? configuration.argumentEncoding
+        if let own = description.argumentEncoding {
+            encoding = own
+        } else {
+            encoding = configuration.argumentEncoding
+        }
         if shared.isEmpty {
             self.arguments = arguments
         } else {
             self.arguments = (arguments ?? Arguments())
                 .merging(shared: shared, fixedNames: configuration.fixedArgumentNames)
         }
+    }
+
+    /// Whether there is anything to place: arguments, or a body that says that there are none.
+    static func isNeeded(for description: RequestDescription, shared: Arguments) -> Bool {
+        description.arguments != nil || !shared.isEmpty
+            || description.body == nil && isForm(description.method)
     }
 
     /// What is added to the URL's query; empty when nothing is.
@@ -61,7 +71,7 @@ struct ArgumentPlacing {
         switch serializer {
         case .form:
             // A form without arguments is an empty body with a type, for methods that are meant for bodies.
-            guard arguments?.isEmpty == false || isForm(method) else { return nil }
+            guard arguments?.isEmpty == false || Self.isForm(method) else { return nil }
             let bytes = try FormWriter.bytes(of: arguments ?? Arguments(), encoding: encoding)
             let charset = encoding.charset.name
             return .data(
@@ -99,7 +109,7 @@ struct ArgumentPlacing {
         return .data(data, contentType: "application/x-plist")
     }
 
-    private func isForm(_ method: HTTPMethod) -> Bool {
+    private static func isForm(_ method: HTTPMethod) -> Bool {
         method == .post || method == .put || method == .patch
     }
 

@@ -44,5 +44,8 @@ struct ByteSet: Sendable {
 
 extension String {
     /// Whether the text is a token: a method, a header's name.
-    var isToken: Bool { !isEmpty && utf8.allSatisfy(ByteSet.token.contains) }
+    var isToken: Bool {
+        for byte in utf8 where !ByteSet.token.contains(byte) { return false }
+        return !isEmpty
+    }
 }

@@ -17,7 +17,8 @@ package struct RequestBuilder {
         _ description: RequestDescription, configuration: Configuration, sharedHeaders: HTTPFields,
         sharedArguments: Arguments, relativeURL: String
     ) throws(RequestError) -> TransportRequest {
-        let method = description.customRequest?.method ?? description.method
+        let method =
+            if let custom = description.customRequest { custom.method } else { description.method }
         try RequestSettings.check(method, of: description)
         var url: URI
         let body: HTTPBody?
@@ -26,9 +27,14 @@ package struct RequestBuilder {
             body = custom.body
         } else {
             url = try URLBuilder.url(of: description, configuration, relativeURL: relativeURL)
-            let arguments = ArgumentPlacing(description, configuration, shared: sharedArguments)
-            url.appendQuery(try arguments.query())
-            body = try arguments.body()
+            if ArgumentPlacing.isNeeded(for: description, shared: sharedArguments) {
+                let arguments = ArgumentPlacing(
+                    description, configuration, shared: sharedArguments)
+                url.appendQuery(try arguments.query())
+                body = try arguments.body()
+            } else {
+                body = description.body
+            }
         }
         try RequestSettings.check(body, with: method, of: description)
         let headers = try HeaderBuilder.headers(

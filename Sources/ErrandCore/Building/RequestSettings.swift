@@ -58,7 +58,9 @@ enum RequestSettings {
     static func timeouts(
         of description: RequestDescription, _ configuration: Configuration
     ) throws(RequestError) -> Timeouts {
-        let timeouts = description.timeouts ?? configuration.timeouts
+        // NB: not `??`, here and in the builders: its right side would copy the whole configuration.
+        let timeouts =
+            if let own = description.timeouts { own } else { configuration.timeouts }
         try check(timeouts.connect, "connect", of: description)
         try check(timeouts.idle, "idle", of: description)
         try check(timeouts.total, "total", of: description)

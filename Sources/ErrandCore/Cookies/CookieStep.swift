@@ -4,15 +4,13 @@ import HTTPTypes
 package struct CookieStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let context = exchange.context
-        guard context.description.usesCookies, context.configuration.usesCookies,
-            let jar = context.configuration.cookieJar ?? context.cookieJar
-        else { return try await next(exchange) }
+        guard let jar = jar(of: context) else { return try await next(exchange) }
         let url = exchange.request.url
-        var exchange = exchange
         let cookies = jar.cookies(for: url, now: context.clock.now)
-        if !cookies.isEmpty { Self.add(cookies, to: &exchange.request.headers) }
+        var adorned = exchange
+        if !cookies.isEmpty { Self.add(cookies, to: &adorned.request.headers) }
         do {
-            let response = try await next(exchange)
+            let response = try await next(adorned)
             jar.receive(response.headers, from: url, now: context.clock.now)
             return response
         } catch {
@@ -21,6 +19,16 @@ package struct CookieStep: Step {
             }
             throw error
         }
+    }
+
+    package func concerns(_ exchange: Exchange) -> Bool { jar(of: exchange.context) != nil }
+
+    private func jar(of context: TaskContext) -> CookieJar? {
+        guard context.description.usesCookies, context.configuration.usesCookies else {
+            return nil
+        }
+        if let jar = context.configuration.cookieJar { return jar }
+        return context.cookieJar
     }
 
     /// Adds the jar's cookies behind those that the request names itself; of one name the request's own wins.

@@ -24,14 +24,14 @@ package struct AuthenticateStep: Step {
         let scope = authenticator.scope(of: original.url)
         // Before the credentials are taken: a renewal in between costs a replay, the other order could lose one.
         let round = entry.gate.round(of: scope)
-        let sent = try await Self.apply(authenticator, to: original)
+        let sent = try await Self.apply(authenticator, to: original, exchange.scope)
         let first = try await Self.send(sent, instead: original, of: exchange, by: next)
         guard first.status == .unauthorized else {
             authenticator.observe(first, to: sent)
             return first
         }
         switch await entry.gate.outcome(
-            scope: scope, refusedInRound: round,
+            scope: scope, refusedInRound: round, cancelledWith: exchange.scope,
             refresh: { await Self.refresh(authenticator, after: first, to: sent) })
         {
         case .nothing: return first
@@ -41,7 +41,7 @@ package struct AuthenticateStep: Step {
             throw error
         case .renewed: break
         }
-        let replay = try await Self.apply(authenticator, to: original)
+        let replay = try await Self.apply(authenticator, to: original, exchange.scope)
         var second = try await Self.send(replay, instead: original, of: exchange, by: next)
         second.timings = first.timings + second.timings
         if second.status != .unauthorized { authenticator.observe(second, to: replay) }
@@ -57,14 +57,16 @@ package struct AuthenticateStep: Step {
     }
 
     private static func apply(
-        _ authenticator: any Authenticator, to request: TransportRequest
+        _ authenticator: any Authenticator, to request: TransportRequest, _ scope: CancellationScope
     ) async throws(RequestError) -> TransportRequest {
         do {
-            var copy = request
-            try await authenticator.apply(to: &copy)
-            return copy
+            return try await scope.run {
+                var copy = request
+                try await authenticator.apply(to: &copy)
+                return copy
+            }
         } catch {
-            if Task.isCancelled, error is CancellationError { throw .cancelled }
+            if scope.isCancelled, error is CancellationError { throw .cancelled }
             throw failure("No credentials could be had; nothing was sent.", error)
         }
     }

@@ -73,7 +73,7 @@ final class RefreshGate: Sendable {
 
     /// Waits for the renewal that a refused request needs, begins it if nobody has.
     func outcome(
-        scope: String, refusedInRound round: Int,
+        scope: String, refusedInRound round: Int, cancelledWith cancellation: CancellationScope,
         refresh: @escaping @Sendable () async -> RefreshOutcome
     ) async -> RefreshOutcome {
         let waiter = state.withLock { state in
@@ -81,12 +81,12 @@ final class RefreshGate: Sendable {
             state.coming[state.nextWaiter] = false
             return state.nextWaiter
         }
-        return await withTaskCancellationHandler {
+        return await cancellation.wait {
             await withCheckedContinuation { continuation in
                 stand(continuation, as: waiter, scope: scope, round: round, refresh: refresh)
             }
         } onCancel: {
-            leave(waiter, scope: scope)
+            self.leave(waiter, scope: scope)
         }
     }
 

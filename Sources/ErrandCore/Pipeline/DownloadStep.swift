@@ -180,7 +180,7 @@ private struct DownloadVisit {
             }
         }
         // The last moment at which cancelling means that there is no file.
-        guard !Task.isCancelled else { throw .cancelled }
+        try exchange.scope.check()
         var response = response
         response.body = .file(try await file.finish(plan.existingFile))
         return response

@@ -11,6 +11,8 @@ package struct Exchange: Sendable {
     }
     /// The request before the user's processors, from which each further attempt begins; `nil` without processors.
     var serialized: Shared<TransportRequest>?
+    /// What is cancelled with this request: the task's scope, or that of one attempt with a limit of its own.
+    package var scope: CancellationScope
     /// The number of the present attempt, from 1; 0 before the first.
     package var attempt = 0
     /// Where the body goes; `nil` collects it in memory.
@@ -25,11 +27,31 @@ package struct Exchange: Sendable {
     private var sharedRequest: Shared<TransportRequest>
 
     package init(context: TaskContext, request: TransportRequest) {
-        self.context = context
-        sharedRequest = Shared(request)
+        self.init(context: context, Shared(request))
     }
+
+    /// What a task begins with: the request for the wire is yet to be made.
+    init(context: TaskContext) { self.init(context: context, Self.none) }
+
+    private init(context: TaskContext, _ request: Shared<TransportRequest>) {
+        self.context = context
+        scope = context.scope
+        sharedRequest = request
+    }
+
+    private static let none = Shared(TransportRequest(url: URI()))
 
     /// Lent, not copied: these are large.
     package var description: RequestDescription { _read { yield context.description } }
     package var configuration: Configuration { _read { yield context.configuration } }
+
+    /// Waits by the task's clock.
+    package func sleep(for duration: Duration) async throws(RequestError) {
+        do {
+            try await scope.run { [clock = context.clock] in try await clock.sleep(for: duration) }
+        } catch {
+            throw .cancelled
+        }
+        try scope.check()
+    }
 }

@@ -6,12 +6,18 @@ import Synchronization
 final class Flight: Sendable {
     typealias Landing = Result<Response, RequestError>
 
+    /// The work whose end is ``land(_:)``, and how it is cancelled.
+    struct Transfer: Sendable {
+        let work: Task<Void, Never>
+        let scope: CancellationScope
+    }
+
     private struct State {
         /// Who is on board, by seat, with the gate at which each can be held.
         var passengers: [Int: TaskContext] = [:]
         var landing: Landing?
         var isAbandoned = false
-        var task: Task<Void, Never>?
+        var transfer: Transfer?
         var nextSeat = 0
         var waiters: [Int: CheckedContinuation<Landing, Never>] = [:]
     }
@@ -47,21 +53,21 @@ final class Flight: Sendable {
         return seat
     }
 
-    /// The work whose end is ``land(_:)``.
-    func depart(_ task: Task<Void, Never>) {
+    /// Takes the transfer that everybody waits for.
+    func depart(_ transfer: Transfer) {
         let isAbandoned = state.withLock { state in
-            // It may have landed already; the end of a task that nobody keeps needs no cancelling.
-            if state.landing == nil { state.task = task }
+            // It may have landed already; what has ended needs no cancelling.
+            if state.landing == nil { state.transfer = transfer }
             return state.isAbandoned
         }
-        if isAbandoned { task.cancel() }
+        if isAbandoned { transfer.scope.cancel() }
     }
 
     /// The one end: everybody who waits gets it.
     func land(_ landing: Landing) {
         let waiters = state.withLock { state in
             state.landing = landing
-            state.task = nil
+            state.transfer = nil
             defer { state.waiters = [:] }
             return state.waiters.values.map { $0 }
         }
@@ -69,19 +75,19 @@ final class Flight: Sendable {
     }
 
     /// Waits for the end, or for the passenger's own cancellation.
-    func wait(in seat: Int) async -> Landing {
-        await withTaskCancellationHandler {
+    func wait(in seat: Int, _ scope: CancellationScope) async -> Landing {
+        await scope.wait {
             await withCheckedContinuation { continuation in
                 let now = state.withLock { state -> Landing? in
                     if let landing = state.landing { return landing }
-                    if Task.isCancelled { return .failure(.cancelled) }
+                    if scope.isCancelled { return .failure(.cancelled) }
                     state.waiters[seat] = continuation
                     return nil
                 }
                 if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: seat) }
+            let waiter = self.state.withLock { $0.waiters.removeValue(forKey: seat) }
             waiter?.resume(returning: .failure(.cancelled))
         }
     }
@@ -89,26 +95,26 @@ final class Flight: Sendable {
     /// A passenger is gone, whether served or not; returns the transfer that was cancelled for want of others.
     @discardableResult
     func leave(_ seat: Int) -> Task<Void, Never>? {
-        let (passenger, task) = state.withLock { state -> (TaskContext?, Task<Void, Never>?) in
+        let (passenger, transfer) = state.withLock { state -> (TaskContext?, Transfer?) in
             let passenger = state.passengers.removeValue(forKey: seat)
             guard state.passengers.isEmpty, state.landing == nil else { return (passenger, nil) }
             state.isAbandoned = true
-            return (passenger, state.task)
+            return (passenger, state.transfer)
         }
         passenger?.pause.watch(nil)
         progress.endMirror(seat)
-        task?.cancel()
+        transfer?.scope.cancel()
         settlePause()
-        return task
+        return transfer?.work
     }
 
     /// Ends the flight for all its passengers.
     func cancel() {
-        let task = state.withLock { state in
+        let transfer = state.withLock { state in
             state.isAbandoned = true
-            return state.task
+            return state.transfer
         }
-        task?.cancel()
+        transfer?.scope.cancel()
     }
 
     private func welcome(_ passenger: TaskContext, in seat: Int) {

@@ -36,19 +36,20 @@ package struct JoinStep: Step {
         // The transfer has a life of its own: it goes on when its leader is cancelled or suspended.
         var own = exchange
         own.context = TaskContext(flight: flight, of: exchange.context)
-        flight.depart(
-            Task { [own] in
-                let result: Flight.Landing
-                do throws(RequestError) {
-                    result = .success(try await next(own))
-                } catch {
-                    result = .failure(error)
-                }
-                // Out of the table first: whoever comes now starts anew and never finds an ended flight.
-                flights.remove(key, flight)
-                flight.land(result)
-            })
-        return try await ride(flight, in: Flight.leaderSeat)
+        own.scope = own.context.scope
+        let work = Task { [own] in
+            let result: Flight.Landing
+            do throws(RequestError) {
+                result = .success(try await next(own))
+            } catch {
+                result = .failure(error)
+            }
+            // Out of the table first: whoever comes now starts anew and never finds an ended flight.
+            flights.remove(key, flight)
+            flight.land(result)
+        }
+        flight.depart(Flight.Transfer(work: work, scope: own.scope))
+        return try await ride(flight, in: Flight.leaderSeat, exchange.scope)
     }
 
     private func follow(
@@ -57,7 +58,7 @@ package struct JoinStep: Step {
         exchange.context.emit(.joined)
         let response: Response
         do throws(RequestError) {
-            response = try await ride(flight, in: seat)
+            response = try await ride(flight, in: seat, exchange.scope)
         } catch {
             // What the leader's validator refused may be what this endpoint asked for.
             guard error.stage == .validate, let refused = error.response else { throw error }
@@ -70,8 +71,10 @@ package struct JoinStep: Step {
 
     /// Waits for the landing, then leaves; the last one who leaves early waits until the transfer has let go of
     /// everything, so that nothing is written behind an end that was told.
-    private func ride(_ flight: Flight, in seat: Int) async throws(RequestError) -> Response {
-        let landing = await flight.wait(in: seat)
+    private func ride(
+        _ flight: Flight, in seat: Int, _ scope: CancellationScope
+    ) async throws(RequestError) -> Response {
+        let landing = await flight.wait(in: seat, scope)
         await flight.leave(seat)?.value
         return try landing.get()
     }

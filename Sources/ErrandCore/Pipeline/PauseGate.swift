@@ -55,20 +55,20 @@ package final class PauseGate: Sendable {
         state.withLock { $0.watcher = watcher }
     }
 
-    /// Waits until the gate is open, or the task is cancelled.
-    package func pass() async {
+    /// Waits until the gate is open, or the scope is cancelled.
+    package func pass(_ scope: CancellationScope) async {
         guard isPaused else { return }
-        await withTaskCancellationHandler {
+        await scope.wait {
             await withCheckedContinuation { continuation in
                 let passes = state.withLock { state in
-                    guard state.isPaused, !Task.isCancelled else { return true }
+                    guard state.isPaused, !scope.isCancelled else { return true }
                     state.waiter = continuation
                     return false
                 }
                 if passes { continuation.resume() }
             }
         } onCancel: {
-            let waiter = state.withLock { state in
+            let waiter = self.state.withLock { state in
                 defer { state.waiter = nil }
                 return state.waiter
             }

@@ -43,7 +43,6 @@ package struct Pipeline: Sendable {
     /// Runs one task through all steps, off the caller's actor.
     @concurrent
     package func callAsFunction(_ context: TaskContext) async throws(RequestError) -> Response {
-        let start = Exchange(context: context, request: TransportRequest(url: URI()))
-        return try await Next(steps)(start)
+        try await Next(steps)(Exchange(context: context))
     }
 }

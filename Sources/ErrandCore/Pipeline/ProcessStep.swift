@@ -11,10 +11,20 @@ package struct ProcessStep: Step {
             failure = await map(error, of: exchange)
         }
         guard !failure.isCancellation, let recover = exchange.configuration.errorRecovery,
-            let response = await recover(failure, exchange.description)
+            let response = await run(recover, on: failure, of: exchange)
         else { throw failure }
         try makeOutput(of: response, exchange)
         return response
+    }
+
+    private func run(
+        _ recover: @escaping @Sendable (RequestError, RequestDescription) async -> Response?,
+        on failure: RequestError, of exchange: Exchange
+    ) async -> Response? {
+        let context = exchange.context
+        // It cannot throw; where it is cancelled its answer counts for nothing.
+        return (try? await exchange.scope.run { await recover(failure, context.description) })
+            ?? nil
     }
 
     /// What processors or the decoder refuse is taken out of the store: it would be refused again for as long as
@@ -26,10 +36,10 @@ package struct ProcessStep: Step {
             var response = answer
             if exchange.description.removesNulls { response.removeNulls() }
             for processor in exchange.configuration.responseProcessors {
-                response = try await run(processor, on: response)
+                response = try await run(processor, on: response, exchange.scope)
             }
             for processor in exchange.description.processors {
-                response = try await run(processor, on: response)
+                response = try await run(processor, on: response, exchange.scope)
             }
             try makeOutput(of: response, exchange)
             return response
@@ -45,10 +55,12 @@ package struct ProcessStep: Step {
     }
 
     private func run(
-        _ processor: any ResponseProcessor, on response: Response
+        _ processor: any ResponseProcessor, on response: Response, _ scope: CancellationScope
     ) async throws(RequestError) -> Response {
         do {
-            return try await processor.process(response, attempt: response.attempts)
+            return try await scope.run {
+                try await processor.process(response, attempt: response.attempts)
+            }
         } catch let error as RequestError {
             throw error
         } catch is CancellationError {
@@ -67,7 +79,12 @@ package struct ProcessStep: Step {
         if let decoder = exchange.description.errorDecoder, error.body == nil {
             error.body = decoder.body(of: error.response)
         }
-        for processor in exchange.configuration.errorProcessors { error = await processor(error) }
+        for processor in exchange.configuration.errorProcessors {
+            let before = error
+            // It cannot throw; where it is cancelled its answer counts for nothing.
+            let after = try? await exchange.scope.run { await processor(before) }
+            error = after ?? before
+        }
         return error
     }
 }

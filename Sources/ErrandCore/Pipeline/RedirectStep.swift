@@ -3,16 +3,21 @@ import HTTPTypes
 /// Follows redirects, for every transport alike.
 package struct RedirectStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let response = try await next(exchange)
+        guard response.status.kind == .redirection else { return response }
+        return try await follow(response, exchange, next)
+    }
+
+    /// Goes on from a first redirect.
+    private func follow(
+        _ first: Response, _ exchange: Exchange, _ next: Next
+    ) async throws(RequestError) -> Response {
         let policy = exchange.description.redirectPolicy ?? exchange.configuration.redirectPolicy
         var exchange = exchange
+        var response = first
         var visited: [URI] = []
         var timings: [AttemptTimings] = []
-        while true {
-            var response = try await next(exchange)
-            guard response.status.kind == .redirection else {
-                if !timings.isEmpty { response.timings = timings + response.timings }
-                return response
-            }
+        while response.status.kind == .redirection {
             timings += response.timings
             response.timings = timings
             visited.append(exchange.request.url)
@@ -32,6 +37,9 @@ package struct RedirectStep: Step {
                     }
                 }
             }
+            response = try await next(exchange)
         }
+        response.timings = timings + response.timings
+        return response
     }
 }

@@ -1,105 +1,148 @@
 import HTTPTypes
 
-/// What the endpoint and the configuration make together: the request as it was serialized, before processors.
-struct AdaptedRequest {
-    var request: TransportRequest
-    var boundHeaders: Set<HTTPField.Name>
-    var cacheKey: CacheKey?
-}
-
-/// Filters, shared headers and arguments, then the builder.
+/// Filters, shared headers and arguments, then the builder, the host's headers, the key and compression: the request as
+/// it is serialized, before the user's processors.
 ///
 /// `AdaptStep` sends what comes of it, `RequestAgent.transportRequest(for:)` only shows it.
+//
+// Each stage is a function of its own and waits only where a hook is set: a suspended function keeps room for
+// everything that it names, and requests are large.
 enum RequestAdapter {
+    /// What the endpoint and the configuration give to the builder.
+    private struct Parts: Sendable {
+        var url: String
+        var headers: HTTPFields
+        var arguments: Arguments
+    }
+
     static func adapt(
-        _ description: RequestDescription, _ configuration: Configuration
-    ) async throws(RequestError) -> AdaptedRequest {
-        let headers = try await sharedHeaders(for: description, configuration)
-        let url = try await filteredURL(of: description, configuration)
-        let arguments = try await sharedArguments(for: description, configuration, url: url)
-        var request = try RequestBuilder().build(
-            description, configuration: configuration, sharedHeaders: headers,
-            sharedArguments: arguments, relativeURL: url)
-        if !configuration.absoluteURLFilters.isEmpty {
+        _ exchange: Exchange, _ configuration: Shared<Configuration>
+    ) async throws(RequestError) -> Exchange {
+        var parts = parts(exchange.context, configuration)
+        if hasProviders(configuration) {
+            parts = try await provided(parts, exchange, configuration)
+        }
+        if !configuration.value.hostArguments.isEmpty {
+            try addHostArguments(to: &parts, exchange.context, configuration)
+        }
+        var exchange = try built(exchange, parts, configuration)
+        if !configuration.value.absoluteURLFilters.isEmpty {
             let text = try await filter(
-                request.url.string, by: configuration.absoluteURLFilters, of: description)
-            request.url = try RequestBuilder.absoluteURL(parsing: text)
+                exchange.request.url.string, by: configuration.value.absoluteURLFilters,
+                of: exchange.context, exchange.scope)
+            exchange.request.url = try RequestBuilder.absoluteURL(parsing: text)
         }
-        let boundHeaders = try HostHeaders.add(
-            to: &request, of: description, configuration: configuration)
-        var cacheKey: CacheKey?
-        // Before processors and compression: a signature or a cipher with its nonce is another one each time.
-        if description.needsKey {
-            let counting = try RequestBuilder.keyRequest(
-                for: request, description: description, configuration: configuration,
-                sharedArguments: arguments)
-            cacheKey = CacheKeyBuilder.key(
-                for: counting ?? request,
-                identity: description.cacheIdentity ?? configuration.cacheIdentity)
-        }
-        if let encoder = description.bodyEncoder {
-            try BodyCompression.apply(encoder, to: &request, endpoint: description.endpoint)
-        }
-        return AdaptedRequest(request: request, boundHeaders: boundHeaders, cacheKey: cacheKey)
+        try bind(&exchange, parts.arguments, configuration)
+        return exchange
     }
 
-    /// The endpoint's URL behind the filters; an absolute one may be none of their business (row URL-1).
-    private static func filteredURL(
-        of description: RequestDescription, _ configuration: Configuration
-    ) async throws(RequestError) -> String {
-        guard !configuration.urlFilters.isEmpty else { return description.url }
-        if !configuration.filtersAbsoluteURLs,
-            (try? URI(parsing: description.url))?.isAbsoluteHTTP == true
+    private static func hasProviders(_ configuration: Shared<Configuration>) -> Bool {
+        !configuration.value.urlFilters.isEmpty || configuration.value.headerProvider != nil
+            || configuration.value.argumentProvider != nil
+    }
+
+    private static func parts(
+        _ context: TaskContext, _ configuration: Shared<Configuration>
+    ) -> Parts {
+        Parts(
+            url: context.description.url,
+            headers: context.description.usesSharedHeaders
+                ? configuration.value.sharedHeaders : [:],
+            arguments: context.description.usesSharedArguments
+                ? configuration.value.sharedArguments : [:])
+    }
+
+    /// The parts, after what the configuration's filters and providers make of them.
+    private static func provided(
+        _ parts: Parts, _ exchange: Exchange, _ configuration: Shared<Configuration>
+    ) async throws(RequestError) -> Parts {
+        let context = exchange.context
+        var parts = parts
+        // An absolute URL may be none of the filters' business (row URL-1).
+        if configuration.value.filtersAbsoluteURLs
+            || (try? URI(parsing: parts.url))?.isAbsoluteHTTP != true
         {
-            return description.url
+            parts.url = try await filter(
+                parts.url, by: configuration.value.urlFilters, of: context, exchange.scope)
         }
-        return try await filter(
-            description.url, by: configuration.urlFilters, of: description)
+        if context.description.usesSharedHeaders,
+            let provider = configuration.value.headerProvider
+        {
+            let made = try await UserCode.run(
+                "The provider of shared headers", exchange.scope
+            ) { try await provider() }
+            for field in made { parts.headers[field.name] = nil }
+            for field in made { parts.headers.append(field) }
+        }
+        if context.description.usesSharedArguments,
+            let provider = configuration.value.argumentProvider
+        {
+            let made = try await UserCode.run(
+                "The provider of shared arguments", exchange.scope
+            ) { try await provider() }
+            parts.arguments = parts.arguments.merging(made)
+        }
+        return parts
     }
 
-    private static func sharedHeaders(
-        for description: RequestDescription, _ configuration: Configuration
-    ) async throws(RequestError) -> HTTPFields {
-        guard description.usesSharedHeaders else { return [:] }
-        var headers = configuration.sharedHeaders
-        guard let provider = configuration.headerProvider else { return headers }
-        let made = try await UserCode.run("The provider of shared headers") {
-            try await provider()
+    /// Adds the arguments of the host that the joined URL names; of several patterns the more particular one wins.
+    private static func addHostArguments(
+        to parts: inout Parts, _ context: TaskContext, _ configuration: Shared<Configuration>
+    ) throws(RequestError) {
+        guard context.description.usesSharedArguments, context.description.customRequest == nil,
+            let host = try URLBuilder.url(
+                of: context.description, configuration.value, relativeURL: parts.url
+            ).host
+        else { return }
+        let all = configuration.value.hostArguments
+        for pattern in all.keys.sorted(by: { $0.isWeaker(than: $1) }) where pattern.matches(host) {
+            parts.arguments = parts.arguments.merging(all[pattern] ?? Arguments())
         }
-        for field in made { headers[field.name] = nil }
-        for field in made { headers.append(field) }
-        return headers
     }
 
-    private static func sharedArguments(
-        for description: RequestDescription, _ configuration: Configuration, url: String
-    ) async throws(RequestError) -> Arguments {
-        guard description.usesSharedArguments else { return Arguments() }
-        var arguments = configuration.sharedArguments
-        if let provider = configuration.argumentProvider {
-            let made = try await UserCode.run("The provider of shared arguments") {
-                try await provider()
-            }
-            arguments = arguments.merging(made)
+    private static func built(
+        _ exchange: Exchange, _ parts: Parts, _ configuration: Shared<Configuration>
+    ) throws(RequestError) -> Exchange {
+        var exchange = exchange
+        exchange.request = try RequestBuilder().build(
+            exchange.context.description, configuration: configuration.value,
+            sharedHeaders: parts.headers, sharedArguments: parts.arguments, relativeURL: parts.url)
+        return exchange
+    }
+
+    /// Adds what depends on the final address: the host's headers, and the key; then compresses.
+    private static func bind(
+        _ exchange: inout Exchange, _ arguments: Arguments, _ configuration: Shared<Configuration>
+    ) throws(RequestError) {
+        let context = exchange.context
+        if !configuration.value.hostHeaders.isEmpty {
+            exchange.boundHeaders = try HostHeaders.add(
+                to: &exchange.request, of: context.description, configuration: configuration.value)
         }
-        guard !configuration.hostArguments.isEmpty, description.customRequest == nil,
-            let host = try URLBuilder.url(of: description, configuration, relativeURL: url).host
-        else { return arguments }
-        for pattern in configuration.hostArguments.keys.sorted(by: { $0.isWeaker(than: $1) })
-        where pattern.matches(host) {
-            arguments = arguments.merging(configuration.hostArguments[pattern] ?? Arguments())
+        // Before compression and processors: a signature or a cipher with its nonce is another one each time.
+        if context.description.needsKey {
+            let counting = try RequestBuilder.keyRequest(
+                for: exchange.request, description: context.description,
+                configuration: configuration.value, sharedArguments: arguments)
+            exchange.cacheKey = CacheKeyBuilder.key(
+                for: counting ?? exchange.request,
+                identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)
         }
-        return arguments
+        if let encoder = context.description.bodyEncoder {
+            try BodyCompression.apply(
+                encoder, to: &exchange.request, endpoint: context.description.endpoint)
+        }
     }
 
     private static func filter(
-        _ url: String, by filters: [any URLFilter], of description: RequestDescription
+        _ url: String, by filters: [any URLFilter], of context: TaskContext,
+        _ scope: CancellationScope
     ) async throws(RequestError) -> String {
         var url = url
         for filter in filters {
             let before = url
-            url = try await UserCode.run("A URL filter") {
-                try await filter.filter(before, of: description)
+            url = try await UserCode.run("A URL filter", scope) {
+                try await filter.filter(before, of: context.description)
             }
         }
         return url

@@ -6,13 +6,13 @@ enum RequestProcessing {
     static func process(
         _ request: TransportRequest, attempt: Int, of exchange: Exchange
     ) async throws(RequestError) -> TransportRequest {
-        let description = exchange.description
+        let context = exchange.context
         var request = request
-        for processor in exchange.configuration.requestProcessors {
+        for processor in context.configuration.requestProcessors {
             let before = request
-            request = try await UserCode.run("A request processor") {
+            request = try await UserCode.run("A request processor", exchange.scope) {
                 var copy = before
-                try await processor.process(&copy, of: description, attempt: attempt)
+                try await processor.process(&copy, of: context.description, attempt: attempt)
                 return copy
             }
         }
@@ -23,10 +23,11 @@ enum RequestProcessing {
 /// Runs code of the user's in the pipeline, and gives what it throws a code and a stage.
 enum UserCode {
     static func run<Value: Sendable>(
-        _ what: String, _ body: () async throws -> Value
+        _ what: String, _ scope: CancellationScope,
+        _ body: @escaping @Sendable () async throws -> Value
     ) async throws(RequestError) -> Value {
         do {
-            return try await body()
+            return try await scope.run(body)
         } catch let error as RequestError {
             throw error
         } catch is CancellationError {

@@ -15,6 +15,8 @@ package final class TaskContext: Sendable {
     package let cookieJar: CookieJar?
     package let progress: ProgressHub
     package let pause: PauseGate
+    /// What cancelling the task, or the shared transfer, reaches.
+    package let scope = CancellationScope()
 
     /// The task whose transfer this is, when several share it.
     private let leader: TaskContext?

@@ -4,8 +4,8 @@ import Foundation
 package struct TransportStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let context = exchange.context
-        await context.pause.pass()
-        guard !Task.isCancelled else { throw .cancelled }
+        await context.pause.pass(exchange.scope)
+        try exchange.scope.check()
         try context.transport.check(exchange.request)
         if let total = exchange.request.body?.knownLength {
             context.progress.update { $0.totalBytesToSend = total }
@@ -13,13 +13,13 @@ package struct TransportStep: Step {
         let collector = ResponseCollector(
             context: context, sink: exchange.sink, attempt: exchange.attempt,
             limit: exchange.request.options.maximumBytesInMemory)
-        let answer = await withTaskCancellationHandler {
+        let answer = await exchange.scope.wait {
             await collector.run(exchange.request)
         } onCancel: {
             collector.cancel()
         }
         if !context.configuration.eventListeners.isEmpty { tell(answer, exchange) }
-        return try answer.response(to: exchange.request)
+        return try answer.response(to: exchange.request.url, attempt: exchange.attempt)
     }
 }
 
@@ -42,7 +42,7 @@ struct CollectedAnswer: Sendable {
     var body: Result<Response.Body, RequestError>
     var end: TransferEnd
 
-    func response(to request: TransportRequest) throws(RequestError) -> Response {
+    func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
         var error = end.error
         var content = Response.Body.data(Data())
         switch body {
@@ -57,8 +57,8 @@ struct CollectedAnswer: Sendable {
                     "The transport ended without an answer and without an error.")
         }
         let response = Response(
-            status: head.status, headers: head.headers, body: content, url: request.url,
-            timings: [end.timings], httpVersion: head.httpVersion,
+            status: head.status, headers: head.headers, body: content, url: url,
+            attempts: max(1, attempt), timings: [end.timings], httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: end.trailers)
         if var error {
             error.response = response

@@ -1,6 +1,7 @@
 /// Where requests stand while there is no network.
 enum ConnectivityGate {
-    static func pass(_ context: TaskContext) async throws(RequestError) {
+    static func pass(_ exchange: Exchange) async throws(RequestError) {
+        let context = exchange.context
         let policy = context.configuration.connectivityPolicy
         guard let reachability = context.configuration.reachability else {
             throw RequestError(
@@ -15,8 +16,14 @@ enum ConnectivityGate {
                 "There is no network. Try again when there is one, or use .waitForConnectivity.")
         }
         context.emit(.waitingForConnectivity)
-        for await status in reachability.changes() where status.isConnected != false { return }
-        guard !Task.isCancelled else { throw .cancelled }
+        let isConnected = try? await exchange.scope.run {
+            for await status in reachability.changes() where status.isConnected != false {
+                return true
+            }
+            return false
+        }
+        try exchange.scope.check()
+        if isConnected == true { return }
         throw RequestError(
             .offline, stage: .schedule, "There is no network, and nobody watches it any more.")
     }

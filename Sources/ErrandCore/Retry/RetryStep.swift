@@ -6,7 +6,10 @@ package struct RetryStep: Step {
     let guards: HostGuards
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let policy = exchange.description.retryPolicy ?? exchange.configuration.retryPolicy
+        let policy =
+            if let own = exchange.description.retryPolicy { own } else {
+                exchange.configuration.retryPolicy
+            }
         let context = exchange.context
         let host = exchange.request.url.host ?? ""
         var exchange = exchange
@@ -25,7 +28,8 @@ package struct RetryStep: Step {
             do {
                 var response = try await carryOut(
                     exchange, limit: policy.attemptTimeout, next: next)
-                response.attempts = attempt
+                // The transport step has counted; a stand-in for it may not.
+                if response.attempts != attempt { response.attempts = attempt }
                 tellCircuit(of: host, exchange, nil)
                 ended(attempt, response.timings.last, nil, context)
                 return response
@@ -45,8 +49,7 @@ package struct RetryStep: Step {
                     throw error
                 }
                 context.emit(.retrying(after: delay, error))
-                do { try await context.clock.sleep(for: delay) } catch { throw .cancelled }
-                guard !Task.isCancelled else { throw .cancelled }
+                try await exchange.sleep(for: delay)
             }
         }
     }
@@ -90,43 +93,23 @@ package struct RetryStep: Step {
     ) async throws(RequestError) -> Response {
         guard let limit else { return try await next(exchange) }
         let clock = exchange.context.clock
-        let outcome = await withTaskGroup(
-            of: AttemptOutcome.self, returning: Result<Response, RequestError>.self
-        ) { group in
-            group.addTask {
-                do throws(RequestError) {
-                    return .ended(.success(try await next(exchange)))
-                } catch {
-                    return .ended(.failure(error))
-                }
+        let result = await exchange.scope.withChild { scope in
+            let timer = Task {
+                guard (try? await clock.sleep(for: limit)) != nil else { return }
+                scope.cancel(.tooLate)
             }
-            group.addTask {
-                (try? await clock.sleep(for: limit)) == nil ? .stoppedWaiting : .tooLong
+            defer { timer.cancel() }
+            var limited = exchange
+            limited.scope = scope
+            do throws(RequestError) {
+                return Result<Response, RequestError>.success(try await next(limited))
+            } catch {
+                return .failure(
+                    error.isCancellation && scope.reason == .tooLate
+                        ? Self.tookTooLong(limit) : error)
             }
-            var isTooLong = false
-            while let outcome = await group.next() {
-                switch outcome {
-                case .stoppedWaiting: continue
-                case .tooLong:
-                    isTooLong = true
-                    group.cancelAll()
-                case .ended(let result):
-                    group.cancelAll()
-                    guard isTooLong, case .failure(let error) = result, error.isCancellation else {
-                        return result
-                    }
-                    return .failure(Self.tookTooLong(limit))
-                }
-            }
-            return .failure(.cancelled)
         }
-        return try outcome.get()
-    }
-
-    private enum AttemptOutcome: Sendable {
-        case ended(Result<Response, RequestError>)
-        case tooLong
-        case stoppedWaiting
+        return try result.get()
     }
 
     private static func tookTooLong(_ limit: Duration) -> RequestError {

@@ -24,7 +24,7 @@ package struct PaceStep: Step {
                 "A rate limit needs at least 1 request, a burst of at least 1 and a period above zero."
             )
         }
-        try await pacer.wait(host, limit: limit, context: exchange.context)
+        try await pacer.wait(host, limit: limit, exchange)
         guard configuration.learnsRateLimits else { return try await next(exchange) }
         do {
             let response = try await next(exchange)
@@ -50,15 +50,15 @@ package final class Pacer: Sendable {
     package init() {}
 
     /// Waits until a request may go; who is cancelled gives his turn back.
-    func wait(_ host: String, limit: RateLimit?, context: TaskContext) async throws(RequestError) {
-        let clock = context.clock
+    func wait(_ host: String, limit: RateLimit?, _ exchange: Exchange) async throws(RequestError) {
+        let clock = exchange.context.clock
         var delay = paces.withLock { $0[host, default: Pace()].reserve(limit, now: clock.uptime) }
         guard delay > .zero else { return }
-        context.emit(.rateLimited(for: delay))
+        exchange.context.emit(.rateLimited(for: delay))
         // The host may have asked for more silence meanwhile.
         while delay > .zero {
             do {
-                try await clock.sleep(for: delay)
+                try await exchange.sleep(for: delay)
             } catch {
                 paces.withLock { $0[host]?.cancel() }
                 throw .cancelled

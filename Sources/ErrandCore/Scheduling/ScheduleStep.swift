@@ -12,7 +12,7 @@ package struct ScheduleStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = exchange.configuration
         if configuration.connectivityPolicy != .ignore {
-            try await ConnectivityGate.pass(exchange.context)
+            try await ConnectivityGate.pass(exchange)
         }
         // Whoever renews credentials is waited for by requests that hold all the places.
         guard RefreshGate.underRefresh.isEmpty else { return try await next(exchange) }
@@ -28,7 +28,9 @@ package struct ScheduleStep: Step {
         let lane = Schedule.Lane(
             host: exchange.request.url.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
         let began = exchange.context.clock.uptime
-        switch await scheduler.enter(lane, limits: limits, context: exchange.context) {
+        switch await scheduler.enter(
+            lane, limits: limits, context: exchange.context, scope: exchange.scope)
+        {
         case .entered: break
         case .cancelled: throw .cancelled
         case .refused:

@@ -30,7 +30,7 @@ package final class Scheduler: Sendable {
     ///
     /// Who entered must ``leave(_:)``.
     package func enter(
-        _ lane: Schedule.Lane, limits: RequestLimits, context: TaskContext
+        _ lane: Schedule.Lane, limits: RequestLimits, context: TaskContext, scope: CancellationScope
     ) async -> Entry {
         let ticket = state.withLock { state in
             state.nextTicket += 1
@@ -50,16 +50,16 @@ package final class Scheduler: Sendable {
         for waiter in tried.1 { waiter.resume(returning: true) }
         if let entry = tried.0 { return entry }
         context.emit(.queued)
-        return await wait(for: ticket)
+        return await wait(for: ticket, scope)
     }
 
-    private func wait(for ticket: UInt64) async -> Entry {
-        let entered = await withTaskCancellationHandler {
+    private func wait(for ticket: UInt64, _ scope: CancellationScope) async -> Entry {
+        let entered = await scope.wait {
             await withCheckedContinuation { continuation in
                 let now = state.withLock { state -> Bool? in
                     // Admitted between standing in line and waiting: nobody could be woken.
                     guard state.schedule.isWaiting(ticket) else { return true }
-                    if Task.isCancelled {
+                    if scope.isCancelled {
                         _ = state.schedule.cancel(ticket)
                         return false
                     }
@@ -69,7 +69,7 @@ package final class Scheduler: Sendable {
                 if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
-            let waiter = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            let waiter = self.state.withLock { state -> CheckedContinuation<Bool, Never>? in
                 guard let waiter = state.waiters.removeValue(forKey: ticket) else { return nil }
                 _ = state.schedule.cancel(ticket)
                 return waiter

@@ -1,3 +1,4 @@
+import ErrandTesting
 import Foundation
 import HTTPTypes
 import Testing
@@ -31,7 +32,8 @@ struct SharedValueTests {
         ]
         var description = RequestDescription(endpoint: "E", url: "x")
         func query() async throws -> String? {
-            try await RequestAdapter.adapt(description, configuration).request.url.query
+            let agent = RequestAgent(configuration: configuration, transport: ScriptedTransport())
+            return try await agent.transportRequest(for: description).url.query
         }
         #expect(try await query() == "a=1&b=2&c=3")
         description.arguments = ["c": 9]

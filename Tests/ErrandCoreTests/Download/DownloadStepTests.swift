@@ -158,11 +158,7 @@ struct DownloadStepTests {
         world.server.change { $0.cuts = [40_000] }
         _ = await world.runToError()
         world.server.change { $0.scripted = [] }
-        let task = Task { [world] in
-            withUnsafeCurrentTask { $0?.cancel() }
-            return await world.runToError()
-        }
-        #expect(await task.value?.code == .cancelled)
+        #expect(await world.runToError(isCancelled: true)?.code == .cancelled)
         #expect(world.content() == nil)
         #expect(world.names == [".f.bin.errand-journal", ".f.bin.errand-part"])
         try await world.run()

@@ -46,20 +46,21 @@ final class DownloadWorld: Sendable {
     }
 
     @discardableResult
-    func run(_ change: (inout TransportRequest) -> Void = { _ in }) async throws(RequestError)
-        -> Response
-    {
+    func run(
+        isCancelled: Bool = false, _ change: (inout TransportRequest) -> Void = { _ in }
+    ) async throws(RequestError) -> Response {
         var request = TransportRequest(
             method: description.withLock { $0.method },
             url: URI(scheme: "http", host: "a", path: "/f.bin"))
         change(&request)
         let exchange = Exchange(context: context(), request: request)
+        if isCancelled { exchange.scope.cancel() }
         return try await Next([DownloadStep(), ValidateStep(), server])(exchange)
     }
 
-    func runToError() async -> RequestError? {
+    func runToError(isCancelled: Bool = false) async -> RequestError? {
         do throws(RequestError) {
-            try await run()
+            try await run(isCancelled: isCancelled)
             return nil
         } catch {
             return error

@@ -20,8 +20,8 @@ import Testing
         let leader = context()
         let follower = context()
         let flight = Flight(leader: leader)
-        let work = Task { while !Task.isCancelled { await Task.yield() } }
-        flight.depart(work)
+        let transfer = CancellationScope()
+        flight.depart(Flight.Transfer(work: Task {}, scope: transfer))
         var onBoard: [Int: TaskContext] = [Flight.leaderSeat: leader]
         var seat: Int?
         var landed = false
@@ -52,17 +52,16 @@ import Testing
             if onBoard.isEmpty, !landed { abandoned = true }
             let allPaused = !onBoard.isEmpty && onBoard.values.allSatisfy(\.pause.isPaused)
             #expect(flight.pause.isPaused == allPaused, "\(order)")
-            #expect(work.isCancelled == abandoned, "\(order)")
+            #expect(transfer.isCancelled == abandoned, "\(order)")
         }
-        work.cancel()
     }
 
     @Test func aLeaderThatLeavesBeforeTheTransferIsKnownEndsItToo() {
         let flight = Flight(leader: context())
         flight.leave(Flight.leaderSeat)
-        let work = Task { while !Task.isCancelled { await Task.yield() } }
-        flight.depart(work)
-        #expect(work.isCancelled)
+        let transfer = CancellationScope()
+        flight.depart(Flight.Transfer(work: Task {}, scope: transfer))
+        #expect(transfer.isCancelled)
         #expect(flight.board(context()) == nil)
     }
 

@@ -1,0 +1,118 @@
+import Synchronization
+
+/// What is cancelled together: the steps of one task, one shared transfer, or one attempt within its limit.
+///
+/// Steps run in whichever Swift task called them, which is not theirs to cancel; so they hear of cancelling here and
+/// nowhere else. Everything that waits either gives a handler or runs in a task of its own.
+package final class CancellationScope: Sendable {
+    /// Why a scope was cancelled.
+    package enum Reason: Sendable, Hashable {
+        case cancelled
+        /// An attempt took longer than it may.
+        case tooLate
+    }
+
+    private struct State {
+        var reason: Reason?
+        var nextID = 0
+        /// Almost always there is one who waits, and the table stays empty.
+        var first: (id: Int, handler: @Sendable () -> Void)?
+        var others: [Int: @Sendable () -> Void] = [:]
+
+        mutating func takeHandlers() -> [@Sendable () -> Void] {
+            defer {
+                first = nil
+                others = [:]
+            }
+            return (first.map { [$0.handler] } ?? []) + others.values
+        }
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var isCancelled: Bool { reason != nil }
+
+    /// Why it was cancelled, where it was; the first reason counts.
+    package var reason: Reason? { state.withLock { $0.reason } }
+
+    /// Throws ``RequestError/cancelled`` when the scope is cancelled.
+    package func check() throws(RequestError) {
+        if isCancelled { throw .cancelled }
+    }
+
+    /// Calls every handler, once; later ones are called as they come.
+    package func cancel(_ reason: Reason = .cancelled) {
+        let handlers = state.withLock { state in
+            if state.reason == nil { state.reason = reason }
+            return state.takeHandlers()
+        }
+        for handler in handlers { handler() }
+    }
+
+    /// Waits for something; cancelling the scope meanwhile, or before, calls the handler, on any thread.
+    package func wait<Value>(
+        for operation: () async -> Value, onCancel handler: @escaping @Sendable () -> Void
+    ) async -> Value {
+        let id = add(handler)
+        let value = await operation()
+        if let id { remove(id) }
+        return value
+    }
+
+    /// Runs what can only be stopped by cancelling its Swift task: sleeping, and code of users.
+    package func run<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let work = Task { try await operation() }
+        let result = await wait {
+            await work.result
+        } onCancel: {
+            work.cancel()
+        }
+        return try result.get()
+    }
+
+    /// A scope that is cancelled with this one, and can be by itself.
+    ///
+    /// For as long as the body runs.
+    package func withChild<Value>(_ body: (CancellationScope) async -> Value) async -> Value {
+        let child = CancellationScope()
+        return await wait {
+            await body(child)
+        } onCancel: {
+            child.cancel()
+        }
+    }
+
+    /// Keeps the handler; calls it and returns `nil` where that is too late.
+    private func add(_ handler: @escaping @Sendable () -> Void) -> Int? {
+        let id = state.withLock { state -> Int? in
+            guard state.reason == nil else { return nil }
+            state.nextID += 1
+            if state.first == nil {
+                state.first = (state.nextID, handler)
+            } else {
+                state.others[state.nextID] = handler
+            }
+            return state.nextID
+        }
+        if id == nil { handler() }
+        return id
+    }
+
+    private func remove(_ id: Int) {
+        // Let go of outside the lock: a handler may hold the last reference to much.
+        var handler: (@Sendable () -> Void)?
+        state.withLock { state in
+            if state.first?.id == id {
+                handler = state.first?.handler
+                state.first = nil
+            } else {
+                handler = state.others.removeValue(forKey: id)
+            }
+        }
+        withExtendedLifetime(handler) {}
+    }
+}
