@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "HTTPBench",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "errand", path: "../..")],
+    dependencies: [.package(path: "../errand")],
     targets: [
         .executableTarget(name: "PlainCurl", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(

@@ -11,7 +11,7 @@ let peers: [Target.Dependency] = hasSimdjson ? ["CSimdjson"] : []
 let package = Package(
     name: "JSONBenchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "errand", path: "../..")],
+    dependencies: [.package(path: "../errand")],
     targets: [
         .executableTarget(
             name: "JSONBench",

@@ -54,11 +54,16 @@ enum Scan {
 
     private static func pastLongSpace(_ at: Bytes) -> Bytes {
         var next = at
+        // What is printed for people has a line break and many spaces.
+        if next.pointee == 0x0A { next += 1 }
         while true {
+            let others = word(next) ^ 0x2020_2020_2020_2020
+            if others == 0 {
+                next += 8
+                continue
+            }
+            next += others.trailingZeroBitCount &>> 3
             switch next.pointee {
-            case 0x20:
-                let others = word(next) ^ 0x2020_2020_2020_2020
-                next += others.trailingZeroBitCount &>> 3
             case 0x0A, 0x0D, 0x09: next += 1
             default: return next
             }

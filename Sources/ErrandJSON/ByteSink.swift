@@ -77,6 +77,19 @@ struct ByteSink {
         count &+= bytes.count
     }
 
+    /// Writes bytes from a place where seven more may be read.
+    @inline(__always)
+    func write(words source: UnsafePointer<UInt8>, count length: Int) {
+        let target = UnsafeMutableRawPointer(reserve(length &+ 8))
+        var offset = 0
+        while offset < length {
+            let word = UnsafeRawPointer(source + offset).loadUnaligned(as: UInt64.self)
+            (target + offset).storeBytes(of: word, as: UInt64.self)
+            offset &+= 8
+        }
+        count &+= length
+    }
+
     @inline(__always)
     func write(_ text: StaticString) {
         write(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -103,14 +116,21 @@ struct ByteSink {
     /// Writes a string with its quotes.
     @inline(__always)
     func write(string: String, escapesSlashes: Bool = false) {
-        let isWritten: Void? = string.utf8.withContiguousStorageIfAvailable {
-            write(quoted: $0, escapesSlashes: escapesSlashes)
-        }
-        if isWritten == nil {
-            Array(string.utf8).withUnsafeBufferPointer {
+        #if canImport(Darwin)
+            let isWritten: Void? = string.utf8.withContiguousStorageIfAvailable {
                 write(quoted: $0, escapesSlashes: escapesSlashes)
             }
-        }
+            if isWritten == nil {
+                Array(string.utf8).withUnsafeBufferPointer {
+                    write(quoted: $0, escapesSlashes: escapesSlashes)
+                }
+            }
+        #else
+            // Spans count no reference to the string.
+            string.utf8Span.span.withUnsafeBufferPointer {
+                write(quoted: $0, escapesSlashes: escapesSlashes)
+            }
+        #endif
     }
 
     /// Writes UTF-8 as a string, with quotes and the escapes it needs.

@@ -15,9 +15,9 @@ final class DecodingSession {
         var nan: String
     }
 
-    /// Which of the types met so far are collections.
-    @exclusivity(unchecked)
-    var knownTypes: [(type: ObjectIdentifier, collection: (any TapeCollection.Type)?)] = []
+    typealias Records = TypeRecords<any TapeCollection.Type, TapeDecoder>
+    /// The types met so far.
+    @exclusivity(unchecked) private var records = Records()
 
     init(tape: Tape, options: FastJSONDecoder) {
         self.tape = tape
@@ -27,6 +27,17 @@ final class DecodingSession {
         maximumDepth = options.options.maximumDepth
         convertKey = options.keyConversion
     }
+
+    deinit { records.destroy() }
+
+    /// What is known about a type.
+    @inline(__always)
+    func record<T>(of type: T.Type) -> Records.Record {
+        records.find(type) ?? records.add(type, isFoundations: foundation.handles(type))
+    }
+
+    /// Frees the spare decoders, which hold the session.
+    func finish() { records.dropSpares() }
 
     // MARK: - Scalars
 

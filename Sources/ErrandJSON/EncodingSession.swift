@@ -9,9 +9,13 @@ final class EncodingSession {
     /// Set when a container was written to after its time, so that the text cannot be trusted.
     @exclusivity(unchecked) var isOutOfTurn = false
 
-    /// Which of the types met so far are collections.
+    typealias Records = TypeRecords<any StreamCollection.Type, StreamEncoder>
+    /// The types met so far.
+    @exclusivity(unchecked) private var records = Records()
+    /// The keys written so far, by their types, and their texts.
     @exclusivity(unchecked)
-    var knownTypes: [(type: ObjectIdentifier, collection: (any StreamCollection.Type)?)] = []
+    var keyTables: [ObjectIdentifier: UnsafeMutablePointer<KnownKey>] = [:]
+    let keyTexts = ByteSink(capacity: 1024)
 
     init(options: FastJSONEncoder) {
         userInfo = options.userInfo
@@ -20,6 +24,27 @@ final class EncodingSession {
         foundation = options.foundation
         convertKey = options.keyConversion
     }
+
+    deinit {
+        records.destroy()
+        keyTexts.destroy()
+        for table in keyTables.values { table.deallocate() }
+    }
+
+    /// What is known about a type.
+    @inline(__always)
+    func record<T>(of type: T.Type) -> Records.Record {
+        records.find(type) ?? records.add(type, isFoundations: foundation.handles(type))
+    }
+
+    /// Whether keys of a type's values are data, which no strategy converts.
+    @inline(__always)
+    func keepsKeys<T>(of type: T.Type) -> Bool {
+        convertKey != nil && type is any StringKeyed.Type
+    }
+
+    /// Frees the spare encoders, which hold the session.
+    func finish() { records.dropSpares() }
 
     @inline(__always)
     func write<T: BinaryFloatingPoint & LosslessStringConvertible>(

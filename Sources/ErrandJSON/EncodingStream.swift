@@ -32,13 +32,19 @@ final class EncodingStream {
 
     func dropLastMember() { members.count = max(members.count - 1, 0) }
 
+    /// Notes a member whose key, written at `start`, is surely new in its object.
+    @inline(__always)
+    func append(_ fingerprint: UInt64, start: Int) {
+        members.append(.init(fingerprint: fingerprint, start: start))
+    }
+
     /// Notes the member whose key has just been written at `start`, and removes the one that
     /// had the same key before, as in a dictionary the later value wins.
     ///
     /// - Returns: The range of bytes that has been removed, nil without such a member.
-    @inline(__always)
-    func note(start: Int, since first: Int, index: inout Set<UInt64>?) -> Range<Int>? {
-        let fingerprint = sink.fingerprint(from: start)
+    func note(
+        _ fingerprint: UInt64, start: Int, since first: Int, index: inout Set<UInt64>?
+    ) -> Range<Int>? {
         let earlier =
             members.count &- first > 32
             ? indexed(fingerprint, since: first, &index)

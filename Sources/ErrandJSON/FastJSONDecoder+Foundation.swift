@@ -15,8 +15,7 @@ public import Foundation
 /// - Numbers too small for `Double` are 0, where `JSONDecoder` refuses the document.
 /// - The error for a number that does not fit has a coding path; the words of errors are others.
 /// - The first fault in a dictionary is the first in the document, not in any order.
-/// - Of a repeated key the value that counts depends on the order in which the type asks for its
-///   keys; `options.duplicateKeys` can refuse such documents.
+/// - `[1,]` and `{"a":1,}`, which Foundation accepts, are no JSON.
 public struct FastJSONDecoder: Sendable {
     /// How dates are written; `.deferredToDate` (seconds since 2001) by default.
     public typealias DateDecodingStrategy = JSONDecoder.DateDecodingStrategy
@@ -67,6 +66,7 @@ public struct FastJSONDecoder: Sendable {
                 type, .init(codingPath: [], debugDescription: "There is no value to decode."))
         }
         let session = DecodingSession(tape: json.tape, options: self)
+        defer { session.finish() }
         return try TapeDecoder(session, json.index).decodeSelf(type)
     }
 

@@ -66,10 +66,11 @@ public struct FastJSONEncoder: Sendable {
     /// Writes a value and hands over the sink before it is destroyed.
     private func write<T: Encodable, R>(_ value: T, _ take: (ByteSink) -> R) throws -> R {
         let session = EncodingSession(options: self)
+        defer { session.finish() }
         let stream = EncodingStream(capacity: 1024)
         let encoder = StreamEncoder(
             session, stream: stream, parent: nil, key: nil,
-            keepsKeys: session.convertKey != nil && T.self is any StringKeyed.Type)
+            keepsKeys: session.keepsKeys(of: T.self))
         return try withExtendedLifetime(stream) {
             try encoder.encodeTop(value)
             guard
@@ -117,6 +118,12 @@ extension FastJSONEncoder {
 struct FoundationEncoding {
     let dateStrategy: JSONEncoder.DateEncodingStrategy
     let dataStrategy: JSONEncoder.DataEncodingStrategy
+
+    /// Whether a type is one of these.
+    @inline(__always)
+    func handles<T>(_ type: T.Type) -> Bool {
+        type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
+    }
 
     /// Encodes a value of one of these types; false for all others.
     @inline(__always)

@@ -1,6 +1,6 @@
 extension JSON {
     /// The kind of this value.
-    public var kind: Kind {
+    @inlinable public var kind: Kind {
         switch tape.kind(at: index) {
         case .absent: .absent
         case .null: .null
@@ -13,13 +13,13 @@ extension JSON {
     }
 
     /// Whether there is a value at all; `null` is one.
-    public var exists: Bool { tape.kind(at: index) != .absent }
+    @inlinable public var exists: Bool { tape.kind(at: index) != .absent }
 
     /// Whether this is the value `null`; false for what is missing.
-    public var isNull: Bool { tape.kind(at: index) == .null }
+    @inlinable public var isNull: Bool { tape.kind(at: index) == .null }
 
     /// The text of a string; nil for other kinds.
-    public var string: String? {
+    @inlinable public var string: String? {
         switch tape.kind(at: index) {
         case .string, .escaped: tape.string(at: index)
         default: nil
@@ -27,7 +27,7 @@ extension JSON {
     }
 
     /// The value of `true` or `false`; nil for other kinds, numbers among them.
-    public var bool: Bool? {
+    @inlinable public var bool: Bool? {
         switch tape.kind(at: index) {
         case .true: true
         case .false: false
@@ -38,30 +38,21 @@ extension JSON {
     // MARK: - Numbers
 
     /// A number that is an integer and fits, however it is written (`3`, `3.0`, `3e0`); else nil.
-    public var int: Int? { integer(Int.self) }
+    @inlinable public var int: Int? { tape.int(at: index) }
 
     /// A number that is an integer and fits into 64 bits with a sign; else nil.
-    public var int64: Int64? { integer(Int64.self) }
+    @inlinable public var int64: Int64? { tape.int64(at: index) }
 
     /// A number that is an integer and fits into 64 bits without a sign; else nil.
-    public var uint64: UInt64? { integer(UInt64.self) }
+    @inlinable public var uint64: UInt64? { tape.uint64(at: index) }
 
     /// The number as any integer type, if it is an integer and fits; else nil.
     public func integer<T: FixedWidthInteger>(_ type: T.Type) -> T? {
-        switch tape.kind(at: index) {
-        case .integer: NumberText.integer(tape.text(at: index), as: type)
-        case .real: NumberText.integral(tape.text(at: index), as: type)
-        default: nil
-        }
+        tape.integer(at: index, as: type)
     }
 
     /// The nearest floating point number; nil for other kinds and beyond the range of `Double`.
-    public var double: Double? {
-        switch tape.kind(at: index) {
-        case .integer, .real: NumberText.double(tape.text(at: index))
-        default: nil
-        }
-    }
+    @inlinable public var double: Double? { tape.double(at: index) }
 
     /// The number as it is written in the document, with every digit; nil for other kinds.
     public var number: String? {
@@ -74,7 +65,7 @@ extension JSON {
     // MARK: - Containers
 
     /// How many elements an array or members an object has; 0 for other kinds.
-    public var count: Int { isContainer ? Word.count(tape.words[index + 1]) : 0 }
+    @inlinable public var count: Int { isContainer ? Word.count(tape.words[index + 1]) : 0 }
 
     /// The elements of an array; nil for other kinds.
     public var array: [JSON]? {
@@ -101,32 +92,18 @@ extension JSON {
     /// The value of an object's first member with this key; `absent` if there is none.
     ///
     /// The search takes time in proportion to the number of members before it.
-    public subscript(key: String) -> JSON {
-        let found = key.utf8.withContiguousStorageIfAvailable {
-            tape.firstValue(for: $0, inObjectAt: index)
-        }
-        guard
-            let found = found
-                ?? Array(key.utf8).withUnsafeBufferPointer({
-                    tape.firstValue(for: $0, inObjectAt: index)
-                })
-        else { return .absent }
-        return JSON(tape: tape, index: found)
+    @inlinable public subscript(key: String) -> JSON {
+        JSON(tape: tape, index: tape.place(of: key, inObjectAt: index))
     }
 
     /// The element of an array, counted from 0; `absent` if there is none.
     ///
     /// The search takes time in proportion to the position; to visit all, iterate.
-    public subscript(position: Int) -> JSON {
-        guard tape.kind(at: index) == .array, position >= 0, position < count else {
-            return .absent
-        }
-        var place = index + 2
-        for _ in 0..<position { place = tape.end(of: place) }
-        return JSON(tape: tape, index: place)
+    @inlinable public subscript(position: Int) -> JSON {
+        JSON(tape: tape, index: tape.place(of: position, inArrayAt: index))
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     var isContainer: Bool { tape.words[index] >> 60 >= Word.Kind.array.rawValue }
 
     private var elements: [JSON] {
@@ -137,49 +114,34 @@ extension JSON {
     }
 }
 
-extension Tape {
-    /// The index of the first value with this key; nil without one, or if this is no object.
-    @inline(__always)
-    func firstValue(for key: UnsafeBufferPointer<UInt8>, inObjectAt object: Int) -> Int? {
-        guard words[object] >> 60 == Word.Kind.object.rawValue else { return nil }
-        let stop = Word.end(words[object + 1])
-        var place = object + 2
-        while place < stop {
-            if isString(at: place, equalTo: key) { return place + 1 }
-            place = end(of: place + 1)
-        }
-        return nil
-    }
-}
-
 extension JSON: Sequence {
     /// Visits the elements of an array, or the values of an object; other kinds have none.
     public struct Iterator: IteratorProtocol, Sendable {
-        private let tape: Tape
-        private var place: Int
-        private let stop: Int
-        private let step: Int
+        @usableFromInline let tape: Tape
+        @usableFromInline var place: Int
+        @usableFromInline let stop: Int
+        @usableFromInline let step: Int
 
+        @inlinable @inline(__always)
         init(_ json: JSON) {
             tape = json.tape
-            let isObject = json.tape.kind(at: json.index) == .object
-            step = isObject ? 1 : 0
-            place = json.isContainer ? json.index + 2 : 0
-            stop = json.isContainer ? Word.end(json.tape.words[json.index + 1]) : 0
+            (place, stop, step) = json.tape.extent(of: json.index)
         }
 
         /// The next value, nil after the last.
+        @inlinable @inline(__always)
         public mutating func next() -> JSON? {
             guard place < stop else { return nil }
-            let value = JSON(tape: tape, index: place + step)
-            place = tape.end(of: value.index)
-            return value
+            let index = place &+ step
+            place = tape.end(of: index)
+            return JSON(tape: tape, index: index)
         }
     }
 
     /// An iterator over the elements of an array, or the values of an object.
+    @inlinable @inline(__always)
     public func makeIterator() -> Iterator { Iterator(self) }
 
     /// The number of values an iteration visits, known beforehand.
-    public var underestimatedCount: Int { count }
+    @inlinable public var underestimatedCount: Int { count }
 }

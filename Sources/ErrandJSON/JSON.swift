@@ -10,10 +10,10 @@
 /// keep their text. Strings and numbers are decoded when they are asked for. Every value keeps its
 /// whole document in memory.
 public struct JSON: Sendable {
-    let tape: Tape
-    let index: Int
+    @usableFromInline let tape: Tape
+    @usableFromInline let index: Int
 
-    @inline(__always)
+    @inlinable @inline(__always)
     init(tape: Tape, index: Int) {
         self.tape = tape
         self.index = index
@@ -35,7 +35,7 @@ public struct JSON: Sendable {
     public init(
         parsing bytes: UnsafeRawBufferPointer, options: Options = Options()
     ) throws(JSONError) {
-        self.init(tape: try Tape.parse(bytes, options: options), index: 0)
+        self.init(tape: try Tape.parse(bytes, options: options), index: Tape.root)
     }
 
     /// Parses a document held in an array of bytes.

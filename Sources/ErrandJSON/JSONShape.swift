@@ -79,6 +79,8 @@ public struct JSONShape: Sendable {
         /// The keys' UTF-8, one after the other, and where each ends.
         let text: [UInt8]
         let ends: [Int]
+        /// What `MemberCursor` tells the keys apart by.
+        let bits: [UInt64]
         let shapes: [JSONShape]
         /// The shapes once more, for the quick walk.
         let steps: [ShapeStep]
@@ -97,6 +99,11 @@ public struct JSONShape: Sendable {
             }
             self.text = text
             self.ends = ends
+            bits = members.map { member in
+                Array(member.key.utf8).withUnsafeBufferPointer {
+                    MemberCursor.bit($0.baseAddress, $0.count)
+                }
+            }
         }
     }
 

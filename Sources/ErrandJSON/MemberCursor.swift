@@ -1,25 +1,35 @@
 /// Looks up keys of an object, quickest in the order in which they stand there.
 ///
-/// Of a repeated key the one found is the next after the last key that was found.
+/// Of a repeated key the first is found, whatever the order of asking.
 struct MemberCursor {
     let first: Int
     let stop: Int
     /// How many members the object has.
     let count: Int
+    /// How many members have been looked at in vain.
+    private(set) var skipped = 0
     private let words: UnsafePointer<UInt64>
     private let bytes: UnsafePointer<UInt8>
     private let tape: Unmanaged<Tape>
+    /// The member behind the furthest one found.
     private var next: Int
+    /// The key found last.
+    private var last: Int
+    /// One bit for each key before `next`: most keys are seen not to be repeated by it.
+    private var seen: UInt64 = 0
 
-    /// A cursor over the object at `object`; the caller keeps the tape while it is used.
+    /// A cursor over the object at `object`, without members if it is none; the caller keeps the
+    /// tape while it is used.
     @inline(__always)
     init(tape: Tape, object: Int) {
         words = tape.words
         bytes = tape.bytes
         self.tape = Unmanaged.passUnretained(tape)
-        first = object + 2
+        let isObject = words[object] >> 60 == Word.Kind.object.rawValue
+        let extent = isObject ? words[object &+ 1] : 0
+        first = object &+ 2
         next = first
-        let extent = words[object + 1]
+        last = first
         stop = Word.end(extent)
         count = Word.count(extent)
     }
@@ -40,36 +50,68 @@ struct MemberCursor {
             && Bytes.areEqual(bytes + Word.offset(word), base, count: key.count)
     }
 
-    /// The index of the value of a member with this key, nil if there is none.
+    /// One bit that is the same for the same key.
     @inline(__always)
-    mutating func find(_ key: UnsafeBufferPointer<UInt8>) -> Int? {
-        if next < stop, isKey(at: next, equalTo: key) {
-            let value = next &+ 1
-            next = end(of: value)
-            return value
+    static func bit(_ text: UnsafePointer<UInt8>?, _ count: Int) -> UInt64 {
+        guard let text, count > 0 else { return 1 }
+        let mix = UInt64(text[0]) &* 7 &+ UInt64(text[count &- 1]) &* 29 &+ UInt64(count) &* 3
+        return 1 &<< (mix & 63)
+    }
+
+    /// The index of the value of the first member with this key; 0 if there is none.
+    @inline(__always)
+    mutating func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
+        find(key, bit: MemberCursor.bit(key.baseAddress, key.count))
+    }
+
+    /// The same for a key whose bit is known.
+    @inline(__always)
+    mutating func find(_ key: UnsafeBufferPointer<UInt8>, bit: UInt64) -> Int {
+        let place = next
+        guard place < stop, seen & bit == 0, isKey(at: place, equalTo: key) else {
+            return search(key, bit)
         }
-        return search(key)
+        seen |= bit
+        last = place
+        next = end(of: place &+ 1)
+        return place &+ 1
     }
 
     @inline(never)
-    private mutating func search(_ key: UnsafeBufferPointer<UInt8>) -> Int? {
-        if let value = search(key, from: next, to: stop) { return value }
-        return search(key, from: first, to: next)
-    }
-
-    @inline(__always)
-    private mutating func search(
-        _ key: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
-    ) -> Int? {
-        var place = start
-        while place < end {
-            let after = self.end(of: place + 1)
-            if isKey(at: place, equalTo: key) {
-                next = after
-                return place + 1
+    private mutating func search(_ key: UnsafeBufferPointer<UInt8>, _ bit: UInt64) -> Int {
+        if seen & bit != 0 {
+            // Types often ask for a key twice: whether it is there, and then for its value. The
+            // one that was found was the first.
+            if last < next, isKey(at: last, equalTo: key) { return last &+ 1 }
+            var place = first
+            while place < next {
+                if isKey(at: place, equalTo: key) { return found(place) }
+                skipped &+= 1
+                place = end(of: place &+ 1)
             }
+        }
+        var place = next
+        var passed = seen
+        while place < stop {
+            let after = end(of: place &+ 1)
+            let word = words[place]
+            if isKey(at: place, equalTo: key) {
+                seen = passed | bit
+                next = after
+                return found(place)
+            }
+            let isEscaped = word >> 60 == Word.Kind.escaped.rawValue
+            passed |=
+                isEscaped
+                ? .max : MemberCursor.bit(bytes + Word.offset(word), Word.length(word))
+            skipped &+= 1
             place = after
         }
-        return nil
+        return 0
+    }
+
+    private mutating func found(_ place: Int) -> Int {
+        last = place
+        return place &+ 1
     }
 }

@@ -11,8 +11,6 @@ extension TapeDecoder {
         guard table == nil, !keepsKeys, let convertKey = session.convertKey else { return }
         let path = codingPath
         table = makeTable { convertKey(path, $0) }
-        // Nothing is found but by the table.
-        next = stop
     }
 
     /// The index of the value under `key`; nil without one.
@@ -27,52 +25,20 @@ extension TapeDecoder {
     /// The same, 0 without one.
     @inline(__always)
     private func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
-        let place = next
-        guard place < stop, isKey(at: place, equalTo: key) else { return search(key) }
-        next = end(of: place &+ 1)
-        return place &+ 1
+        if table != nil { return findInTable(key) }
+        let place = cursor.find(key)
+        return place > 0 ? place : missed(key)
     }
 
-    @inline(__always)
-    private func isKey(at place: Int, equalTo text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let word = words[place]
-        guard word >> 60 == Word.Kind.string.rawValue, let base = text.baseAddress else {
-            return session.tape.isString(at: place, equalTo: text)
-        }
-        return Word.length(word) == text.count
-            && Bytes.areEqual(bytes + Word.offset(word), base, count: text.count)
-    }
-
-    /// The index of the value under a key that is not the next one; 0 without one.
     @inline(never)
-    private func search(_ text: UnsafeBufferPointer<UInt8>) -> Int {
-        if let table { return table[String(decoding: text, as: UTF8.self)] ?? 0 }
-        let start = next
-        let found = search(text, from: start, to: stop)
-        if found > 0 { return found }
-        let foundBefore = search(text, from: index &+ 2, to: start)
-        if foundBefore > 0 { return foundBefore }
-        if skipped > 16 &* Word.count(words[index + 1]) &+ 256 {
-            table = makeTable { $0 }
-            next = stop
-        }
-        return 0
+    private func findInTable(_ key: UnsafeBufferPointer<UInt8>) -> Int {
+        table?[String(decoding: key, as: UTF8.self)] ?? 0
     }
 
-    @inline(__always)
-    private func search(
-        _ text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
-    ) -> Int {
-        var place = start
-        while place < end {
-            let after = self.end(of: place &+ 1)
-            if isKey(at: place, equalTo: text) {
-                next = after
-                return place &+ 1
-            }
-            skipped &+= 1
-            place = after
-        }
+    /// Makes a table for the next searches when those for the keys so far have cost much.
+    @inline(never)
+    private func missed(_ key: UnsafeBufferPointer<UInt8>) -> Int {
+        if cursor.skipped > 16 &* cursor.count &+ 256 { table = makeTable { $0 } }
         return 0
     }
 
@@ -108,6 +74,29 @@ extension TapeDecoder {
             body(place)
             place = tape.end(of: place + 1)
         }
+    }
+
+    /// The index of the value under `key`.
+    @inline(__always)
+    func place(_ key: some CodingKey) throws -> Int {
+        guard let place = find(key.stringValue) else { throw missing(key) }
+        return place
+    }
+
+    /// The index of the value under `key` if there is one that is not null.
+    @inline(__always)
+    func placeIfPresent(_ key: some CodingKey) -> Int? {
+        guard let place = find(key.stringValue) else { return nil }
+        return isNull(at: place) ? nil : place
+    }
+
+    @inline(never)
+    private func missing(_ key: some CodingKey) -> DecodingError {
+        .keyNotFound(
+            key,
+            .init(
+                codingPath: codingPath,
+                debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
     }
 
     /// A decoder for the value under `key`, or for null if there is none.

@@ -15,8 +15,8 @@ extension JSONShape.Rule {
             return (kind == .integer || kind == .real) && json.tape.isWithinDouble(at: json.index)
         case .anyArray: return kind == .array
         case .anyObject: return kind == .object
-        case .integers(let range): return json.int64.map(range.contains) ?? false
-        case .numbers(let range): return json.double.map(range.contains) ?? false
+        case .integers(let range): return json.isInteger(in: range)
+        case .numbers(let range): return json.isNumber(in: range)
         case .length(let range): return json.string.map { range.contains(Int64($0.count)) } ?? false
         case .pattern(let pattern): return json.string.map(pattern.isFound) ?? false
         case .enumeration(let values): return kind != .absent && values.contains(json)
@@ -45,4 +45,21 @@ extension JSON {
         let exact = ExactNumber(tape.text(at: index))
         return exact.exponent >= 0
     }
+
+    /// Whether a number is an integer within bounds, which larger ones than `Int64` holds can be
+    /// where a bound is missing.
+    func isInteger(in range: JSONShape.NumberRange<Int64>) -> Bool {
+        if let value = int64 { return range.contains(value) }
+        guard kind == .number, isIntegral else { return false }
+        return isNegative ? range.lower == nil : range.upper == nil
+    }
+
+    /// Whether a number lies within bounds; those beyond `Double` are infinite.
+    func isNumber(in range: JSONShape.NumberRange<Double>) -> Bool {
+        if let value = double { return range.contains(value) }
+        guard kind == .number else { return false }
+        return range.contains(isNegative ? -.infinity : .infinity)
+    }
+
+    private var isNegative: Bool { tape.text(at: index).first == UInt8(ascii: "-") }
 }

@@ -98,7 +98,8 @@ struct ShapeMatch {
                     let end = members.ends[number]
                     let key = UnsafeBufferPointer(rebasing: text[start..<end])
                     start = end
-                    if let value = cursor.find(key) {
+                    let value = cursor.find(key, bit: members.bits[number])
+                    if value > 0 {
                         found &+= 1
                         let isAccepted =
                             quickly(steps[number], value, isStrict: isStrict)

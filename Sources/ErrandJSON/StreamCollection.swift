@@ -45,31 +45,27 @@ extension Array: StreamCollection where Element: Encodable {
 
     static func write(_ value: [Element], to encoder: StreamEncoder) throws {
         let array = encoder.opened(.array)
-        var spare: StreamEncoder?
-        try value.withUnsafeBufferPointer { items in
-            for position in 0..<items.count {
+        let record = encoder.session.record(of: Element.self)
+        let isPlain =
+            record.pointee.collection == nil && !record.pointee.isFoundations
+            && Element.self != String.self && Element.self != Int.self
+            && Element.self != Double.self && Element.self != Bool.self
+        try value.withUnsafeBufferPointer { buffer in
+            guard let items = buffer.baseAddress else { return }
+            for position in 0..<buffer.count {
                 _ = array.beginItem()
-                try array.encode(items[position], position: position, reusing: &spare)
+                guard isPlain else {
+                    try array.encode(items[position], key: nil, position: position)
+                    continue
+                }
+                var item = array.spareChild(record, Element.self, key: nil, position: position)
+                defer {
+                    item.end()
+                    array.release(&item, to: record)
+                }
+                try items[position].encode(to: item)
+                item.close()
             }
         }
-    }
-}
-
-extension EncodingSession {
-    /// The type as a collection, if it is one; remembered, because the cast is slow.
-    @inline(__always)
-    func collection<T>(_ type: T.Type) -> (any StreamCollection.Type)? {
-        let wanted = ObjectIdentifier(type)
-        for index in 0..<knownTypes.count where knownTypes[index].type == wanted {
-            return knownTypes[index].collection
-        }
-        return remember(type)
-    }
-
-    @inline(never)
-    private func remember<T>(_ type: T.Type) -> (any StreamCollection.Type)? {
-        let collection = type as? any StreamCollection.Type
-        if knownTypes.count < 32 { knownTypes.append((ObjectIdentifier(type), collection)) }
-        return collection
     }
 }

@@ -2,16 +2,17 @@
 final class StreamEncoder: Encoder {
     let session: EncodingSession
     let stream: EncodingStream
-    let parent: StreamEncoder?
+    /// The encoder around, which is alive while this one encodes; `owner` holds it beyond that.
+    @exclusivity(unchecked) private(set) unowned(unsafe) var parent: StreamEncoder?
+    @exclusivity(unchecked) private var owner: StreamEncoder?
     /// The key under which the value stands; for items of arrays the position counts instead.
-    let key: (any CodingKey)?
+    @exclusivity(unchecked) private(set) var key: (any CodingKey)?
     @exclusivity(unchecked) private(set) var position: Int
-    /// Whether keys are written as they are, because they are data of a dictionary.
-    let keepsKeys: Bool
     /// The stream's sink and the session's settings, without the detour.
     let sink: ByteSink
     let escapesSlashes: Bool
-    private let convertsKeys: Bool
+    /// Whether keys are converted, which those are not that are data of a dictionary.
+    let convertsKeys: Bool
 
     /// What has been written so far.
     @exclusivity(unchecked) private(set) var form = Form.nothing
@@ -21,8 +22,16 @@ final class StreamEncoder: Encoder {
     @exclusivity(unchecked) private var turn: Int
     @exclusivity(unchecked) private var firstMember: Int
     @exclusivity(unchecked) private var keyIndex: Set<UInt64>?
+    /// One bit for each key written, by its fingerprint: most keys are seen to be new by it.
+    @exclusivity(unchecked) private var keyBits: UInt64 = 0
     /// Values with a stream of their own, and where they belong.
     @exclusivity(unchecked) private var pending: [(offset: Int, encoder: StreamEncoder)] = []
+
+    /// Whether the encoder is used again for other values, see `EncoderReuse.swift`.
+    @exclusivity(unchecked) var isReused = false
+    /// The keyed container given out, and the type of its keys.
+    @exclusivity(unchecked) var container: AnyObject?
+    @exclusivity(unchecked) var containerKey: ObjectIdentifier?
 
     enum Form { case nothing, scalar, object, array }
 
@@ -33,9 +42,9 @@ final class StreamEncoder: Encoder {
         self.session = session
         self.stream = stream
         self.parent = parent
+        owner = parent
         self.key = key
         self.position = position
-        self.keepsKeys = keepsKeys
         sink = stream.sink
         escapesSlashes = session.escapesSlashes
         convertsKeys = session.convertKey != nil && !keepsKeys
@@ -43,6 +52,25 @@ final class StreamEncoder: Encoder {
         turn = stream.depth
         firstMember = stream.memberCount
     }
+
+    /// Makes an encoder that is done ready for another value, below `parent`.
+    @inline(__always)
+    func restart(below parent: StreamEncoder, key: (any CodingKey)?, position: Int) {
+        self.parent = parent
+        self.key = key
+        self.position = position
+        form = .nothing
+        count = 0
+        if keyIndex != nil { keyIndex = nil }
+        keyBits = 0
+        if !pending.isEmpty { pending = [] }
+        stream.depth += 1
+        turn = stream.depth
+        firstMember = stream.memberCount
+    }
+
+    /// Holds the encoder around from now on, or does without.
+    func hold(parent isHeld: Bool) { owner = isHeld ? parent : nil }
 
     var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
 
@@ -58,7 +86,7 @@ final class StreamEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(StreamKeyedContainer<Key>(opened(.object)))
+        keyedContainer(type)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -77,33 +105,73 @@ final class StreamEncoder: Encoder {
         if value { sink.write("true") } else { sink.write("false") }
     }
 
-    /// Begins an object or array; a form that contradicts what is written already goes nowhere.
-    func opened(_ wanted: Form) -> StreamEncoder {
-        if form == wanted, turn == stream.depth { return self }
-        guard form == .nothing, turn == stream.depth else {
-            session.isOutOfTurn = true
-            return StreamEncoder(
-                session, stream: EncodingStream(), parent: parent, key: key, position: position
-            ).opened(wanted)
-        }
+    /// Begins an object or array, or goes on with it; false if that contradicts what is written.
+    @inline(__always)
+    func open(_ wanted: Form) -> Bool {
+        guard turn == stream.depth else { return false }
+        if form == wanted { return true }
+        guard form == .nothing else { return false }
         form = wanted
         sink.write(wanted == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
-        return self
+        return true
+    }
+
+    /// Where an object or array is written; one that contradicts what is written goes nowhere.
+    func opened(_ wanted: Form) -> StreamEncoder {
+        if open(wanted) { return self }
+        session.isOutOfTurn = true
+        let nowhere = StreamEncoder(
+            session, stream: EncodingStream(), parent: parent, key: key, position: position)
+        return nowhere.opened(wanted)
     }
 
     /// Writes the key and colon of a member; gives where the member began, comma included.
+    ///
+    /// - Parameter known: What was written for the key before, if its type allows to tell.
     @inline(__always)
-    func beginMember(_ key: some CodingKey) -> Int {
+    func beginMember(_ key: some CodingKey, known: UnsafeMutablePointer<KnownKey>?) -> Int {
         checkTurn()
         let start = sink.count
         if count > 0 { sink.write(UInt8(ascii: ",")) }
         let keyStart = sink.count
+        let fingerprint: UInt64
+        if let known, known.pointee.length > 0 {
+            sink.write(words: session.keyText(known.pointee), count: Int(known.pointee.length))
+            fingerprint = known.pointee.fingerprint
+        } else {
+            fingerprint = writeKey(key, known)
+        }
+        let bit: UInt64 = 1 &<< (fingerprint &>> 58)
+        if keyBits & bit != 0 || keyIndex != nil {
+            return finishRepeated(fingerprint, start: start, keyStart: keyStart)
+        }
+        keyBits |= bit
+        stream.append(fingerprint, start: keyStart)
+        sink.write(UInt8(ascii: ":"))
+        count &+= 1
+        return start
+    }
+
+    @inline(never)
+    private func writeKey(
+        _ key: some CodingKey, _ known: UnsafeMutablePointer<KnownKey>?
+    ) -> UInt64 {
+        let start = sink.count
         if convertsKeys {
             write(session.convertKey?(codingPath + [key]) ?? key.stringValue)
         } else {
             write(key.stringValue)
         }
-        let removed = stream.note(start: keyStart, since: firstMember, index: &keyIndex)
+        let fingerprint = sink.fingerprint(from: start)
+        if let known { known.pointee = session.remember(sink, from: start, fingerprint) }
+        return fingerprint
+    }
+
+    /// The rest of `beginMember` for a key that the object may have already.
+    @inline(never)
+    private func finishRepeated(_ fingerprint: UInt64, start: Int, keyStart: Int) -> Int {
+        let removed = stream.note(
+            fingerprint, start: keyStart, since: firstMember, index: &keyIndex)
         sink.write(UInt8(ascii: ":"))
         guard let removed else {
             count &+= 1
@@ -140,7 +208,7 @@ final class StreamEncoder: Encoder {
 
     /// Marks that the value itself is about to be written, as a scalar.
     @inline(__always)
-    private func beginScalar() {
+    func beginScalar() {
         if form != .nothing { session.isOutOfTurn = true }
         checkTurn()
         form = .scalar
@@ -155,43 +223,15 @@ final class StreamEncoder: Encoder {
     @inline(__always)
     func encode<T: Encodable>(_ value: T, key: (any CodingKey)?, position: Int) throws {
         if try directly(value, { self.codingPath + [key ?? PlainKey(index: position)] }) { return }
-        let collection = session.collection(T.self)
-        if let collection, try writeScalars(value, as: collection, key, position) { return }
-        let keepsKeys = session.convertKey != nil && T.self is any StringKeyed.Type
-        let child = StreamEncoder(
-            session, stream: stream, parent: self, key: key, position: position,
-            keepsKeys: keepsKeys)
-        try child.encodeWhole(value)
-    }
-
-    /// Encodes an item of an array, with the encoder of the item before if nobody kept it.
-    @inline(__always)
-    func encode<T: Encodable>(
-        _ value: T, position: Int, reusing spare: inout StreamEncoder?
-    ) throws {
-        guard isKnownUniquelyReferenced(&spare), let encoder = spare else {
-            if try directly(value, { self.codingPath + [PlainKey(index: position)] }) { return }
-            let collection = session.collection(T.self)
-            if let collection, try writeScalars(value, as: collection, nil, position) { return }
-            let child = StreamEncoder(
-                session, stream: stream, parent: self, key: nil, position: position,
-                keepsKeys: session.convertKey != nil && T.self is any StringKeyed.Type)
-            spare = child
-            return try child.encodeWhole(value)
+        let record = session.record(of: T.self)
+        if let collection = record.pointee.collection,
+            try writeScalars(value, as: collection, key, position)
+        {
+            return
         }
-        encoder.restart(at: position)
-        try encoder.encodeWhole(value)
-    }
-
-    /// Makes an encoder that is done ready for the next item of the same array.
-    private func restart(at position: Int) {
-        self.position = position
-        form = .nothing
-        count = 0
-        keyIndex = nil
-        stream.depth += 1
-        turn = stream.depth
-        firstMember = stream.memberCount
+        var child = spareChild(record, T.self, key: key, position: position)
+        defer { release(&child, to: record) }
+        try child.encodeWhole(value, record)
     }
 
     @inline(__always)
@@ -199,22 +239,29 @@ final class StreamEncoder: Encoder {
         _ value: T, as type: C.Type, _ key: (any CodingKey)?, _ position: Int
     ) throws -> Bool {
         // The same type, which only the caller knows by this name.
-        try type.writeScalars(
-            unsafeBitCast(value, to: C.self), in: self, key: key, position: position)
+        try withUnsafeBytes(of: value) { bytes in
+            guard let base = bytes.baseAddress else { return false }
+            return try type.writeScalars(
+                base.assumingMemoryBound(to: C.self).pointee, in: self, key: key,
+                position: position)
+        }
     }
 
     /// Encodes a value and ends this encoder.
-    func encodeWhole<T: Encodable>(_ value: T) throws {
+    @inline(__always)
+    func encodeWhole<T: Encodable>(_ value: T, _ record: EncodingSession.Records.Record) throws {
         defer { end() }
-        try encodeParts(of: value)
+        try encodeParts(of: value, record)
         close()
     }
 
     @inline(__always)
-    private func encodeParts<T: Encodable>(of value: T) throws {
-        if let collection = session.collection(T.self) {
+    private func encodeParts<T: Encodable>(
+        of value: T, _ record: EncodingSession.Records.Record
+    ) throws {
+        if let collection = record.pointee.collection {
             try write(value, as: collection)
-        } else if try !session.foundation.encode(value, self) {
+        } else if try !record.pointee.isFoundations || !session.foundation.encode(value, self) {
             try value.encode(to: self)
         }
     }
@@ -222,7 +269,10 @@ final class StreamEncoder: Encoder {
     @inline(__always)
     private func write<C: StreamCollection, T>(_ value: T, as type: C.Type) throws {
         // The same type, which only the caller knows by this name.
-        try type.write(unsafeBitCast(value, to: C.self), to: self)
+        try withUnsafeBytes(of: value) { bytes in
+            guard let base = bytes.baseAddress else { return }
+            try type.write(base.assumingMemoryBound(to: C.self).pointee, to: self)
+        }
     }
 
     /// Encodes the outermost value.
@@ -230,7 +280,7 @@ final class StreamEncoder: Encoder {
         let isWritten = try directly(value, { [] })
         if !isWritten {
             defer { end() }
-            try encodeParts(of: value)
+            try encodeParts(of: value, session.record(of: T.self))
             guard form != .nothing else {
                 throw invalid(value, "Top-level \(T.self) did not encode any values.")
             }
@@ -247,7 +297,7 @@ final class StreamEncoder: Encoder {
 
     /// Writes types of the standard library without an encoder of their own; false for others.
     @inline(__always)
-    private func directly<T>(_ value: T, _ path: () -> [any CodingKey]) throws -> Bool {
+    func directly<T>(_ value: T, _ path: () -> [any CodingKey]) throws -> Bool {
         if T.self == String.self {
             write(unsafeBitCast(value, to: String.self))
         } else if T.self == Int.self {
@@ -266,18 +316,23 @@ final class StreamEncoder: Encoder {
 
     /// Closes what is open; a value that wrote nothing is an empty object.
     func close() {
-        for (offset, encoder) in pending.reversed() {
-            encoder.close()
-            encoder.end()
-            sink.insert(encoder.sink, at: offset)
-        }
-        pending = []
+        if !pending.isEmpty { closePending() }
         switch form {
         case .nothing: sink.write("{}")
         case .scalar: break
         case .object: sink.write(UInt8(ascii: "}"))
         case .array: sink.write(UInt8(ascii: "]"))
         }
+    }
+
+    @inline(never)
+    private func closePending() {
+        for (offset, encoder) in pending.reversed() {
+            encoder.close()
+            encoder.end()
+            sink.insert(encoder.sink, at: offset)
+        }
+        pending = []
     }
 
     /// Hands the stream back to the value around.
@@ -295,68 +350,5 @@ final class StreamEncoder: Encoder {
             position: position)
         pending.append((sink.count, later))
         return later
-    }
-}
-
-extension StreamEncoder: SingleValueEncodingContainer {
-    func encodeNil() throws {
-        beginScalar()
-        sink.write("null")
-    }
-
-    func encode(_ value: Bool) throws {
-        beginScalar()
-        write(value)
-    }
-
-    func encode(_ value: String) throws {
-        beginScalar()
-        write(value)
-    }
-
-    func encode(_ value: Double) throws {
-        beginScalar()
-        try session.write(floating: value, to: sink) { self.codingPath }
-    }
-
-    func encode(_ value: Float) throws {
-        beginScalar()
-        try session.write(floating: value, to: sink) { self.codingPath }
-    }
-
-    /// Writes the text of a number as it is.
-    func encode(numberText: String) {
-        beginScalar()
-        var text = numberText
-        text.withUTF8 { sink.write($0) }
-    }
-
-    @inline(__always)
-    private func integer(_ value: some FixedWidthInteger) {
-        beginScalar()
-        sink.write(integer: value)
-    }
-
-    func encode(_ value: Int) throws { integer(value) }
-    func encode(_ value: Int8) throws { integer(value) }
-    func encode(_ value: Int16) throws { integer(value) }
-    func encode(_ value: Int32) throws { integer(value) }
-    func encode(_ value: Int64) throws { integer(value) }
-    func encode(_ value: Int128) throws { integer(value) }
-    func encode(_ value: UInt) throws { integer(value) }
-    func encode(_ value: UInt8) throws { integer(value) }
-    func encode(_ value: UInt16) throws { integer(value) }
-    func encode(_ value: UInt32) throws { integer(value) }
-    func encode(_ value: UInt64) throws { integer(value) }
-    func encode(_ value: UInt128) throws { integer(value) }
-
-    func encode<T: Encodable>(_ value: T) throws {
-        beginScalar()
-        if try directly(value, { self.codingPath }) { return }
-        // The same place in the path, so the wrapper itself does not appear in it.
-        let inner = StreamEncoder(
-            session, stream: stream, parent: parent, key: key, position: position,
-            keepsKeys: session.convertKey != nil && T.self is any StringKeyed.Type)
-        try inner.encodeWhole(value)
     }
 }

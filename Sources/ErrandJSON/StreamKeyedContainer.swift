@@ -1,58 +1,94 @@
 /// The members of an object being written.
+//
+// Like `TapeKeyedContainer` it holds its encoder only where nobody else does.
 struct StreamKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    private let encoder: StreamEncoder
+    private let reference: Unmanaged<StreamEncoder>
+    private let owner: StreamEncoder?
+    private let sink: ByteSink
+    /// What is known of the keys' texts, if they can be told apart quickly.
+    private let keys: UnsafeMutablePointer<KnownKey>?
 
-    init(_ encoder: StreamEncoder) { self.encoder = encoder }
+    /// A container of an object that `encoder` outlives.
+    init(of encoder: StreamEncoder) { self.init(encoder, owner: nil) }
 
-    var codingPath: [any CodingKey] { encoder.codingPath }
+    /// A container of an object that holds its encoder.
+    init(holding encoder: StreamEncoder) { self.init(encoder, owner: encoder) }
 
-    private var session: EncodingSession { encoder.session }
-    private var sink: ByteSink { encoder.sink }
+    private init(_ encoder: StreamEncoder, owner: StreamEncoder?) {
+        reference = Unmanaged.passUnretained(encoder)
+        self.owner = owner
+        sink = encoder.sink
+        keys = encoder.session.knownKeys(of: Key.self, areConverted: encoder.convertsKeys)
+    }
+
+    @inline(__always)
+    private func with<R>(_ body: (StreamEncoder) throws -> R) rethrows -> R {
+        try reference._withUnsafeGuaranteedRef(body)
+    }
+
+    var codingPath: [any CodingKey] { with { $0.codingPath } }
+
+    /// Writes a key; gives where the member began.
+    @inline(__always)
+    private func begin(_ key: Key, _ encoder: StreamEncoder) -> Int {
+        if let keys, let index = KnownKey.index(key) {
+            return encoder.beginMember(key, known: keys + index)
+        }
+        return encoder.beginMember(key, known: nil)
+    }
 
     /// Writes a member; what a failed one has left behind is taken back.
     @inline(__always)
-    private func member(_ key: Key, _ write: () throws -> Void) throws {
-        let mark = encoder.beginMember(key)
-        do {
-            try write()
-        } catch {
-            encoder.takeBack(to: mark)
-            throw error
+    private func member(_ key: Key, _ write: (StreamEncoder) throws -> Void) throws {
+        try with { encoder in
+            let mark = begin(key, encoder)
+            do {
+                try write(encoder)
+            } catch {
+                encoder.takeBack(to: mark)
+                throw error
+            }
         }
     }
 
-    private func path(_ key: Key) -> [any CodingKey] { codingPath + [key] }
-
     func encodeNil(forKey key: Key) throws {
-        _ = encoder.beginMember(key)
+        with { _ = begin(key, $0) }
         sink.write("null")
     }
 
     func encode(_ value: Bool, forKey key: Key) throws {
-        _ = encoder.beginMember(key)
-        encoder.write(value)
+        with { encoder in
+            _ = begin(key, encoder)
+            encoder.write(value)
+        }
     }
 
     func encode(_ value: String, forKey key: Key) throws {
-        _ = encoder.beginMember(key)
-        encoder.write(value)
+        with { encoder in
+            _ = begin(key, encoder)
+            encoder.write(value)
+        }
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
-        try member(key) { try session.write(floating: value, to: sink) { path(key) } }
+        try member(key) { encoder in
+            try encoder.session.write(floating: value, to: sink) { encoder.codingPath + [key] }
+        }
     }
 
     func encode(_ value: Float, forKey key: Key) throws {
-        try member(key) { try session.write(floating: value, to: sink) { path(key) } }
+        try member(key) { encoder in
+            try encoder.session.write(floating: value, to: sink) { encoder.codingPath + [key] }
+        }
     }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        try member(key) { try encoder.encode(value, key: key, position: 0) }
+        try member(key) { try $0.encode(value, key: key, position: 0) }
     }
 
     @inline(__always)
     private func integer(_ value: some FixedWidthInteger, _ key: Key) {
-        _ = encoder.beginMember(key)
+        with { _ = begin(key, $0) }
         sink.write(integer: value)
     }
 
@@ -71,26 +107,24 @@ struct StreamKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     // MARK: - Nested containers
 
+    private func later(_ key: some CodingKey) -> StreamEncoder {
+        with { encoder in
+            _ = encoder.beginMember(key, known: nil)
+            return encoder.laterEncoder(key: key)
+        }
+    }
+
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        _ = encoder.beginMember(key)
-        return encoder.laterEncoder(key: key).container(keyedBy: type)
+        later(key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        _ = encoder.beginMember(key)
-        return encoder.laterEncoder(key: key).unkeyedContainer()
+        later(key).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder {
-        let key = PlainKey("super")
-        _ = encoder.beginMember(key)
-        return encoder.laterEncoder(key: key)
-    }
+    func superEncoder() -> any Encoder { later(PlainKey("super")) }
 
-    func superEncoder(forKey key: Key) -> any Encoder {
-        _ = encoder.beginMember(key)
-        return encoder.laterEncoder(key: key)
-    }
+    func superEncoder(forKey key: Key) -> any Encoder { later(key) }
 }

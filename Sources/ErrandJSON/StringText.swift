@@ -1,12 +1,10 @@
 /// From the bytes of a checked string to its text.
 extension Tape {
     /// The text of the string at `index`.
-    @inline(__always)
+    @_effects(releasenone) @usableFromInline
     func string(at index: Int) -> String {
         let text = text(at: index)
-        if words[index] >> 60 == Word.Kind.string.rawValue {
-            return String(decoding: text, as: UTF8.self)
-        }
+        if words[index] >> 60 == Word.Kind.string.rawValue { return StringText.string(text) }
         return StringText.unescaped(text)
     }
 
@@ -14,7 +12,8 @@ extension Tape {
     func unescapedBytes(at index: Int) -> [UInt8] {
         let text = text(at: index)
         guard kind(at: index) == .escaped else { return Array(text) }
-        return [UInt8](unsafeUninitializedCapacity: text.count) { buffer, count in
+        return [UInt8](unsafeUninitializedCapacity: text.count + StringText.slack) {
+            buffer, count in
             count = StringText.unescape(text, into: buffer)
         }
     }
@@ -76,49 +75,75 @@ enum Bytes {
 
 /// Resolving escapes that the parser has checked.
 enum StringText {
-    @inline(never)
-    static func unescaped(_ text: UnsafeBufferPointer<UInt8>) -> String {
-        String(unsafeUninitializedCapacity: text.count) { unescape(text, into: $0) }
+    /// Bytes that the parser has checked as a string, which does not check them again.
+    @inline(__always)
+    static func string(_ text: UnsafeBufferPointer<UInt8>) -> String {
+        #if canImport(Darwin)
+            String(decoding: text, as: UTF8.self)
+        #else
+            String(
+                copying: UTF8Span(
+                    unchecked: Span(_unsafeElements: text), isKnownASCII: isASCII(text)))
+        #endif
     }
 
+    @inline(__always)
+    private static func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let base = text.baseAddress else { return true }
+        let count = text.count
+        var marks: UInt64 = 0
+        var offset = 0
+        while offset &+ 8 <= count {
+            marks |= UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self)
+            offset &+= 8
+        }
+        while offset < count {
+            marks |= UInt64(base[offset])
+            offset &+= 1
+        }
+        return marks & 0x8080_8080_8080_8080 == 0
+    }
+
+    @inline(never)
+    static func unescaped(_ text: UnsafeBufferPointer<UInt8>) -> String {
+        let capacity = text.count + slack
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
+            let count = unescape(text, into: buffer)
+            return string(UnsafeBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    /// How much longer than its text a buffer must be.
+    static let slack = 8
+
     /// Writes `text` without its escapes and tells how many bytes that took; never more than
-    /// `text` has.
+    /// `text` has, but the buffer must have room for `slack` more.
     static func unescape(
         _ text: UnsafeBufferPointer<UInt8>, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
         guard let source = text.baseAddress, let target = buffer.baseAddress else { return 0 }
-        var read = 0
-        var written = 0
-        while read < text.count {
-            // The text's own padding or closing quote allows to read, not to write, beyond it.
-            while read &+ 8 <= text.count {
-                let word = UnsafeRawPointer(source + read).loadUnaligned(as: UInt64.self)
-                UnsafeMutableRawPointer(target + written).storeBytes(of: word, as: UInt64.self)
-                let slashes = UInt64(littleEndian: word) ^ 0x5C5C_5C5C_5C5C_5C5C
-                let marks =
-                    (slashes &- 0x0101_0101_0101_0101) & ~slashes & 0x8080_8080_8080_8080
-                let plain = marks.trailingZeroBitCount &>> 3
-                read &+= plain
-                written &+= plain
-                if plain < 8 { break }
-            }
-            if read == text.count { break }
-            let byte = source[read]
-            if byte != UInt8(ascii: "\\") {
-                target[written] = byte
-                read += 1
-                written += 1
-                continue
-            }
-            if source[read + 1] == UInt8(ascii: "u") {
-                read += append(escapeAt: source + read, to: target, &written)
+        let end = source + text.count
+        var read = source
+        var write = target
+        while true {
+            // Words may be read beyond the text, into the tape's padding at the furthest.
+            let word = UnsafeRawPointer(read).loadUnaligned(as: UInt64.self)
+            UnsafeMutableRawPointer(write).storeBytes(of: word, as: UInt64.self)
+            let slashes = UInt64(littleEndian: word) ^ 0x5C5C_5C5C_5C5C_5C5C
+            let marks = (slashes &- 0x0101_0101_0101_0101) & ~slashes & 0x8080_8080_8080_8080
+            let plain = marks.trailingZeroBitCount &>> 3
+            if plain >= end - read { return write - target + (end - read) }
+            read += plain
+            write += plain
+            if plain == 8 { continue }
+            if read[1] == UInt8(ascii: "u") {
+                read += append(escapeAt: read, to: &write)
             } else {
-                target[written] = simpleEscape(source[read + 1])
+                write.pointee = simpleEscape(read[1])
                 read += 2
-                written += 1
+                write += 1
             }
         }
-        return written
     }
 
     private static func simpleEscape(_ letter: UInt8) -> UInt8 {
@@ -134,8 +159,7 @@ enum StringText {
 
     /// Writes the scalar that a `\u` escape, or a pair of them, stands for; tells its length.
     private static func append(
-        escapeAt at: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>,
-        _ written: inout Int
+        escapeAt at: UnsafePointer<UInt8>, to target: inout UnsafeMutablePointer<UInt8>
     ) -> Int {
         var scalar = Scan.hex4(at + 2) ?? 0xFFFD
         var length = 6
@@ -143,25 +167,25 @@ enum StringText {
             scalar = 0x10000 + (scalar & 0x3FF) << 10 + ((Scan.hex4(at + 8) ?? 0) & 0x3FF)
             length = 12
         }
-        let put = { (byte: UInt32, written: inout Int) in
-            target[written] = UInt8(truncatingIfNeeded: byte)
-            written += 1
+        let put = { (byte: UInt32, target: inout UnsafeMutablePointer<UInt8>) in
+            target.pointee = UInt8(truncatingIfNeeded: byte)
+            target += 1
         }
         switch scalar {
         case 0..<0x80:
-            put(scalar, &written)
+            put(scalar, &target)
         case 0x80..<0x800:
-            put(0xC0 | scalar >> 6, &written)
-            put(0x80 | scalar & 0x3F, &written)
+            put(0xC0 | scalar >> 6, &target)
+            put(0x80 | scalar & 0x3F, &target)
         case 0x800..<0x10000:
-            put(0xE0 | scalar >> 12, &written)
-            put(0x80 | scalar >> 6 & 0x3F, &written)
-            put(0x80 | scalar & 0x3F, &written)
+            put(0xE0 | scalar >> 12, &target)
+            put(0x80 | scalar >> 6 & 0x3F, &target)
+            put(0x80 | scalar & 0x3F, &target)
         default:
-            put(0xF0 | scalar >> 18, &written)
-            put(0x80 | scalar >> 12 & 0x3F, &written)
-            put(0x80 | scalar >> 6 & 0x3F, &written)
-            put(0x80 | scalar & 0x3F, &written)
+            put(0xF0 | scalar >> 18, &target)
+            put(0x80 | scalar >> 12 & 0x3F, &target)
+            put(0x80 | scalar >> 6 & 0x3F, &target)
+            put(0x80 | scalar & 0x3F, &target)
         }
         return length
     }

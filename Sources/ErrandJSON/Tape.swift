@@ -3,16 +3,24 @@
 /// The words stand in document order. A string, number or literal has one word: its kind, its
 /// length and its offset in the bytes. An array or object has two: kind and offset, then the
 /// number of its elements (or members) and the index just past its last word. A member is its
-/// key's word followed by its value's. Nothing is decoded before somebody asks.
+/// key's word followed by its value's. Nothing is decoded before somebody asks. The first word
+/// says that there is no value, so that index 0 stands for one that is not found; the document's
+/// value is at index 1.
+///
+/// What reads words is inlinable: only then do the loops of a user's module walk through values
+/// without counting references for each.
 //
 // @unchecked: both buffers are filled before `init` returns and only read from then on.
-final class Tape: @unchecked Sendable {
+@usableFromInline final class Tape: @unchecked Sendable {
     /// The document, followed by `padding` zero bytes that let scanners read ahead.
-    let bytes: UnsafePointer<UInt8>
+    @usableFromInline let bytes: UnsafePointer<UInt8>
     let byteCount: Int
-    /// The words, followed by one more: a null to point to where a value is missing.
-    let words: UnsafePointer<UInt64>
+    /// The words, followed by one more: a null to point to where a decoder misses a value.
+    @usableFromInline let words: UnsafePointer<UInt64>
     let wordCount: Int
+
+    /// The index of the document's value.
+    static let root = 1
 
     /// How many zero bytes follow every document.
     static let padding = 64
@@ -44,18 +52,18 @@ final class Tape: @unchecked Sendable {
     }()
 
     /// The kind of the value whose first word is at `index`.
-    @inline(__always)
+    @inlinable @inline(__always)
     func kind(at index: Int) -> Word.Kind { Word.kind(words[index]) }
 
     /// The index just past the value at `index`.
-    @inline(__always)
+    @inlinable @inline(__always)
     func end(of index: Int) -> Int {
         words[index] >> 60 >= Word.Kind.array.rawValue
             ? Word.end(words[index + 1]) : index + 1
     }
 
     /// The bytes of the string, number or literal at `index`; a string's without its quotes.
-    @inline(__always)
+    @inlinable @inline(__always)
     func text(at index: Int) -> UnsafeBufferPointer<UInt8> {
         let word = words[index]
         return UnsafeBufferPointer(start: bytes + Word.offset(word), count: Word.length(word))
@@ -63,9 +71,9 @@ final class Tape: @unchecked Sendable {
 }
 
 /// The layout of a tape's words.
-enum Word {
+@usableFromInline enum Word {
     /// What a value is; containers come last so that one comparison finds them.
-    enum Kind: UInt64 {
+    @usableFromInline enum Kind: UInt64 {
         case absent, null, `false`, `true`
         /// A number without fraction and exponent.
         case integer
@@ -81,36 +89,36 @@ enum Word {
     /// The longest text one word can describe.
     static let maximumLength = 1 << 28 - 1
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func make(_ kind: Kind, length: Int, offset: Int) -> UInt64 {
         kind.rawValue << 60 | UInt64(truncatingIfNeeded: length) << 32
             | UInt64(truncatingIfNeeded: offset)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func kind(_ word: UInt64) -> Kind {
         // The tag of a case is its place in the list, and so is its raw value; only `make` writes
         // words. `Kind(rawValue:)` would be a call and a search for every value that is visited.
         unsafeBitCast(UInt8(truncatingIfNeeded: word >> 60), to: Kind.self)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func length(_ word: UInt64) -> Int {
         Int(truncatingIfNeeded: word >> 32 & 0x0FFF_FFFF)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func offset(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & 0xFFFF_FFFF) }
 
     /// The second word of a container.
-    @inline(__always)
+    @inlinable @inline(__always)
     static func extent(count: Int, end: Int) -> UInt64 {
         UInt64(truncatingIfNeeded: count) << 32 | UInt64(truncatingIfNeeded: end) & 0xFFFF_FFFF
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func count(_ extent: UInt64) -> Int { Int(truncatingIfNeeded: extent >> 32) }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func end(_ extent: UInt64) -> Int { Int(truncatingIfNeeded: extent & 0xFFFF_FFFF) }
 }

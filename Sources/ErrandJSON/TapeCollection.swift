@@ -13,42 +13,85 @@ extension Array: TapeCollection where Element: Decodable {
     static func decode(
         at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
     ) throws -> [Element] {
-        let session = parent.session
         guard parent.words[index] >> 60 == Word.Kind.array.rawValue else {
-            throw session.mismatch(
-                [Any].self, at: index, parent.path(key, position))
+            throw parent.session.mismatch([Any].self, at: index, parent.path(key, position))
         }
-        let count = Word.count(parent.words[index + 1])
+        // Bit casts to the same type, which only these lines know by its name.
+        if Element.self == Double.self {
+            let items = try parent.scalars(at: index, key, position) { try $0.double(at: $1, $2) }
+            return unsafeBitCast(items, to: [Element].self)
+        }
+        if Element.self == Int.self {
+            let items = try parent.scalars(at: index, key, position) {
+                try $0.integer(Int.self, at: $1, $2)
+            }
+            return unsafeBitCast(items, to: [Element].self)
+        }
+        if Element.self == String.self {
+            let items = try parent.scalars(at: index, key, position) { try $0.string(at: $1, $2) }
+            return unsafeBitCast(items, to: [Element].self)
+        }
+        return try parent.child(index, key: key, position: position).items()
+    }
+}
+
+extension TapeDecoder {
+    /// Reads the items, which need no decoder, of an array below this value.
+    @inline(__always)
+    fileprivate func scalars<T>(
+        at index: Int, _ key: (any CodingKey)?, _ position: Int,
+        _ read: (DecodingSession, Int, DecodingSession.Path) throws -> T
+    ) throws -> [T] {
+        let count = Word.count(words[index + 1])
+        return try [T](unsafeUninitializedCapacity: count) { buffer, filled in
+            guard let base = buffer.baseAddress else { return }
+            var place = index + 2
+            while filled < count {
+                let item = filled
+                try (base + filled).initialize(
+                    to: read(session, place) {
+                        self.path(key, position) + [PlainKey(index: item)]
+                    })
+                filled &+= 1
+                place = end(of: place)
+            }
+        }
+    }
+
+    /// Decodes the items of this array, whatever their type.
+    fileprivate func items<Element: Decodable>() throws -> [Element] {
+        let count = Word.count(words[index + 1])
         return try [Element](unsafeUninitializedCapacity: count) { buffer, filled in
             guard let base = buffer.baseAddress else { return }
-            func path() -> [any CodingKey] {
-                parent.path(key, position) + [PlainKey(index: filled)]
-            }
-            @inline(__always)
-            func fill<T>(_ read: (Int) throws -> T) rethrows {
-                let base = UnsafeMutableRawPointer(base).assumingMemoryBound(to: T.self)
-                var place = index + 2
-                while filled < count {
-                    (base + filled).initialize(to: try read(place))
-                    filled &+= 1
-                    place = parent.end(of: place)
+            let record = session.record(of: Element.self)
+            let isPlain =
+                record.pointee.collection == nil && !record.pointee.isFoundations
+                && Element.self != Bool.self
+            var place = index + 2
+            while filled < count {
+                if isPlain {
+                    var decoder = try spareChild(record, place, key: nil, position: filled)
+                    defer { release(&decoder, to: record) }
+                    try (base + filled).initialize(to: Element(from: decoder))
+                } else if let collection = record.pointee.collection {
+                    try put(collection, at: place, position: filled, into: base + filled)
+                } else {
+                    try (base + filled).initialize(
+                        to: decode(Element.self, at: place, key: nil, position: filled))
                 }
-            }
-            if Element.self == Double.self {
-                try fill { try session.double(at: $0, path) }
-            } else if Element.self == Int.self {
-                try fill { try session.integer(Int.self, at: $0, path) }
-            } else if Element.self == String.self {
-                try fill { try session.string(at: $0, path) }
-            } else {
-                let child = try parent.child(index, key: key, position: position)
-                var spare: TapeDecoder?
-                try fill { place in
-                    try child.decode(
-                        Element.self, at: place, position: filled, reusing: &spare)
-                }
+                filled &+= 1
+                place = end(of: place)
             }
         }
+    }
+
+    /// Decodes an item that is a collection straight to its place.
+    @inline(__always)
+    private func put<C: TapeCollection>(
+        _ type: C.Type, at place: Int, position: Int, into slot: UnsafeMutableRawPointer
+    ) throws {
+        let item = try type.decode(at: place, in: self, key: nil, position: position)
+        slot.initializeMemory(as: C.self, to: item)
     }
 }
 
@@ -64,7 +107,7 @@ extension Dictionary: TapeCollection where Key == String, Value: Decodable {
         let child = try parent.child(index, key: key, position: position)
         var values = [String: Value](minimumCapacity: Word.count(tape.words[index + 1]))
         var place = index + 2
-        while place < child.stop {
+        while place < child.cursor.stop {
             let name = tape.string(at: place)
             if values[name] == nil {
                 values[name] = try child.decode(
@@ -73,24 +116,5 @@ extension Dictionary: TapeCollection where Key == String, Value: Decodable {
             place = tape.end(of: place + 1)
         }
         return values
-    }
-}
-
-extension DecodingSession {
-    /// The type as a collection, if it is one; remembered, because the cast is slow.
-    @inline(__always)
-    func collection<T>(_ type: T.Type) -> (any TapeCollection.Type)? {
-        let wanted = ObjectIdentifier(type)
-        for index in 0..<knownTypes.count where knownTypes[index].type == wanted {
-            return knownTypes[index].collection
-        }
-        return remember(type)
-    }
-
-    @inline(never)
-    private func remember<T>(_ type: T.Type) -> (any TapeCollection.Type)? {
-        let collection = type as? any TapeCollection.Type
-        if knownTypes.count < 32 { knownTypes.append((ObjectIdentifier(type), collection)) }
-        return collection
     }
 }

@@ -5,25 +5,29 @@
 final class TapeDecoder: Decoder {
     let session: DecodingSession
     @exclusivity(unchecked) private(set) var index: Int
-    let parent: TapeDecoder?
+    /// The decoder around, which is alive while this one decodes; `owner` holds it beyond that.
+    @exclusivity(unchecked) private(set) unowned(unsafe) var parent: TapeDecoder?
+    @exclusivity(unchecked) private var owner: TapeDecoder?
     /// The key under which the value stands; for items of arrays the position counts instead.
-    let key: (any CodingKey)?
+    @exclusivity(unchecked) private(set) var key: (any CodingKey)?
     @exclusivity(unchecked) private(set) var position: Int
-    let depth: Int
+    @exclusivity(unchecked) private(set) var depth: Int
     /// Whether the value's keys are taken as they are, because they are data of a dictionary.
     let keepsKeys: Bool
 
     /// The session's tape, without the detour.
     let words: UnsafePointer<UInt64>
     let bytes: UnsafePointer<UInt8>
-    /// The index just past the last member of an object.
-    @exclusivity(unchecked) private(set) var stop: Int
-    /// The member behind the last one found; all containers of this value share it.
-    @exclusivity(unchecked) var next: Int
-    /// How many members have been looked at in vain.
-    @exclusivity(unchecked) var skipped = 0
+    /// The place in an object's members; all containers of this value share it.
+    @exclusivity(unchecked) var cursor: MemberCursor
     /// Converted or many keys, made when a container first needs them.
     @exclusivity(unchecked) var table: [String: Int]?
+
+    /// Whether the decoder is used again for other values, see `DecoderReuse.swift`.
+    @exclusivity(unchecked) var isReused = false
+    /// The keyed container given out, and the type of its keys.
+    @exclusivity(unchecked) var container: AnyObject?
+    @exclusivity(unchecked) var containerKey: ObjectIdentifier?
 
     convenience init(_ session: DecodingSession, _ index: Int) {
         self.init(session, index, parent: nil, key: nil, position: 0, depth: 0, keepsKeys: false)
@@ -46,16 +50,38 @@ final class TapeDecoder: Decoder {
         self.session = session
         self.index = index
         self.parent = parent
+        self.owner = parent
         self.key = key
         self.position = position
         self.keepsKeys = keepsKeys
         self.depth = depth
         words = session.tape.words
         bytes = session.tape.bytes
-        next = index + 2
-        let isObject = words[index] >> 60 == Word.Kind.object.rawValue
-        stop = isObject ? Word.end(words[index + 1]) : 0
+        cursor = MemberCursor(tape: session.tape, object: index)
     }
+
+    /// Makes a decoder that is used again ready for a value below `parent`.
+    @inline(__always)
+    func restart(
+        at index: Int, below parent: TapeDecoder, key: (any CodingKey)?, position: Int
+    ) {
+        self.parent = parent
+        depth = parent.depth &+ 1
+        self.key = key
+        restart(at: index, position: position)
+    }
+
+    /// Makes it ready for the next item of the same array.
+    @inline(__always)
+    func restart(at index: Int, position: Int) {
+        self.index = index
+        self.position = position
+        cursor = MemberCursor(tape: session.tape, object: index)
+        if table != nil { table = nil }
+    }
+
+    /// Holds the decoder around from now on, or does without.
+    func hold(parent isHeld: Bool) { owner = isHeld ? parent : nil }
 
     @inline(__always)
     func isNull(at place: Int) -> Bool { words[place] >> 60 == Word.Kind.null.rawValue }
@@ -83,7 +109,7 @@ final class TapeDecoder: Decoder {
     func path(_ last: some CodingKey) -> [any CodingKey] { codingPath + [last] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(try TapeKeyedContainer<Key>(self))
+        try keyedContainer(type)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -117,47 +143,21 @@ final class TapeDecoder: Decoder {
             let value = try session.double(at: index) { self.path(key, position) }
             return unsafeBitCast(value, to: T.self)
         }
-        if let collection = session.collection(type) {
+        let record = session.record(of: type)
+        if let collection = record.pointee.collection {
             return try decodeCollection(collection, at: index, key, position)
         }
-        let child = try child(index, key: key, position: position)
-        if session.foundation.handles(type) { return try session.foundation.decode(type, child) }
+        if record.pointee.isFoundations {
+            let child = try child(index, key: key, position: position)
+            return try session.foundation.decode(type, child)
+        }
+        var child = try spareChild(record, index, key: key, position: position)
+        defer { release(&child, to: record) }
         return try T(from: child)
     }
 
-    /// Decodes an item of an array, with the decoder of the item before if nobody kept it.
     @inline(__always)
-    func decode<T: Decodable>(
-        _ type: T.Type, at index: Int, position: Int, reusing spare: inout TapeDecoder?
-    ) throws -> T {
-        guard isKnownUniquelyReferenced(&spare), let decoder = spare else {
-            if type == Bool.self || session.collection(type) != nil
-                || session.foundation.handles(type)
-            {
-                return try decode(type, at: index, key: nil, position: position)
-            }
-            let child = try child(index, key: nil, position: position)
-            spare = child
-            return try T(from: child)
-        }
-        decoder.restart(at: index, position: position)
-        return try T(from: decoder)
-    }
-
-    /// Makes a decoder ready for the next item of the same array.
-    @inline(__always)
-    private func restart(at index: Int, position: Int) {
-        self.index = index
-        self.position = position
-        next = index + 2
-        let isObject = words[index] >> 60 == Word.Kind.object.rawValue
-        stop = isObject ? Word.end(words[index + 1]) : 0
-        skipped = 0
-        table = nil
-    }
-
-    @inline(__always)
-    private func decodeCollection<C: TapeCollection, T>(
+    func decodeCollection<C: TapeCollection, T>(
         _ type: C.Type, at index: Int, _ key: (any CodingKey)?, _ position: Int
     ) throws -> T {
         // The cast is to the same type, which only the caller knows by this name.
@@ -172,7 +172,7 @@ final class TapeDecoder: Decoder {
         return TapeDecoder(self, index, key: key, position: position)
     }
 
-    private func tooDeep() -> DecodingError {
+    func tooDeep() -> DecodingError {
         .dataCorrupted(
             .init(codingPath: codingPath, debugDescription: "The value is nested too deeply."))
     }

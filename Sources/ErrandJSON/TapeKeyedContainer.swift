@@ -1,57 +1,48 @@
 /// The members of an object, for a type that names its keys.
+//
+// Containers are copied for every key by the standard library, so this one holds its decoder only
+// where nobody else does.
 struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let decoder: TapeDecoder
+    private let reference: Unmanaged<TapeDecoder>
+    private let owner: TapeDecoder?
 
-    init(_ decoder: TapeDecoder) throws {
-        guard decoder.words[decoder.index] >> 60 == Word.Kind.object.rawValue else {
-            throw decoder.session.mismatch(
-                [String: Any].self, at: decoder.index, decoder.codingPath)
-        }
-        self.decoder = decoder
-        decoder.prepareKeys()
+    /// A container of an object that `decoder` outlives.
+    init(of decoder: TapeDecoder) {
+        reference = Unmanaged.passUnretained(decoder)
+        owner = nil
     }
 
-    var codingPath: [any CodingKey] { decoder.codingPath }
-    var allKeys: [Key] { decoder.memberKeys().compactMap { Key(stringValue: $0) } }
+    /// A container of an object that holds its decoder.
+    init(holding decoder: TapeDecoder) {
+        reference = Unmanaged.passUnretained(decoder)
+        owner = decoder
+    }
 
-    func contains(_ key: Key) -> Bool { decoder.find(key.stringValue) != nil }
-
-    /// The index of the value under `key`.
     @inline(__always)
-    private func place(_ key: Key) throws -> Int {
-        guard let place = decoder.find(key.stringValue) else { throw missing(key) }
-        return place
+    private func with<R>(_ body: (TapeDecoder) throws -> R) rethrows -> R {
+        try reference._withUnsafeGuaranteedRef(body)
     }
 
-    /// The index of the value under `key` if there is one that is not null.
-    @inline(__always)
-    private func placeIfPresent(_ key: Key) -> Int? {
-        guard let place = decoder.find(key.stringValue) else { return nil }
-        return decoder.isNull(at: place) ? nil : place
-    }
+    var codingPath: [any CodingKey] { with { $0.codingPath } }
+    var allKeys: [Key] { with { $0.memberKeys() }.compactMap { Key(stringValue: $0) } }
 
-    @inline(never)
-    private func missing(_ key: Key) -> DecodingError {
-        .keyNotFound(
-            key,
-            .init(
-                codingPath: codingPath,
-                debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
-    }
+    func contains(_ key: Key) -> Bool { with { $0.find(key.stringValue) != nil } }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        decoder.isNull(at: try place(key))
+        try with { $0.isNull(at: try $0.place(key)) }
     }
 
     // MARK: - Any type
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoder.decode(type, at: try place(key), key: key, position: 0)
+        try with { try $0.decode(type, at: try $0.place(key), key: key, position: 0) }
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let place = placeIfPresent(key) else { return nil }
-        return try decoder.decode(type, at: place, key: key, position: 0)
+        try with { decoder in
+            guard let place = decoder.placeIfPresent(key) else { return nil }
+            return try decoder.decode(type, at: place, key: key, position: 0)
+        }
     }
 
     // MARK: - Nested containers
@@ -59,66 +50,72 @@ struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        try TapeDecoder(decoder, try place(key), key: key).container(keyedBy: type)
+        try with { try TapeDecoder($0, try $0.place(key), key: key).container(keyedBy: type) }
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try TapeDecoder(decoder, try place(key), key: key).unkeyedContainer()
+        try with { try TapeDecoder($0, try $0.place(key), key: key).unkeyedContainer() }
     }
 
-    func superDecoder() throws -> any Decoder {
-        decoder.superDecoder(PlainKey("super"))
-    }
+    func superDecoder() throws -> any Decoder { with { $0.superDecoder(PlainKey("super")) } }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder { decoder.superDecoder(key) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { with { $0.superDecoder(key) } }
 
     // MARK: - Scalars
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        try decoder.session.bool(at: try place(key)) { decoder.path(key) }
+        try with { coder in try coder.session.bool(at: try coder.place(key)) { coder.path(key) } }
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        try decoder.session.string(at: try place(key)) { decoder.path(key) }
+        try with { coder in try coder.session.string(at: try coder.place(key)) { coder.path(key) } }
     }
 
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        try decoder.session.double(at: try place(key)) { decoder.path(key) }
+        try with { coder in try coder.session.double(at: try coder.place(key)) { coder.path(key) } }
     }
 
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try decoder.session.float(at: try place(key)) { decoder.path(key) }
+        try with { coder in try coder.session.float(at: try coder.place(key)) { coder.path(key) } }
+    }
+
+    /// Reads a value unless it is missing or null.
+    @inline(__always)
+    private func ifPresent<T>(
+        _ key: Key, _ read: (DecodingSession, Int, DecodingSession.Path) throws -> T
+    ) rethrows -> T? {
+        try with { decoder in
+            guard let place = decoder.placeIfPresent(key) else { return nil }
+            return try read(decoder.session, place) { decoder.path(key) }
+        }
     }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        guard let place = placeIfPresent(key) else { return nil }
-        return try decoder.session.bool(at: place) { decoder.path(key) }
+        try ifPresent(key) { try $0.bool(at: $1, $2) }
     }
 
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        guard let place = placeIfPresent(key) else { return nil }
-        return try decoder.session.string(at: place) { decoder.path(key) }
+        try ifPresent(key) { try $0.string(at: $1, $2) }
     }
 
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        guard let place = placeIfPresent(key) else { return nil }
-        return try decoder.session.double(at: place) { decoder.path(key) }
+        try ifPresent(key) { try $0.double(at: $1, $2) }
     }
 
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        guard let place = placeIfPresent(key) else { return nil }
-        return try decoder.session.float(at: place) { decoder.path(key) }
+        try ifPresent(key) { try $0.float(at: $1, $2) }
     }
 
     @inline(__always)
     private func integer<T: FixedWidthInteger>(_ type: T.Type, _ key: Key) throws -> T {
-        try decoder.session.integer(type, at: try place(key)) { decoder.path(key) }
+        try with { coder in
+            try coder.session.integer(type, at: try coder.place(key)) { coder.path(key) }
+        }
     }
 
     @inline(__always)
     private func integerIfPresent<T: FixedWidthInteger>(_ type: T.Type, _ key: Key) throws -> T? {
-        guard let place = placeIfPresent(key) else { return nil }
-        return try decoder.session.integer(type, at: place) { decoder.path(key) }
+        try ifPresent(key) { try $0.integer(type, at: $1, $2) }
     }
 
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }

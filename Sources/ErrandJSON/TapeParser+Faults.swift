@@ -89,7 +89,7 @@ extension TapeParser {
 extension Tape {
     /// The offset of the first key that its object has already had.
     func firstDuplicateKey() -> Int? {
-        var index = 0
+        var index = Tape.root
         while index < wordCount {
             if kind(at: index) == .object, let offset = duplicateKey(inObjectAt: index) {
                 return offset

@@ -36,6 +36,8 @@ struct TapeParser {
         words = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
         free = words
         limit = words + capacity
+        free.pointee = Word.make(.absent, length: 0, offset: 0)
+        free += 1
     }
 
     /// How many words have been written.

@@ -50,9 +50,9 @@ import Testing
         try await world.with(Posting()).send()
         #expect(
             world.events.names == [
-                "started", "adapted", "cacheMiss", "attemptStarted", "headReceived",
-                "requestBodySent",
-                "bodyReceived", "validated", "phase", "phase", "attemptEnded", "ended",
+                "started", "adapted", "cacheMiss", "attemptStarted", "transferStarted",
+                "headReceived", "phase", "phase", "requestBodySent", "bodyReceived",
+                "transferEnded", "validated", "attemptEnded", "ended",
             ])
     }
 

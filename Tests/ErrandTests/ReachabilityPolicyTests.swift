@@ -3,6 +3,7 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ReachabilityPolicyTests {
+    private static let cut = RequestError(.connectionLost, stage: .transport, "The line was cut.")
     private let network = NetworkStatusHub(NetworkStatus(.none))
 
     @Test func failFastFailsAtOnceWithAType() async {
@@ -49,6 +50,50 @@ import Testing
         #expect(try await world(.ignore).with(Plain("x")).send().status == 200)
     }
 
+    @Test func anEndpointHasTheLastWord() async throws {
+        let error = await #expect(throws: RequestError.self) {
+            try await self.world(.ignore).with(Careful(.failFast)).send()
+        }
+        #expect(error?.code == .offline)
+        #expect(try await self.world(.failFast).with(Careful(.ignore)).send().status == 200)
+        let world = self.world(.failFast)
+        let task = world.agent.start(Careful(.waitForConnectivity).describe())
+        _ = try await world.events.next {
+            if case .waitingForConnectivity = $0.kind { true } else { false }
+        }
+        network.update(NetworkStatus(.wired))
+        #expect(try await task.response().status == 200)
+    }
+
+    @Test func whatTheNetworksEndBrokeIsSentAgainWhenItIsBack() async throws {
+        let world = world(.waitForConnectivity)
+        network.update(NetworkStatus(.wifi))
+        world.transport.on(.get, "/cut", .failure(Self.cut), .json("{}"))
+        let task = world.agent.start(Careful(nil, "cut", attempts: 2).describe())
+        try await world.clock.untilSleeping()
+        network.update(NetworkStatus(.none))
+        world.clock.advance(by: .seconds(1))
+        _ = try await world.events.next {
+            if case .waitingForConnectivity = $0.kind { true } else { false }
+        }
+        #expect(world.transport.requests.count == 1)
+        network.update(NetworkStatus(.wifi))
+        #expect(try await task.response().attempts == 2)
+    }
+
+    @Test func theErrorOfAnEndedNetworkSaysWhatWentBefore() async throws {
+        let world = world(.failFast)
+        network.update(NetworkStatus(.wifi))
+        world.transport.on(.get, "/cut", .failure(Self.cut))
+        let task = world.agent.start(Careful(nil, "cut", attempts: 2).describe())
+        try await world.clock.untilSleeping()
+        network.update(NetworkStatus(.none))
+        world.clock.advance(by: .seconds(1))
+        let error = await #expect(throws: RequestError.self) { try await task.response() }
+        #expect(error?.code == .offline && error?.attempts == 1)
+        #expect((error?.underlying as? RequestError)?.code == .connectionLost)
+    }
+
     private func world(_ policy: ConnectivityPolicy) -> World {
         let world = World {
             $0.reachability = network
@@ -57,4 +102,20 @@ import Testing
         world.transport.on(nil, nil, .json("{}"))
         return world
     }
+}
+
+private final class Careful: BaseRequest {
+    private let policy: ConnectivityPolicy?
+    private let path: String
+    private let attempts: Int
+
+    init(_ policy: ConnectivityPolicy?, _ path: String = "x", attempts: Int = 1) {
+        self.policy = policy
+        self.path = path
+        self.attempts = attempts
+    }
+
+    override var url: String { path }
+    override var connectivityPolicy: ConnectivityPolicy? { policy }
+    override var retryPolicy: RetryPolicy? { .attempts(attempts) }
 }

@@ -86,6 +86,81 @@ import Testing
         _ = try await second.response()
     }
 
+    @Test func noPlaceIsHeldDuringAPauseBeforeAnotherAttempt() async throws {
+        let world = World {
+            $0.limits = RequestLimits(total: 1, waiting: 1)
+            $0.retryPolicy = .attempts(2)
+        }
+        world.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable), .json("{}"))
+        world.transport.on(.get, "/y", .json("{}"))
+        let first = world.agent.start(Plain("x").describe())
+        try await world.clock.untilSleeping()
+        #expect(try await world.with(Plain("y")).send().status == 200)
+        world.clock.advance(by: .seconds(1))
+        #expect(try await first.response().attempts == 2)
+        #expect(world.events.names.count { $0 == "dequeued" } == 3)
+    }
+
+    @Test func whoPausesReturnsBeforeThoseWhoCameLater() async throws {
+        let world = World {
+            $0.limits.total = 1
+            $0.retryPolicy = .attempts(2)
+        }
+        let gate = Gate()
+        world.transport.on(nil, nil, .json("{}"))
+        world.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable), .json("{}"))
+        world.transport.on(.get, "/held", ScriptedAnswer.json("{}").held(by: gate))
+        let first = world.agent.start(Plain("x").describe())
+        try await world.clock.untilSleeping()
+        let held = world.agent.start(Plain("held").describe())
+        try await world.events.until { $0.count { "\($0.kind)".hasPrefix("dequeued") } == 2 }
+        let later = world.agent.start(Plain("later").describe())
+        try await world.events.until { $0.count { "\($0.kind)".hasPrefix("queued") } == 1 }
+        world.clock.advance(by: .seconds(1))
+        try await world.events.until { $0.count { "\($0.kind)".hasPrefix("queued") } == 2 }
+        gate.open()
+        for task in [first, held, later] { _ = try await task.response() }
+        #expect(world.transport.requests.map(\.url.path) == ["/x", "/held", "/x", "/later"])
+    }
+
+    @Test func noPlaceIsHeldWhileAHostIsLeftInPeace() async throws {
+        let world = World {
+            $0.limits.total = 1
+            $0.hostRateLimits = ["slow.example": RateLimit(requests: 1, per: .seconds(10))]
+        }
+        world.transport.on(nil, nil, .json("{}"))
+        try await world.with(Plain("https://slow.example/a")).send()
+        let second = world.agent.start(Plain("https://slow.example/b").describe())
+        try await world.clock.untilSleeping()
+        #expect(try await world.with(Plain("y")).send().status == 200)
+        world.clock.advance(by: .seconds(10))
+        #expect(try await second.response().status == 200)
+    }
+
+    @Test func cancellingDuringThePauseGivesNoPlaceAway() async throws {
+        let world = World {
+            $0.limits.total = 1
+            $0.retryPolicy = .attempts(2)
+        }
+        world.transport.on(nil, nil, .json("{}"))
+        world.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable))
+        for _ in 0..<3 {
+            let task = world.agent.start(Plain("x").describe())
+            try await world.clock.untilSleeping()
+            task.cancel()
+            _ = await task.outcome()
+        }
+        // One place, neither lost nor doubled.
+        let gate = Gate()
+        world.transport.on(.get, "/held", ScriptedAnswer.json("{}").held(by: gate))
+        let held = world.agent.start(Plain("held").describe())
+        try await world.events.until { $0.count { "\($0.kind)".hasPrefix("dequeued") } == 4 }
+        let next = world.agent.start(Plain("next").describe())
+        try await world.events.until { $0.contains { "\($0.kind)".hasPrefix("queued") } }
+        gate.open()
+        _ = try await (held.response(), next.response())
+    }
+
     private func untilQueued(_ count: Int, _ world: World) async throws {
         _ = try await world.events.next { if case .queued = $0.kind { true } else { false } }
         for _ in 1..<max(count, 1) where count == 10_000 {

@@ -7,7 +7,7 @@ public import ErrandCore
 ///
 /// Members keep their own hooks, delegates, accessories and attached closures, which are called before the batch's. The
 /// results are in the order of the members, whichever ends first. An empty batch succeeds at once.
-nonisolated public final class BatchRequest: CompositeRequest {
+nonisolated public final class BatchRequest: ComposedRun {
     /// What a failing member means for the others (row BAT-2).
     public enum Policy: Sendable, Hashable {
         /// The first failure cancels the others and is the batch's. The default.
@@ -56,19 +56,15 @@ nonisolated public final class BatchRequest: CompositeRequest {
     /// members have ended.
     ///
     /// A failure is the first member's error, under both policies.
+    ///
+    /// - Parameter owner: Cancels the run when it goes. Default `nil`.
     @MainActor @discardableResult
     public func start(
+        owner: RequestOwner? = nil,
         success: @escaping @MainActor (BatchRequest) -> Void = { _ in },
         failure: @escaping @MainActor (BatchRequest, RequestError) -> Void = { _, _ in }
     ) -> CompositeTask {
-        let control = CompositeTask(total: requests.count)
-        Task { @MainActor in
-            let error = await run(control)
-            for accessory in accessories { accessory.compositeWillStop(self) }
-            if let error { failure(self, error) } else { success(self) }
-            for accessory in accessories { accessory.compositeDidStop(self) }
-        }
-        return control
+        launch(owner: owner, success: success, failure: failure)
     }
 
     /// Runs the members and returns a result for each, on the caller's actor.
@@ -79,21 +75,16 @@ nonisolated public final class BatchRequest: CompositeRequest {
     nonisolated(nonsending) public func send() async throws(RequestError)
         -> [Result<Response, RequestError>]
     {
-        let control = CompositeTask(total: requests.count)
-        let error = await withTaskCancellationHandler {
-            await run(control)
-        } onCancel: {
-            control.cancel()
+        try await perform { (control, error) throws(RequestError) in
+            if let error, policy == .failFast || control.isCancelled { throw error }
+            return results
         }
-        for accessory in accessories { accessory.compositeWillStop(self) }
-        defer { for accessory in accessories { accessory.compositeDidStop(self) } }
-        if let error, policy == .failFast || control.isCancelled { throw error }
-        return results
     }
 
+    var expectedCount: Int { requests.count }
+
     /// Runs everything to its end; returns the first failure.
-    nonisolated(nonsending) private func run(_ control: CompositeTask) async -> RequestError? {
-        for accessory in accessories { accessory.compositeWillStart(self) }
+    nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
         results = []
         failedRequest = nil
         var found: [Result<Response, RequestError>?] = Array(repeating: nil, count: requests.count)

@@ -9,7 +9,7 @@ public import ErrandCore
 ///
 /// Members keep their own hooks, delegates, accessories and attached closures. A failure stops the chain, unless
 /// ``recover(_:)`` says otherwise. A step, or a member's closure, may add steps, ``finish()`` or ``abort(_:)``.
-nonisolated public final class ChainRequest: CompositeRequest {
+nonisolated public final class ChainRequest: ComposedRun {
     /// What a failed member means for the chain.
     public enum Recovery {
         /// The chain fails with the member's error. The default.
@@ -70,19 +70,15 @@ nonisolated public final class ChainRequest: CompositeRequest {
     public func abort(_ error: RequestError) { abortion = error }
 
     /// Starts the chain; one of the closures is called, once, on the main actor.
+    ///
+    /// - Parameter owner: Cancels the run when it goes. Default `nil`.
     @MainActor @discardableResult
     public func start(
+        owner: RequestOwner? = nil,
         success: @escaping @MainActor (ChainRequest) -> Void = { _ in },
         failure: @escaping @MainActor (ChainRequest, RequestError) -> Void = { _, _ in }
     ) -> CompositeTask {
-        let control = CompositeTask(total: steps.count)
-        Task { @MainActor in
-            let error = await run(control)
-            for accessory in accessories { accessory.compositeWillStop(self) }
-            if let error { failure(self, error) } else { success(self) }
-            for accessory in accessories { accessory.compositeDidStop(self) }
-        }
-        return control
+        launch(owner: owner, success: success, failure: failure)
     }
 
     /// Runs the chain and returns its members' answers in order, on the caller's actor.
@@ -90,22 +86,17 @@ nonisolated public final class ChainRequest: CompositeRequest {
     /// - Throws: The error of the member that stopped the chain.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError) -> [Response] {
-        let control = CompositeTask(total: steps.count)
-        let error = await withTaskCancellationHandler {
-            await run(control)
-        } onCancel: {
-            control.cancel()
+        try await perform { (_, error) throws(RequestError) in
+            if let error { throw error }
+            return requests.compactMap(\.response)
         }
-        for accessory in accessories { accessory.compositeWillStop(self) }
-        defer { for accessory in accessories { accessory.compositeDidStop(self) } }
-        if let error { throw error }
-        return requests.compactMap(\.response)
     }
+
+    var expectedCount: Int { steps.count }
 
     func append(_ step: @escaping Step) { steps.append(step) }
 
-    nonisolated(nonsending) private func run(_ control: CompositeTask) async -> RequestError? {
-        for accessory in accessories { accessory.compositeWillStart(self) }
+    nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
         requests = []
         failedRequest = nil
         isFinished = false

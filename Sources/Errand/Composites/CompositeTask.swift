@@ -1,3 +1,4 @@
+public import ErrandCore
 public import Foundation
 import Synchronization
 
@@ -6,43 +7,57 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     /// Identifies the run.
     public let id = UUID()
 
+    enum Change: Sendable { case willSuspend, didResume, willCancel }
+
     private struct State {
         var members: [UUID: RequestTask] = [:]
         var isCancelled = false
         var isPaused = false
+        var hasEnded = false
         var finished = 0
         var total = 0
+        var bytes = CompositeBytes()
+        var watcher: (@Sendable () -> Void)?
+        /// What the watcher has not taken yet.
+        var changes: [Change] = []
+        var owners: [@Sendable () -> Void] = []
     }
 
     private let state = Mutex(State())
+    private let hub = ProgressHub(clock: SystemClock())
 
     init(total: Int = 0) { state.withLock { $0.total = total } }
 
     /// Cancels the members under way and starts no more; the whole ends with ``RequestError/Code/cancelled``.
+    ///
+    /// Does nothing to a run that has ended.
     public func cancel() {
-        let members = state.withLock { state in
-            state.isCancelled = true
-            return Array(state.members.values)
+        apply(.willCancel) { state in
+            defer { state.isCancelled = true }
+            return !state.isCancelled
+        } to: {
+            $0.cancel()
         }
-        for member in members { member.cancel() }
     }
 
     /// Suspends the members under way, and those that follow when they start.
     public func suspend() {
-        let members = state.withLock { state in
-            state.isPaused = true
-            return Array(state.members.values)
+        apply(.willSuspend) { state in
+            defer { state.isPaused = true }
+            return !state.isPaused
+        } to: {
+            $0.suspend()
         }
-        for member in members { member.suspend() }
     }
 
     /// Lets suspended members go on.
     public func resume() {
-        let members = state.withLock { state in
-            state.isPaused = false
-            return Array(state.members.values)
+        apply(.didResume) { state in
+            defer { state.isPaused = false }
+            return state.isPaused
+        } to: {
+            $0.resume()
         }
-        for member in members { member.resume() }
     }
 
     /// How many members have ended, and how many there are as far as is known.
@@ -50,16 +65,73 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         state.withLock { ($0.finished, $0.total) }
     }
 
-    /// Whether ``cancel()`` was called.
+    /// The bytes of all members together; a total is known once every member has begun and knows its own.
+    public var transferProgress: ProgressUpdates { ProgressUpdates(hub) }
+
+    /// Whether ``cancel()`` was called before the end.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Cancels the run when the owner goes, unless it has ended by then.
+    ///
+    /// The owner is not kept alive.
+    @discardableResult
+    public func bind(to owner: RequestOwner) -> CompositeTask {
+        owner.add(id) { [self] in cancel() }
+        let isUnderWay = state.withLock { state in
+            guard !state.hasEnded else { return false }
+            state.owners.append { [weak owner, id] in owner?.forget(id) }
+            return true
+        }
+        if !isUnderWay { owner.forget(id) }
+        return self
+    }
+
+    /// Changes the state; where that changed anything, tells the watcher, then the members.
+    private func apply(
+        _ change: Change, _ body: (inout State) -> Bool, to act: (RequestTask) -> Void
+    ) {
+        let (watcher, members) = state.withLock { state in
+            guard !state.hasEnded, body(&state) else {
+                return (nil as (@Sendable () -> Void)?, [] as [RequestTask])
+            }
+            if state.watcher != nil { state.changes.append(change) }
+            return (state.watcher, Array(state.members.values))
+        }
+        watcher?()
+        for member in members { act(member) }
+    }
+
+    /// Calls back on every change until the end, from any thread; ``takeChanges()`` has it then.
+    func watch(_ watcher: @escaping @Sendable () -> Void) {
+        state.withLock { $0.watcher = watcher }
+    }
+
+    /// The changes since the last call, in order.
+    func takeChanges() -> [Change] {
+        state.withLock { state in
+            defer { state.changes = [] }
+            return state.changes
+        }
+    }
 
     func enter(_ member: RequestTask) {
         let (isCancelled, isPaused) = state.withLock { state in
             state.members[member.id] = member
             return (state.isCancelled, state.isPaused)
         }
+        member.context.progress.listen { [weak self, id = member.id] progress in
+            self?.take(progress, of: id)
+        }
         if isPaused { member.suspend() }
         if isCancelled { member.cancel() }
+    }
+
+    /// Locks nest in this direction only: the hub's, then the run's.
+    private func take(_ progress: TransferProgress, of member: UUID) {
+        state.withLock { $0.bytes.take(progress, of: member) }
+        hub.update { sum in
+            sum = state.withLock { $0.bytes.sum(ofMembers: $0.total) }
+        }
     }
 
     func leave(_ member: RequestTask) {
@@ -74,4 +146,16 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     }
 
     func expect(total: Int) { state.withLock { $0.total = total } }
+
+    /// The one end: nothing that is asked of the run later does anything.
+    func end() {
+        let owners = state.withLock { state in
+            state.hasEnded = true
+            state.watcher = nil
+            defer { state.owners = [] }
+            return state.owners
+        }
+        hub.finish()
+        for forget in owners { forget() }
+    }
 }

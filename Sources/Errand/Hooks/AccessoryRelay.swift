@@ -7,7 +7,7 @@ final class AccessoryRelay {
 
     func tell(_ change: RequestTask.Change) {
         guard let request else { return }
-        for accessory in request.accessories {
+        for accessory in request.everyAccessory {
             switch change {
             case .willSuspend: accessory.requestWillSuspend(request)
             case .didResume: accessory.requestDidResume(request)

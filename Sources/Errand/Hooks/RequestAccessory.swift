@@ -2,8 +2,9 @@
 ///
 /// It sees the request and changes nothing.
 ///
-/// Called on the actor the request belongs to. Every method has an empty default. Hooks hold their accessories
-/// strongly; ``WeakAccessory`` holds one weakly.
+/// Called on the actor the request belongs to. Every method has an empty default. Requests, batches, chains and
+/// ``ErrandCore/Configuration/accessories`` hold their accessories strongly; ``WeakAccessory`` holds one weakly, and
+/// ``ClosureAccessory`` is one without a class of its own.
 nonisolated public protocol RequestAccessory: AnyObject {
     /// The request is about to start.
     func requestWillStart(_ request: BaseRequest)
@@ -20,6 +21,12 @@ nonisolated public protocol RequestAccessory: AnyObject {
 
     /// A batch or a chain is about to start.
     func compositeWillStart(_ composite: any CompositeRequest)
+    /// A batch or a chain is about to be suspended.
+    func compositeWillSuspend(_ composite: any CompositeRequest)
+    /// A batch or a chain goes on.
+    func compositeDidResume(_ composite: any CompositeRequest)
+    /// A batch or a chain is about to be cancelled. Its end is still told.
+    func compositeWillCancel(_ composite: any CompositeRequest)
     /// A batch or a chain has its outcome; nobody was told yet.
     func compositeWillStop(_ composite: any CompositeRequest)
     /// Everybody was told.
@@ -41,6 +48,12 @@ extension RequestAccessory {
     public func requestDidStop(_ request: BaseRequest) {}
     /// Does nothing.
     public func compositeWillStart(_ composite: any CompositeRequest) {}
+    /// Does nothing.
+    public func compositeWillSuspend(_ composite: any CompositeRequest) {}
+    /// Does nothing.
+    public func compositeDidResume(_ composite: any CompositeRequest) {}
+    /// Does nothing.
+    public func compositeWillCancel(_ composite: any CompositeRequest) {}
     /// Does nothing.
     public func compositeWillStop(_ composite: any CompositeRequest) {}
     /// Does nothing.

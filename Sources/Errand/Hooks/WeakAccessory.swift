@@ -24,6 +24,18 @@ nonisolated public final class WeakAccessory: RequestAccessory {
         accessory?.compositeWillStart(composite)
     }
     /// Passes the call on.
+    public func compositeWillSuspend(_ composite: any CompositeRequest) {
+        accessory?.compositeWillSuspend(composite)
+    }
+    /// Passes the call on.
+    public func compositeDidResume(_ composite: any CompositeRequest) {
+        accessory?.compositeDidResume(composite)
+    }
+    /// Passes the call on.
+    public func compositeWillCancel(_ composite: any CompositeRequest) {
+        accessory?.compositeWillCancel(composite)
+    }
+    /// Passes the call on.
     public func compositeWillStop(_ composite: any CompositeRequest) {
         accessory?.compositeWillStop(composite)
     }

@@ -7,7 +7,7 @@ extension BaseRequest {
 
     /// Tells the accessories and the endpoint that it starts, then describes it.
     nonisolated func announce() -> RequestDescription {
-        for accessory in accessories { accessory.requestWillStart(self) }
+        for accessory in everyAccessory { accessory.requestWillStart(self) }
         willStart()
         return describe()
     }
@@ -17,7 +17,7 @@ extension BaseRequest {
     nonisolated package func end(_ outcome: TaskOutcome, closures: (RequestError?) -> Void) {
         take(outcome)
         // Copies: whoever is called may change them, or start the request again.
-        let accessories = accessories
+        let accessories = everyAccessory
         let attached = (success: attachedSuccess, failure: attachedFailure)
         attachedSuccess = nil
         attachedFailure = nil

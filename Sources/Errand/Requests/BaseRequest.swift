@@ -92,6 +92,8 @@ nonisolated open class BaseRequest {
     open var securityPolicy: SecurityPolicy? { nil }
     /// Whether cookies are sent and stored (default true).
     open var usesCookies: Bool { true }
+    /// What happens while there is no network (default `nil`: the configuration's).
+    open var connectivityPolicy: ConnectivityPolicy? { nil }
 
     // MARK: - Answer
 
@@ -156,6 +158,11 @@ nonisolated open class BaseRequest {
     public var userInfo: [String: any Sendable] = [:]
     /// Whether the store is not read; the answer is stored all the same (default false).
     public var ignoresCache = false
+    /// Hears of the progress of every run, from any thread, every 100 ms at most; the last value comes before the
+    /// end (default `nil`).
+    ///
+    /// `onProgress(_:)` calls back on the main actor, ``RequestTask/progress`` is a sequence.
+    public var progressHandler: (@Sendable (TransferProgress) -> Void)?
     /// Companions, called in order.
     ///
     /// Held until removed. Default none.
@@ -171,6 +178,7 @@ nonisolated open class BaseRequest {
     public internal(set) var error: RequestError?
 
     var attachedSuccess: ((BaseRequest) -> Void)?
+    var attachedProgress: (@MainActor (BaseRequest, TransferProgress) -> Void)?
     var attachedFailure: ((BaseRequest, RequestError) -> Void)?
 
     // MARK: - Description
@@ -196,6 +204,7 @@ nonisolated open class BaseRequest {
         it.writesCacheAsynchronously = writesCacheAsynchronously
         it.ignoresCache = ignoresCache
         it.tag = tag
+        it.progressHandler = progressHandler
         it.userInfo = userInfo
         return it
     }
@@ -240,6 +249,7 @@ nonisolated open class BaseRequest {
         it.redirectPolicy = redirectPolicy
         it.securityPolicy = securityPolicy
         it.usesCookies = usesCookies
+        it.connectivityPolicy = connectivityPolicy
         it.responseSerializer = responseSerializer
         it.acceptableStatusCodes = acceptableStatusCodes
         it.statusCodeValidator = statusCodeValidator

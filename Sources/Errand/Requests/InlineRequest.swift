@@ -20,6 +20,7 @@ nonisolated public final class InlineRequest: BaseRequest {
         tag = values.tag
         userInfo = values.userInfo
         ignoresCache = values.ignoresCache
+        progressHandler = values.progressHandler
     }
 
     /// What the initializer was given.
@@ -34,6 +35,7 @@ nonisolated public final class InlineRequest: BaseRequest {
         it.tag = tag
         it.userInfo = userInfo
         it.ignoresCache = ignoresCache
+        it.progressHandler = progressHandler
         return it
     }
 }

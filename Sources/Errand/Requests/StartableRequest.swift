@@ -11,14 +11,20 @@ extension StartableRequest {
     ///
     /// The request, its closures and everything they hold are kept until then and no longer. Requests that end
     /// one after the other are told so in that order; task-local values of the caller are not carried over.
+    ///
+    /// - Parameter owner: Cancels the request when it goes; not kept alive. Default `nil`.
     @MainActor @discardableResult
     public func start(
+        owner: RequestOwner? = nil,
         success: @escaping @MainActor (Self) -> Void = { _ in },
         failure: @escaping @MainActor (Self, RequestError) -> Void = { _, _ in }
     ) -> RequestTask {
         let task = begin()
         relay(task)
+        if let owner { task.bind(to: owner) }
+        let reports = reportProgress(of: task)
         let deliver: @MainActor (TaskOutcome) -> Void = { [self] outcome in
+            reports?.flush()
             end(outcome) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
@@ -76,10 +82,36 @@ extension StartableRequest {
         return self
     }
 
+    /// Hears of the next run's progress on the main actor: every 100 ms at most, and the last value before the end.
+    ///
+    ///     Upload(file).onProgress { upload, progress in bar.value = progress.fractionCompleted ?? 0 }
+    ///         .start { upload in … }
+    ///
+    /// For `start(success:failure:)`; the closure is let go after the run. ``BaseRequest/progressHandler`` is for
+    /// every way of starting, ``RequestTask/progress`` a sequence.
+    @discardableResult
+    nonisolated public func onProgress(
+        _ closure: @escaping @MainActor (Self, TransferProgress) -> Void
+    ) -> Self {
+        attachedProgress = { request, progress in
+            if let request = request as? Self { closure(request, progress) }
+        }
+        return self
+    }
+
+    @MainActor
+    private func reportProgress(of task: RequestTask) -> ProgressRelay? {
+        guard let closure = attachedProgress else { return nil }
+        attachedProgress = nil
+        let relay = ProgressRelay { [weak self] in if let self { closure(self, $0) } }
+        task.onProgress { relay.offer($0) }
+        return relay
+    }
+
     /// Lets the accessories of a request on the main actor hear of suspend, resume and cancel.
     @MainActor
     private func relay(_ task: RequestTask) {
-        guard !accessories.isEmpty else { return }
+        guard !everyAccessory.isEmpty else { return }
         let relay = AccessoryRelay(request: self)
         task.observe { change in
             // The end has a way of its own.

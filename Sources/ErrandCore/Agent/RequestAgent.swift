@@ -21,7 +21,7 @@ public final class RequestAgent: Sendable {
     /// Where answers are kept; `nil` caches nothing.
     public let store: (any ResponseStore)?
 
-    private let clock: any RequestClock
+    package let clock: any RequestClock
     private let ownCookieJar: CookieJar
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
@@ -55,6 +55,8 @@ public final class RequestAgent: Sendable {
         get { state.withLock { $0.configuration }.value }
         set { state.withLock { $0.configuration = Shared(newValue) } }
     }
+
+    package var companions: [any Sendable] { state.withLock { $0.configuration }.value.companions }
 
     /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
     public var cookieJar: CookieJar { configuration.cookieJar ?? ownCookieJar }
@@ -92,7 +94,7 @@ public final class RequestAgent: Sendable {
     ///
     /// A task of its own would cost a small request more than all the steps do.
     @concurrent
-    package func perform(_ description: RequestDescription) async -> TaskOutcome {
+    package func perform(_ description: consuming RequestDescription) async -> TaskOutcome {
         let task = register(description)
         return await withTaskCancellationHandler {
             await run(task)
@@ -101,7 +103,7 @@ public final class RequestAgent: Sendable {
         }
     }
 
-    private func register(_ description: RequestDescription) -> RequestTask {
+    private func register(_ description: consuming RequestDescription) -> RequestTask {
         let context = TaskContext(
             id: TaskID.next(), description: description,
             configuration: state.withLock { $0.configuration }, transport: transport, store: store,
@@ -169,7 +171,7 @@ public final class RequestAgent: Sendable {
         if let messages = context.configuration.errorMessages {
             result = result.mapError { messages.added(to: $0) }
         }
-        context.progress.finish()
+        context.progress.finish(isWhole: (try? result.get()) != nil)
         let outcome: TaskOutcome
         switch result {
         case .success:

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// Keeps tasks from outliving what they are for: when it goes, the tasks bound to it are cancelled.
@@ -7,10 +7,10 @@ import Synchronization
 ///
 ///     final class UserModel {
 ///         private let requests = RequestOwner()
-///         func load() { GetUser(id: 7).start { … }.bind(to: requests) }
+///         func load() { GetUser(id: 7).start(owner: requests) { … } }
 ///     }
 public final class RequestOwner: Sendable {
-    private let tasks = Mutex<[UUID: RequestTask]>([:])
+    private let cancels = Mutex<[UUID: @Sendable () -> Void]>([:])
 
     /// Makes an owner without tasks.
     public init() {}
@@ -18,25 +18,22 @@ public final class RequestOwner: Sendable {
     deinit { cancelAll() }
 
     /// How many tasks that have not ended are bound to it.
-    public var count: Int { tasks.withLock { $0.count } }
+    public var count: Int { cancels.withLock { $0.count } }
 
     /// Cancels every task that is bound to it and has not ended.
     public func cancelAll() {
-        for task in tasks.withLock({ Array($0.values) }) { task.cancel() }
+        for cancel in cancels.withLock({ Array($0.values) }) { cancel() }
     }
 
-    fileprivate func add(_ task: RequestTask) {
-        tasks.withLock { $0[task.id] = task }
-        let isUnderWay = task.observe { [weak self, id = task.id] change in
-            if change == .ended { self?.forget(id) }
-        }
-        if !isUnderWay { forget(task.id) }
+    /// Takes something that can be cancelled until it is forgotten.
+    package func add(_ id: UUID, cancel: @escaping @Sendable () -> Void) {
+        cancels.withLock { $0[id] = cancel }
     }
 
-    private func forget(_ id: UUID) {
+    package func forget(_ id: UUID) {
         // Taken out under the lock, let go outside it: a task may hold the last reference to much.
-        let task = tasks.withLock { $0.removeValue(forKey: id) }
-        withExtendedLifetime(task) {}
+        let cancel = cancels.withLock { $0.removeValue(forKey: id) }
+        withExtendedLifetime(cancel) {}
     }
 }
 
@@ -46,7 +43,11 @@ extension RequestTask {
     /// The owner is not kept alive.
     @discardableResult
     public func bind(to owner: RequestOwner) -> RequestTask {
-        owner.add(self)
+        owner.add(id) { [self] in cancel() }
+        let isUnderWay = observe { [weak owner, id] change in
+            if change == .ended { owner?.forget(id) }
+        }
+        if !isUnderWay { owner.forget(id) }
         return self
     }
 }

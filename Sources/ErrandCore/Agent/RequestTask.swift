@@ -63,6 +63,19 @@ public final class RequestTask: Sendable, Identifiable {
     /// How far the task is.
     public var progress: ProgressUpdates { ProgressUpdates(context.progress) }
 
+    /// Calls back on changes of the progress, from any thread, one call at a time; the last value comes before the
+    /// task's end is told.
+    ///
+    /// - Parameters:
+    ///   - interval: The least time between two calls, the last one excepted; default 100 ms.
+    ///   - bytes: So many bytes more, in either direction, are told at once; `nil`, the default, waits for the time.
+    public func onProgress(
+        every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
+        _ handler: @escaping @Sendable (TransferProgress) -> Void
+    ) {
+        context.progress.listen(every: interval, bytes: bytes, handler)
+    }
+
     /// Where the task is in its life.
     public var phase: Phase {
         state.withLock { state in

@@ -41,6 +41,17 @@ package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slots[slot]?.value
     }
 
+    /// Changes the value of a key in its place, which thereby becomes the newest; `nil` when there is none.
+    package mutating func change<Result>(
+        _ key: Key, _ change: (inout Value) -> Result
+    ) -> Result? {
+        guard value(for: key) != nil, let slot = index[key] else { return nil }
+        guard var entry = slots[slot].take() else { return nil }
+        let result = change(&entry.value)
+        slots[slot] = entry
+        return result
+    }
+
     /// Puts a value in as the newest and lets go of the oldest until the limit holds.
     ///
     /// - Returns: False when the value alone is beyond the limit: then the key has no value any more.

@@ -84,7 +84,8 @@ public struct Configuration: Sendable {
     public var rateLimit: RateLimit?
     /// How often requests go to these hosts, in place of ``rateLimit``.
     public var hostRateLimits: [String: RateLimit] = [:]
-    /// Whether hosts are left in peace as `Retry-After` and `RateLimit` headers ask (default false).
+    /// Whether hosts are left in peace as 429, `Retry-After` and the `RateLimit` headers ask, and are asked no more
+    /// often than `RateLimit-Policy` allows where ``rateLimit`` and ``hostRateLimits`` say nothing (default false).
     public var learnsRateLimits = false
     /// How many retries each host may cost; `nil`, the default, has no limit.
     public var retryBudget: RetryBudget?
@@ -94,7 +95,7 @@ public struct Configuration: Sendable {
     public var retryDecider: (@Sendable (FailedAttempt) -> RetryVerdict)?
     /// Tells whether there is a network, for ``connectivityPolicy``.
     public var reachability: (any Reachability)?
-    /// What happens to requests while there is no network (default ``ConnectivityPolicy/ignore``).
+    /// What happens to requests that do not say while there is no network (default ``ConnectivityPolicy/ignore``).
     public var connectivityPolicy = ConnectivityPolicy.ignore
     /// Settings of the transport.
     public var transport = TransportOptions()
@@ -137,6 +138,9 @@ public struct Configuration: Sendable {
     public var errorMessages: ErrorMessages?
     /// Who hears of every event.
     public var eventListeners: [any RequestEventListener] = []
+
+    /// Companions of every request object, which this module does not know.
+    package var companions: [any Sendable] = []
 
     /// A configuration with every default and, where given, the bases.
     public init(baseURL: String? = nil, cdnURL: String? = nil) {

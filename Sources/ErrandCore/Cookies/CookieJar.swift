@@ -66,6 +66,9 @@ public final class CookieJar: Sendable {
     /// Counts as use.
     public func cookies(for url: URI) -> [Cookie] { cookies(for: url, now: clock.now) }
 
+    /// Whether no request can get one: before that is known, not even the time has to be.
+    var isEmpty: Bool { state.withLock { $0.cookies.count == 0 } }
+
     func cookies(for url: URI, now: Date) -> [Cookie] {
         let isSecure = acceptance.isSecure(url)
         return state.withLock { $0.cookies.cookies(for: url, isSecure: isSecure, now: now) }

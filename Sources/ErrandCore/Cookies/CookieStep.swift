@@ -6,22 +6,30 @@ package struct CookieStep: Step {
         let context = exchange.context
         guard let jar = jar(of: context) else { return try await next(exchange) }
         let url = exchange.request.url
-        let cookies = jar.cookies(for: url, now: context.clock.now)
         var adorned = exchange
-        if !cookies.isEmpty { Self.add(cookies, to: &adorned.request.headers) }
+        if !jar.isEmpty {
+            let cookies = jar.cookies(for: url, now: context.clock.now)
+            if !cookies.isEmpty { Self.add(cookies, to: &adorned.request.headers) }
+        }
         do {
             let response = try await next(adorned)
-            jar.receive(response.headers, from: url, now: context.clock.now)
+            keep(response, from: url, in: jar, context)
             return response
         } catch {
-            if let headers = error.response?.headers {
-                jar.receive(headers, from: url, now: context.clock.now)
-            }
+            if let response = error.response { keep(response, from: url, in: jar, context) }
             throw error
         }
     }
 
     package func concerns(_ exchange: Exchange) -> Bool { jar(of: exchange.context) != nil }
+
+    private func keep(
+        _ response: Response, from url: URI, in jar: CookieJar, _ context: TaskContext
+    ) {
+        let headers = response.headers
+        guard headers.contains(where: { $0.name == .setCookie }) else { return }
+        jar.receive(headers, from: url, now: context.clock.now)
+    }
 
     private func jar(of context: TaskContext) -> CookieJar? {
         guard context.description.usesCookies, context.configuration.usesCookies else {

@@ -30,16 +30,20 @@ package struct AuthenticateStep: Step {
             authenticator.observe(first, to: sent)
             return first
         }
+        exchange.context.emit(.credentialsRefused(host: host))
         switch await entry.gate.outcome(
             scope: scope, refusedInRound: round, cancelledWith: exchange.scope,
             refresh: { await Self.refresh(authenticator, after: first, to: sent) })
         {
-        case .nothing: return first
+        case .nothing:
+            exchange.context.emit(.credentialsNotRenewed(nil))
+            return first
         case .failed(var error):
             if error.isCancellation { throw error }
+            exchange.context.emit(.credentialsNotRenewed(error))
             error.response = first
             throw error
-        case .renewed: break
+        case .renewed: exchange.context.emit(.credentialsRenewed)
         }
         let replay = try await Self.apply(authenticator, to: original, exchange.scope)
         var second = try await Self.send(replay, instead: original, of: exchange, by: next)

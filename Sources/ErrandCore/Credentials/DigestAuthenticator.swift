@@ -4,14 +4,15 @@ import Synchronization
 
 /// `Digest` (RFC 7616 and servers of RFC 2069): the password never goes over the wire.
 ///
-/// MD5 and SHA-256, with and without `-sess`; `auth`, and `auth-int` for bodies in memory; `userhash`, `stale` and
+/// MD5, SHA-256 and SHA-512-256, with and without `-sess`; `auth`, and `auth-int` for bodies in memory; `userhash`, `stale` and
 /// `nextnonce`. The first request to a server is refused by it, to learn the challenge, and sent again; later ones
 /// carry their answer at once. Challenges are kept for each origin.
 public final class DigestAuthenticator: Authenticator {
     private let user: String
     private let password: String
     private let makeClientNonce: @Sendable () -> String
-    private let sessions = Mutex<[String: DigestSession]>([:])
+    /// Servers that were not asked for the longest are forgotten; they tell their challenge again.
+    private let sessions = Mutex(LRUTable<String, DigestSession>(limit: 1024))
 
     /// Makes an authenticator.
     public convenience init(user: String, password: String) {
@@ -34,7 +35,7 @@ public final class DigestAuthenticator: Authenticator {
 
     /// Answers the challenge that the server is known for; leaves a request to an unknown one as it is.
     public func apply(to request: inout TransportRequest) async throws {
-        let used = sessions.withLock { $0[request.url.origin]?.use() }
+        let used = sessions.withLock { $0.change(request.url.origin) { $0.use() } }
         guard let used else { return }
         var body: Data?
         switch request.body?.storage {
@@ -69,16 +70,17 @@ public final class DigestAuthenticator: Authenticator {
         return sessions.withLock { sessions in
             let origin = request.url.origin
             guard let challenge else {
-                sessions[origin] = nil
+                sessions.remove(origin)
                 return false
             }
             // A nonce that did its service and is refused without `stale` has aged all the same.
-            let hasAged = challenge.isStale || sessions[origin]?.hasServed == true
+            let hasAged = challenge.isStale || sessions.value(for: origin)?.hasServed == true
             guard !answered || hasAged else {
-                sessions[origin] = nil
+                sessions.remove(origin)
                 return false
             }
-            sessions[origin] = DigestSession(challenge: challenge, clientNonce: clientNonce)
+            sessions.insert(
+                DigestSession(challenge: challenge, clientNonce: clientNonce), for: origin, cost: 1)
             return true
         }
     }
@@ -89,7 +91,9 @@ public final class DigestAuthenticator: Authenticator {
         let next = response.headers[values: Self.information]
             .flatMap(AuthenticationChallenge.parameters(of:))
             .first { $0.name == "nextnonce" }?.value
-        sessions.withLock { $0[request.url.origin]?.served(nextNonce: next) }
+        sessions.withLock { sessions in
+            _ = sessions.change(request.url.origin) { $0.served(nextNonce: next) }
+        }
     }
 
     private static let information = HTTPField.Name.authenticationInfo

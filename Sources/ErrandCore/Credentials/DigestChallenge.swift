@@ -4,10 +4,12 @@ import Foundation
 enum DigestAlgorithm: Sendable, Hashable {
     case md5
     case sha256
+    case sha512Half
 
     func hash(_ bytes: some Collection<UInt8>) -> String {
         switch self {
         case .md5: return MD5.hex(bytes)
+        case .sha512Half: return SHA512Half.hex(bytes)
         case .sha256:
             var hash = SHA256()
             hash.update(Data(bytes))
@@ -56,6 +58,8 @@ struct DigestChallenge: Sendable, Hashable {
         case "md5-sess": (algorithm, isSession) = (.md5, true)
         case "sha-256": (algorithm, isSession) = (.sha256, false)
         case "sha-256-sess": (algorithm, isSession) = (.sha256, true)
+        case "sha-512-256": (algorithm, isSession) = (.sha512Half, false)
+        case "sha-512-256-sess": (algorithm, isSession) = (.sha512Half, true)
         default: return nil
         }
         protections = []

@@ -19,6 +19,9 @@ struct RefreshRounds {
     private(set) var isRefreshing = false
     private var waiting: Set<Int> = []
 
+    /// Whether somebody waits, or is about to.
+    var isBusy: Bool { isRefreshing || !waiting.isEmpty }
+
     enum Action {
         /// Renew, then wait.
         case begin
@@ -65,6 +68,9 @@ final class RefreshGate: Sendable {
     /// The gates whose renewal the present task is part of: its requests must not wait for it.
     @TaskLocal static var underRefresh: Set<ObjectIdentifier> = []
 
+    /// More scopes than this are remembered only while somebody waits in them.
+    private static let mostScopes = 1024
+
     private let state = Mutex(State())
 
     var isUnderRefresh: Bool { Self.underRefresh.contains(ObjectIdentifier(self)) }
@@ -97,6 +103,10 @@ final class RefreshGate: Sendable {
         let action = state.withLock { state -> RefreshRounds.Action in
             if state.coming.removeValue(forKey: waiter) == true {
                 return .take(.failed(.cancelled))
+            }
+            if state.scopes.count >= Self.mostScopes, state.scopes[scope] == nil {
+                // A scope that is forgotten begins anew: that may cost a renewal, never an answer.
+                state.scopes = state.scopes.filter { $0.value.isBusy }
             }
             let action = state.scopes[scope, default: RefreshRounds()]
                 .refused(inRound: round, waiter: waiter)

@@ -56,10 +56,26 @@ public struct RequestEvent: Sendable {
         case requestBodySent(attempt: Int, bytes: Int64)
         /// The answer's body came whole, so many bytes.
         case bodyReceived(attempt: Int, bytes: Int64)
-        /// A phase of an attempt was over so long after its start; told with the attempt's end.
+        /// A request was handed to the transport: the attempt's own, one that follows a redirect, or one with
+        /// renewed credentials. Its address comes without query.
+        case transferStarted(attempt: Int, url: String)
+        /// An interim answer, 100 to 199, came.
+        case informational(attempt: Int, HTTPResponse.Status)
+        /// A phase of a transfer was over so long after its start; told with the transfer's end.
         case phase(attempt: Int, Phase, after: Duration)
+        /// A transfer ended, with what it cost, and why it failed if it did.
+        case transferEnded(attempt: Int, AttemptTimings, RequestError?)
         /// No further attempt: the host's retry budget is spent.
         case retryBudgetSpent
+        /// No further attempt, and why; told where the policy, or the decider, allows more than one at all.
+        case retryDeclined(RetryRefusal)
+        /// The server refused the credentials of a request to this host with 401; they are renewed, or somebody
+        /// else's renewal is waited for.
+        case credentialsRefused(host: String)
+        /// The credentials were renewed, and the request goes out once more.
+        case credentialsRenewed
+        /// The credentials were not renewed; the error is `nil` when there is nothing to renew.
+        case credentialsNotRenewed(RequestError?)
         /// An attempt, counted from 1, begins.
         case attemptStarted(Int)
         /// The head of an answer came.
@@ -91,6 +107,20 @@ extension RequestEvent {
         /// The first byte of the answer came.
         case firstByte
     }
+}
+
+/// Why a failed attempt is not followed by another.
+public enum RetryRefusal: String, Sendable, Hashable, CaseIterable {
+    /// As many attempts as the policy allows were made.
+    case attemptsSpent
+    /// The method is not idempotent, and nothing says that the request may be sent twice.
+    case notIdempotent
+    /// A further attempt would fail for the same reason.
+    case notWorthwhile
+    /// The server asks to wait longer than the policy's longest pause.
+    case pauseTooLong
+    /// ``Configuration/retryDecider`` said so.
+    case decider
 }
 
 /// Hears of everything that happens to requests; changes nothing.

@@ -23,6 +23,8 @@ package struct Exchange: Sendable {
     package var boundHeaders: Set<HTTPField.Name> = []
     /// Whether a redirect has led away from the first address's origin: credentials stay behind for good.
     package var hasLeftOrigin = false
+    /// The place among those under way, where places are limited.
+    package var place: ScheduledPlace?
 
     private var sharedRequest: Shared<TransportRequest>
 

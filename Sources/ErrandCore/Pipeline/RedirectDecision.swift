@@ -45,9 +45,8 @@ package enum RedirectDecision: Sendable {
         next.url = target
         rewriteMethod(of: &next, status: response.status.code)
         if target.origin != request.url.origin { removeCredentials(from: &next.headers) }
-        if target == request.url, next.method == request.method, visited.count > 1,
-            visited.dropLast().contains(target)
-        {
+        // Twice is no circle yet: the way back from a page that sets a cookie, or that took a POST.
+        guard visited.count(where: { $0 == target }) < 2 else {
             return fail(.tooManyRedirects, response, "The redirects run in a circle.")
         }
         return .follow(next)

@@ -21,25 +21,35 @@ package struct RedirectStep: Step {
             timings += response.timings
             response.timings = timings
             visited.append(exchange.request.url)
-            let decision = RedirectDecision.decide(
-                response: response, request: exchange.request, visited: visited, policy: policy)
-            switch decision {
-            case .deliver: return response
-            case .fail(let error): throw error
-            case .follow(let request):
-                exchange.context.emit(.redirected(to: request.url.redacted, response.status))
-                let hasLeft = request.url.origin != exchange.request.url.origin
-                exchange.request = request
-                if hasLeft {
-                    exchange.hasLeftOrigin = true
-                    for name in exchange.boundHeaders {
-                        exchange.request.headers[fields: name] = []
-                    }
-                }
+            guard let hop = try Self.hop(response, exchange, visited, policy) else {
+                return response
             }
+            exchange = hop
             response = try await next(exchange)
         }
         response.timings = timings + response.timings
         return response
+    }
+
+    /// The exchange that follows; `nil` when the answer is to be delivered.
+    @inline(never)
+    private static func hop(
+        _ response: Response, _ exchange: Exchange, _ visited: [URI], _ policy: RedirectPolicy
+    ) throws(RequestError) -> Exchange? {
+        let decision = RedirectDecision.decide(
+            response: response, request: exchange.request, visited: visited, policy: policy)
+        switch decision {
+        case .deliver: return nil
+        case .fail(let error): throw error
+        case .follow(let request):
+            exchange.context.emit(.redirected(to: request.url.redacted, response.status))
+            var next = exchange
+            next.request = request
+            if request.url.origin != exchange.request.url.origin {
+                next.hasLeftOrigin = true
+                for name in exchange.boundHeaders { next.request.headers[fields: name] = [] }
+            }
+            return next
+        }
     }
 }

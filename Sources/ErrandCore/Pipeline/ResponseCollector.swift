@@ -75,6 +75,10 @@ final class ResponseCollector: TransferReceiver {
         transfer?.cancel()
     }
 
+    func didReceive(informational head: ResponseHead) {
+        context.emit(.informational(attempt: attempt, head.status))
+    }
+
     func didReceive(head: ResponseHead) {
         context.emit(.headReceived(attempt: attempt, head.status))
         let usesSink: Bool

@@ -47,7 +47,10 @@ package final class TaskContext: Sendable {
         self.store = store
         self.clock = clock
         self.cookieJar = cookieJar
-        progress = ProgressHub()
+        progress = ProgressHub(clock: clock)
+        if let handler = description.progressHandler {
+            progress.listen(every: .milliseconds(100), handler)
+        }
         pause = PauseGate()
         place = Mutex(Place(priority: description.priority))
         leader = nil

@@ -7,9 +7,12 @@ package struct TransportStep: Step {
         await context.pause.pass(exchange.scope)
         try exchange.scope.check()
         try context.transport.check(exchange.request)
-        if let total = exchange.request.body?.knownLength {
-            context.progress.update { $0.totalBytesToSend = total }
+        if let body = exchange.request.body {
+            let total = body.lengthToSend
+            context.progress.update { ($0.bytesSent, $0.totalBytesToSend) = (0, total) }
         }
+        context.emit(
+            .transferStarted(attempt: exchange.attempt, url: exchange.request.url.redacted))
         let collector = ResponseCollector(
             context: context, sink: exchange.sink, attempt: exchange.attempt,
             limit: exchange.request.options.maximumBytesInMemory)
@@ -24,7 +27,22 @@ package struct TransportStep: Step {
 }
 
 extension TransportStep {
+    /// Tells what came of a transfer, with the times that only the transport knows.
     private func tell(_ answer: CollectedAnswer, _ exchange: Exchange) {
+        let timings = answer.end.timings
+        defer {
+            exchange.context.emit(
+                .transferEnded(attempt: exchange.attempt, timings, answer.failure))
+        }
+        for (phase, time) in [
+            (RequestEvent.Phase.nameLookedUp, timings.nameLookedUp),
+            (.connected, timings.connected), (.secured, timings.secured),
+            (.firstByte, timings.firstByte),
+        ] {
+            if let time {
+                exchange.context.emit(.phase(attempt: exchange.attempt, phase, after: time))
+            }
+        }
         let progress = exchange.context.progress.current
         let attempt = exchange.attempt
         if exchange.request.body != nil, answer.head != nil {
@@ -42,19 +60,23 @@ struct CollectedAnswer: Sendable {
     var body: Result<Response.Body, RequestError>
     var end: TransferEnd
 
+    /// Why the transfer brought no answer, or not all of it.
+    var failure: RequestError? {
+        guard case .failure(let failure) = body else { return end.error }
+        return end.error.map { $0.isCancellation ? failure : $0 } ?? failure
+    }
+
     func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
-        var error = end.error
-        var content = Response.Body.data(Data())
-        switch body {
-        case .success(let body): content = body
-        case .failure(let failure):
-            error = error.map { $0.isCancellation ? failure : $0 } ?? failure
-        }
+        let error = failure
+        let content = (try? body.get()) ?? Response.Body.data(Data())
         guard let head else {
-            throw error
+            var error =
+                error
                 ?? RequestError(
                     .badServerResponse, stage: .transport,
                     "The transport ended without an answer and without an error.")
+            error.timings = end.timings
+            throw error
         }
         let response = Response(
             status: head.status, headers: head.headers, body: content, url: url,
@@ -62,6 +84,7 @@ struct CollectedAnswer: Sendable {
             remoteAddress: head.remoteAddress, trailers: end.trailers)
         if var error {
             error.response = response
+            error.timings = end.timings
             throw error
         }
         return response

@@ -23,11 +23,25 @@ public struct TransferProgress: Sendable, Hashable {
 
 /// The progress of a task: what it is now, and every change from now on.
 ///
-///     for await progress in task.progress { bar.value = progress.fractionCompleted ?? 0 }
+///     for await progress in task.progress.throttled(every: .milliseconds(100)) { bar.value = progress.fractionCompleted ?? 0 }
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private let hub: ProgressHub
+    private var interval = Duration.zero
+    private var bytes: Int64?
 
     package init(_ hub: ProgressHub) { self.hub = hub }
+
+    /// The same with fewer changes: the last one is never missed.
+    ///
+    /// - Parameters:
+    ///   - interval: The least time between two changes, on the agent's clock.
+    ///   - bytes: So many bytes more, in either direction, are told at once; `nil`, the default, waits for the time.
+    public func throttled(every interval: Duration, bytes: Int64? = nil) -> ProgressUpdates {
+        var copy = self
+        copy.interval = interval
+        copy.bytes = bytes
+        return copy
+    }
 
     /// The progress at this moment.
     public var current: TransferProgress { hub.current }
@@ -36,6 +50,6 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     ///
     /// A slow reader misses steps in between, never the last one before the end.
     public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
-        hub.subscribe().makeAsyncIterator()
+        hub.subscribe(every: interval, bytes: bytes).makeAsyncIterator()
     }
 }

@@ -1,8 +1,17 @@
 /// Where requests stand while there is no network.
 enum ConnectivityGate {
+    /// Whether a request may be stopped at all.
+    static func isClosable(_ context: TaskContext) -> Bool { policy(context) != .ignore }
+
+    private static func policy(_ context: TaskContext) -> ConnectivityPolicy {
+        context.description.connectivityPolicy
+            ?? context.sharedConfiguration.value.connectivityPolicy
+    }
+
     static func pass(_ exchange: Exchange) async throws(RequestError) {
         let context = exchange.context
-        let policy = context.configuration.connectivityPolicy
+        let policy = policy(context)
+        guard policy != .ignore else { return }
         guard let reachability = context.configuration.reachability else {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,

@@ -3,7 +3,7 @@ package import HTTPTypes
 
 /// Whether a failed attempt is followed by another (rows RTY-1 to RTY-3): a pure function.
 package enum RetryDecision: Sendable, Equatable {
-    case giveUp
+    case giveUp(RetryRefusal)
     case again(after: Duration)
 
     package static func decide(
@@ -11,15 +11,15 @@ package enum RetryDecision: Sendable, Equatable {
         now: Date,
         random: Double
     ) -> RetryDecision {
-        guard attempt < policy.maximumAttempts else { return .giveUp }
+        guard attempt < policy.maximumAttempts else { return .giveUp(.attemptsSpent) }
         guard
             request.method.isIdempotent || policy.retriesNonIdempotent
                 || (policy.sendsIdempotencyKey && hasIdempotencyKey(request))
-        else { return .giveUp }
-        guard isWorthwhile(error, policy: policy) else { return .giveUp }
+        else { return .giveUp(.notIdempotent) }
+        guard isWorthwhile(error, policy: policy) else { return .giveUp(.notWorthwhile) }
         if let asked = retryAfter(error.response?.headers[.retryAfter], now: now) {
             // Asked to wait longer than anybody wants to: better an answer now.
-            return asked <= policy.maximumDelay ? .again(after: asked) : .giveUp
+            return asked <= policy.maximumDelay ? .again(after: asked) : .giveUp(.pauseTooLong)
         }
         // Full jitter: a random part of a pause that doubles with each attempt.
         let doublings = Double(1 << min(attempt - 1, 30))

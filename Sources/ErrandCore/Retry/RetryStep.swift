@@ -5,13 +5,39 @@ import HTTPTypes
 package struct RetryStep: Step {
     let guards: HostGuards
 
+    // What is not waited for stands in functions of its own, and these apart from `run`: it is suspended for as long
+    // as the attempts last, and keeps room for whatever it names.
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let policy =
-            if let own = exchange.description.retryPolicy { own } else {
-                exchange.configuration.retryPolicy
-            }
-        let context = exchange.context
+        let policy = Self.policy(of: exchange)
         let host = exchange.request.url.host ?? ""
+        var exchange = prepared(exchange, policy, host)
+        while true {
+            exchange.attempt += 1
+            if exchange.attempt > 1, exchange.serialized != nil {
+                exchange.request = try await processed(exchange)
+            }
+            try begin(exchange, host)
+            let failure: RequestError
+            do {
+                let response = try await carryOut(
+                    exchange, limit: policy.attemptTimeout, next: next)
+                return succeeded(response, exchange, host)
+            } catch {
+                failure = failed(error, exchange, host)
+            }
+            let delay = try pause(after: failure, policy, exchange, host)
+            try await wait(delay, after: failure, exchange)
+        }
+    }
+
+    @inline(never)
+    private static func policy(of exchange: Exchange) -> RetryPolicy {
+        if let own = exchange.description.retryPolicy { return own }
+        return exchange.configuration.retryPolicy
+    }
+
+    @inline(never)
+    private func prepared(_ exchange: Exchange, _ policy: RetryPolicy, _ host: String) -> Exchange {
         var exchange = exchange
         if policy.sendsIdempotencyKey, !exchange.request.method.isIdempotent,
             let name = HTTPField.Name.idempotencyKey, exchange.request.headers[name] == nil
@@ -19,51 +45,69 @@ package struct RetryStep: Step {
             exchange.request.headers[name] = UUID().uuidString
         }
         if let budget = exchange.configuration.retryBudget { guards.deposit(budget, host: host) }
-        while true {
-            exchange.attempt += 1
-            let attempt = exchange.attempt
-            if attempt > 1 { try await process(&exchange) }
-            try askCircuit(of: host, exchange)
-            context.emit(.attemptStarted(attempt))
-            do {
-                var response = try await carryOut(
-                    exchange, limit: policy.attemptTimeout, next: next)
-                // The transport step has counted; a stand-in for it may not.
-                if response.attempts != attempt { response.attempts = attempt }
-                tellCircuit(of: host, exchange, nil)
-                ended(attempt, response.timings.last, nil, context)
-                return response
-            } catch {
-                var error = error
-                error.attempts = attempt
-                error.response?.attempts = attempt
-                tellCircuit(of: host, exchange, error)
-                ended(attempt, error.response?.timings.last, error, context)
-                guard case .again(let delay) = decide(error, policy: policy, exchange) else {
-                    throw error
-                }
-                if let budget = exchange.configuration.retryBudget,
-                    !guards.withdraw(budget, host: host)
-                {
-                    context.emit(.retryBudgetSpent)
-                    throw error
-                }
-                context.emit(.retrying(after: delay, error))
-                try await exchange.sleep(for: delay)
+        return exchange
+    }
+
+    @inline(never)
+    private func begin(_ exchange: Exchange, _ host: String) throws(RequestError) {
+        try askCircuit(of: host, exchange)
+        exchange.context.emit(.attemptStarted(exchange.attempt))
+    }
+
+    @inline(never)
+    private func succeeded(_ response: Response, _ exchange: Exchange, _ host: String) -> Response {
+        var response = response
+        // The transport step has counted; a stand-in for it may not.
+        if response.attempts != exchange.attempt { response.attempts = exchange.attempt }
+        tellCircuit(of: host, exchange, nil)
+        ended(exchange.attempt, response.timings.last, nil, exchange.context)
+        return response
+    }
+
+    @inline(never)
+    private func failed(
+        _ error: RequestError, _ exchange: Exchange, _ host: String
+    ) -> RequestError {
+        var error = error
+        error.attempts = exchange.attempt
+        error.response?.attempts = exchange.attempt
+        tellCircuit(of: host, exchange, error)
+        let timings = error.timings ?? error.response?.timings.last
+        ended(exchange.attempt, timings, error, exchange.context)
+        return error
+    }
+
+    /// The pause before a further attempt; throws the error where there is none.
+    @inline(never)
+    private func pause(
+        after error: RequestError, _ policy: RetryPolicy, _ exchange: Exchange, _ host: String
+    ) throws(RequestError) -> Duration {
+        let delay: Duration
+        switch decide(error, policy: policy, exchange) {
+        case .again(let pause): delay = pause
+        case .giveUp(let reason):
+            if policy.maximumAttempts > 1, !error.isCancellation {
+                exchange.context.emit(.retryDeclined(reason))
             }
+            throw error
         }
+        if let budget = exchange.configuration.retryBudget, !guards.withdraw(budget, host: host) {
+            exchange.context.emit(.retryBudgetSpent)
+            throw error
+        }
+        exchange.context.emit(.retrying(after: delay, error))
+        return delay
     }
 
     /// Signatures with their time stamps are made anew for each attempt; the idempotency key stays.
-    private func process(_ exchange: inout Exchange) async throws(RequestError) {
-        guard let serialized = exchange.serialized?.value else { return }
-        var request = serialized
+    private func processed(_ exchange: Exchange) async throws(RequestError) -> TransportRequest {
+        var request = exchange.serialized?.value ?? exchange.request
         if let name = HTTPField.Name.idempotencyKey, request.headers[name] == nil,
             let key = exchange.request.headers[name]
         {
             request.headers[name] = key
         }
-        exchange.request = try await RequestProcessing.process(
+        return try await RequestProcessing.process(
             request, attempt: exchange.attempt, of: exchange)
     }
 
@@ -76,15 +120,35 @@ package struct RetryStep: Step {
                 attempt: exchange.attempt)
             switch decider(failed) {
             case .asPolicy: break
-            case .giveUp: return .giveUp
+            case .giveUp: return .giveUp(.decider)
             case .again(let delay):
-                return exchange.attempt < policy.maximumAttempts ? .again(after: delay) : .giveUp
+                guard exchange.attempt < policy.maximumAttempts else {
+                    return .giveUp(.attemptsSpent)
+                }
+                return .again(after: delay)
             }
         }
-        guard policy.maximumAttempts > 1 else { return .giveUp }
+        guard policy.maximumAttempts > 1 else { return .giveUp(.attemptsSpent) }
         return RetryDecision.decide(
             policy: policy, request: exchange.request, error: error, attempt: exchange.attempt,
             now: exchange.context.clock.now, random: Double.random(in: 0..<1))
+    }
+
+    /// Waits for the next attempt, and for a network where there is none by now.
+    private func wait(
+        _ delay: Duration, after failure: RequestError, _ exchange: Exchange
+    ) async throws(RequestError) {
+        do {
+            try await exchange.pausing(for: delay) { () throws(RequestError) in
+                try await exchange.sleep(for: delay)
+                try await ConnectivityGate.pass(exchange)
+            }
+        } catch {
+            var error = error
+            error.attempts = exchange.attempt
+            if !error.isCancellation { error.underlying = failure }
+            throw error
+        }
     }
 
     /// One attempt, within its own limit where it has one.
@@ -123,15 +187,7 @@ package struct RetryStep: Step {
         _ attempt: Int, _ timings: AttemptTimings?, _ error: RequestError?, _ context: TaskContext
     ) {
         guard !context.configuration.eventListeners.isEmpty else { return }
-        let timings = timings ?? AttemptTimings()
-        for (phase, time) in [
-            (RequestEvent.Phase.nameLookedUp, timings.nameLookedUp),
-            (.connected, timings.connected),
-            (.secured, timings.secured), (.firstByte, timings.firstByte),
-        ] {
-            if let time { context.emit(.phase(attempt: attempt, phase, after: time)) }
-        }
-        context.emit(.attemptEnded(attempt, timings, error))
+        context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 
     private func askCircuit(of host: String, _ exchange: Exchange) throws(RequestError) {

@@ -32,17 +32,29 @@ package struct Pace: Sendable, Equatable {
     private var tokens: Double?
     private var refilledAt = Duration.zero
     private var blockedUntil = Duration.zero
+    /// When the bucket is full again, if nobody takes any more.
+    private var fullAt = Duration.zero
+    /// What the server says it allows, for hosts without a limit of the configuration's.
+    private var learned: RateLimit?
+    /// How often in a row the server refused without saying for how long.
+    private var refusals = 0
 
     package init() {}
+
+    /// Whether nothing is known that a new one would not say: a full bucket, and no silence asked for.
+    package func isIdle(now: Duration) -> Bool {
+        now >= fullAt && now >= blockedUntil && refusals == 0
+    }
 
     /// Takes a token, now or of the future; returns how long to wait for it.
     package mutating func reserve(_ limit: RateLimit?, now: Duration) -> Duration {
         let blocked = max(.zero, blockedUntil - now)
-        guard let limit else { return blocked }
+        guard let limit = limit ?? learned else { return blocked }
         refill(limit, now: now)
         let left = (tokens ?? Double(limit.burst)) - 1
         tokens = left
         let interval = limit.per / Double(limit.requests)
+        fullAt = now + interval * (Double(limit.burst) - left)
         return max(blocked, left >= 0 ? .zero : interval * -left)
     }
 
@@ -57,6 +69,30 @@ package struct Pace: Sendable, Equatable {
     /// The host asked for silence.
     package mutating func hold(for pause: Duration, now: Duration) {
         blockedUntil = max(blockedUntil, now + min(max(pause, .zero), Self.longestPause))
+    }
+
+    /// Takes up what an answer says: a pause, a limit, what is left of it, or just that it was too much.
+    package mutating func learn(_ said: RateLimitHeaders, now: Duration) {
+        if let limit = said.limit, limit.isSensible, limit != learned {
+            learned = limit
+            // What was saved up under another limit counts no more.
+            tokens = nil
+        }
+        if let learned, let remaining = said.remaining {
+            refill(learned, now: now)
+            tokens = min(tokens ?? Double(learned.burst), Double(remaining))
+            let missing = Double(learned.burst) - Double(remaining)
+            fullAt = max(fullAt, now + learned.per / Double(learned.requests) * max(0, missing))
+        }
+        if let pause = said.pause {
+            refusals = 0
+            hold(for: pause, now: now)
+        } else if said.isRefusal {
+            hold(for: .seconds(1 << min(refusals, 6)), now: now)
+            refusals += 1
+        } else {
+            refusals = 0
+        }
     }
 
     private mutating func refill(_ limit: RateLimit, now: Duration) {

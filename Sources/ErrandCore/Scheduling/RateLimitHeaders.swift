@@ -2,47 +2,121 @@ package import Foundation
 package import HTTPTypes
 
 /// What an answer says about how often its host wants to be asked: a pure function.
-package enum RateLimitHeaders {
+///
+/// Read are `Retry-After` of a 429 or 503, `RateLimit` and `RateLimit-Policy` of the present draft
+/// (`"day";r=0;t=30`, `"day";q=100;w=60`) and of the one before (`limit=100, remaining=0, reset=30`),
+/// `RateLimit-Limit`, `-Remaining` and `-Reset`, and their `X-` forms. What cannot be read is ignored.
+package struct RateLimitHeaders: Sendable, Equatable {
     /// How long to send nothing; `nil` when the answer does not ask for it.
-    ///
-    /// `Retry-After` of a 429 or 503; else `RateLimit` (`r=0;t=30`), `RateLimit-Remaining` with
-    /// `RateLimit-Reset`, and their `X-` forms, when nothing remains. What cannot be read is ignored.
-    package static func pause(status: Int, headers: HTTPFields, now: Date) -> Duration? {
+    package var pause: Duration?
+    /// The limit that the server names; of several the tightest.
+    package var limit: RateLimit?
+    /// How many requests are left of it, as far as is said.
+    package var remaining: Int?
+    /// Whether the server refused for too many requests.
+    package var isRefusal: Bool
+
+    package init(status: Int, headers: HTTPFields, now: Date) {
+        isRefusal = status == 429
+        if let text = Self.value("ratelimit", headers) { read(Self.items(text)) }
+        if remaining == nil { readSeparate(headers, now) }
+        readPolicy(headers)
         if status == 429 || status == 503,
             let asked = RetryDecision.retryAfter(headers[.retryAfter], now: now)
         {
-            return asked
+            pause = asked
         }
-        if let text = value("ratelimit", headers), let pause = structured(text) { return pause }
-        for prefix in ["ratelimit", "x-ratelimit", "x-rate-limit"] {
-            guard let remaining = value(prefix + "-remaining", headers).flatMap(number) else {
-                continue
-            }
-            guard remaining <= 0, let reset = value(prefix + "-reset", headers).flatMap(number)
-            else {
-                return nil
-            }
-            // Some servers give the time of the reset, not the time until then.
-            let seconds = reset > 1_000_000_000 ? reset - now.timeIntervalSince1970 : reset
-            return .seconds(max(0, min(seconds, 86_400)))
-        }
-        return nil
     }
 
-    /// Reads the form `"default";r=0;t=30`.
-    private static func structured(_ text: String) -> Duration? {
-        var remaining: Double?
-        var reset: Double?
-        for part in text.split(whereSeparator: { $0 == ";" || $0 == "," }) {
-            let pair = part.split(separator: "=", maxSplits: 1).map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
-            guard pair.count == 2 else { continue }
-            if pair[0] == "r" || pair[0] == "remaining" { remaining = number(pair[1]) }
-            if pair[0] == "t" || pair[0] == "reset" { reset = number(pair[1]) }
+    /// One item of a list: `"day";r=0;t=30`, or `remaining=0`.
+    private struct Item {
+        var values: [String: Double] = [:]
+        /// What is counted, where that is not requests.
+        var isOfRequests = true
+    }
+
+    private mutating func read(_ items: [Item]) {
+        // The older form is one limit in several items.
+        var older = Item()
+        for item in items {
+            older.values.merge(item.values) { $1 }
+            guard item.isOfRequests, let left = item.values["r"] else { continue }
+            take(left, reset: item.values["t"])
         }
-        guard let remaining, remaining <= 0, let reset else { return nil }
-        return .seconds(max(0, min(reset, 86_400)))
+        if let left = older.values["remaining"] { take(left, reset: older.values["reset"]) }
+    }
+
+    private mutating func take(_ left: Double, reset: Double?) {
+        let whole = Int(max(0, min(left, 1e9)))
+        remaining = min(remaining ?? whole, whole)
+        guard left <= 0, let reset else { return }
+        pause = max(pause ?? .zero, Self.seconds(reset))
+    }
+
+    private mutating func readSeparate(_ headers: HTTPFields, _ now: Date) {
+        for prefix in ["ratelimit", "x-ratelimit", "x-rate-limit"] {
+            guard let left = Self.value(prefix + "-remaining", headers).flatMap(Self.number) else {
+                continue
+            }
+            let reset = Self.value(prefix + "-reset", headers).flatMap(Self.number)
+            // Some servers give the time of the reset, not the time until then.
+            take(left, reset: reset.map { $0 > 1e9 ? $0 - now.timeIntervalSince1970 : $0 })
+            return
+        }
+    }
+
+    private mutating func readPolicy(_ headers: HTTPFields) {
+        var items = Self.value("ratelimit-policy", headers).map(Self.items) ?? []
+        if items.isEmpty {
+            // `RateLimit-Limit: 100, 100;w=60` of the drafts before.
+            items = Self.value("ratelimit-limit", headers).map(Self.items) ?? []
+        }
+        let limits = items.compactMap { item -> RateLimit? in
+            guard item.isOfRequests, let quota = item.values["q"] ?? item.values[""], quota >= 1,
+                let window = item.values["w"], window > 0
+            else { return nil }
+            return RateLimit(
+                requests: Int(min(quota, 1e9)), per: Self.seconds(window))
+        }
+        limit = limits.min { $0.per * Double($1.requests) > $1.per * Double($0.requests) }
+    }
+
+    private static func seconds(_ number: Double) -> Duration {
+        .seconds(max(0, min(number, 86_400)))
+    }
+
+    /// Splits a list at its commas and each item at its semicolons, but not inside of quotes.
+    private static func items(_ text: String) -> [Item] {
+        split(text, at: ",").map { part in
+            var item = Item()
+            for (index, piece) in split(part, at: ";").enumerated() {
+                let pair = piece.split(separator: "=", maxSplits: 1).map {
+                    $0.trimmingCharacters(in: .whitespaces)
+                }
+                if pair.count == 2 {
+                    let name = pair[0].lowercased()
+                    if let value = number(pair[1]) { item.values[name] = value }
+                    if name == "qu" { item.isOfRequests = pair[1].contains("requests") }
+                } else if index == 0, let value = pair.first.flatMap(number) {
+                    item.values[""] = value
+                }
+            }
+            return item
+        }
+    }
+
+    private static func split(_ text: String, at separator: Character) -> [String] {
+        var parts = [""]
+        var isQuoted = false
+        for character in text {
+            if character == "\"" { isQuoted.toggle() }
+            if character == separator, !isQuoted {
+                parts.append("")
+            } else {
+                parts[parts.count - 1].append(character)
+            }
+        }
+        return parts
     }
 
     private static func value(_ name: String, _ headers: HTTPFields) -> String? {

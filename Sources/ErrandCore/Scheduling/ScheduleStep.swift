@@ -4,16 +4,14 @@ package struct ScheduleStep: Step {
 
     package func concerns(_ exchange: Exchange) -> Bool {
         let configuration = exchange.context.sharedConfiguration
-        return configuration.value.connectivityPolicy != .ignore
+        return ConnectivityGate.isClosable(exchange.context)
             || configuration.value.maximumRequestsInFlight != nil
             || !configuration.value.limits.areNone
     }
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = exchange.configuration
-        if configuration.connectivityPolicy != .ignore {
-            try await ConnectivityGate.pass(exchange)
-        }
+        try await ConnectivityGate.pass(exchange)
         // Whoever renews credentials is waited for by requests that hold all the places.
         guard RefreshGate.underRefresh.isEmpty else { return try await next(exchange) }
         var limits = configuration.limits
@@ -27,20 +25,11 @@ package struct ScheduleStep: Step {
         let tag = exchange.description.tag
         let lane = Schedule.Lane(
             host: exchange.request.url.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
-        let began = exchange.context.clock.uptime
-        switch await scheduler.enter(
-            lane, limits: limits, context: exchange.context, scope: exchange.scope)
-        {
-        case .entered: break
-        case .cancelled: throw .cancelled
-        case .refused:
-            throw RequestError(
-                .queueFull, stage: .schedule,
-                "\(limits.waiting ?? 0) requests wait already. Start it later, or raise limits.waiting."
-            )
-        }
-        defer { scheduler.leave(lane) }
-        exchange.context.emit(.dequeued(after: exchange.context.clock.uptime - began))
+        let place = ScheduledPlace(in: scheduler, lane: lane, limits: limits)
+        try await place.enter(exchange)
+        defer { place.leave() }
+        var exchange = exchange
+        exchange.place = place
         return try await next(exchange)
     }
 }

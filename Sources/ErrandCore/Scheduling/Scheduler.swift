@@ -26,22 +26,31 @@ package final class Scheduler: Sendable {
     package var waiting: Int { state.withLock { $0.schedule.waiting } }
     package var underWay: Int { state.withLock { $0.schedule.underWay } }
 
-    /// Takes a place, or waits for one.
-    ///
-    /// Who entered must ``leave(_:)``.
-    package func enter(
-        _ lane: Schedule.Lane, limits: RequestLimits, context: TaskContext, scope: CancellationScope
-    ) async -> Entry {
-        let ticket = state.withLock { state in
+    /// A ticket; the lower goes first among equals.
+    func nextTicket() -> UInt64 {
+        state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
         }
+    }
+
+    /// Takes a place, or waits for one.
+    ///
+    /// Who entered must ``leave(_:)``.
+    ///
+    /// - Parameter hadPlace: Whether the ticket gave a place back to pause.
+    package func enter(
+        _ ticket: UInt64, _ lane: Schedule.Lane, limits: RequestLimits, context: TaskContext,
+        scope: CancellationScope, hadPlace: Bool = false
+    ) async -> Entry {
         context.stands(in: self, as: ticket)
         defer { context.stands(in: nil, as: nil) }
         let tried = state.withLock { state -> (Entry?, [CheckedContinuation<Bool, Never>]) in
             state.schedule.use(limits)
             let admitted = state.admitted()
-            switch state.schedule.arrive(ticket, lane: lane, priority: context.priority) {
+            let arrival = state.schedule.arrive(
+                ticket, lane: lane, priority: context.priority, hadPlace: hadPlace)
+            switch arrival {
             case .enters: return (.entered, admitted)
             case .refused: return (.refused, admitted)
             case .waits: return (nil, admitted)

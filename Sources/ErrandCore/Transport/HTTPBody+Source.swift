@@ -1,4 +1,12 @@
 extension HTTPBody {
+    /// How many bytes will go out, where that can be known before; a file is asked for its size.
+    var lengthToSend: Int64? {
+        guard case .file = storage else { return knownLength }
+        guard let source = try? makeSource() else { return nil }
+        defer { source.close() }
+        return source.length
+    }
+
     /// Opens the body for one attempt.
     ///
     /// - Throws: ``RequestError/Code/invalidBody`` when there is nothing to send: a file that is missing, is

@@ -62,6 +62,8 @@ public struct RequestDescription: Sendable {
     public var securityPolicy: SecurityPolicy?
     /// Whether cookies are sent and stored.
     public var usesCookies = true
+    /// What happens while there is no network; `nil` takes the configuration's.
+    public var connectivityPolicy: ConnectivityPolicy?
 
     /// What the body is expected to be.
     public var responseSerializer: ResponseSerializer = .json
@@ -103,6 +105,8 @@ public struct RequestDescription: Sendable {
     public var tag = 0
     /// Whatever else the user attached.
     public var userInfo: [String: any Sendable] = [:]
+    /// Hears of the progress, from any thread, every 100 ms at most and before the end.
+    public var progressHandler: (@Sendable (TransferProgress) -> Void)?
     /// Makes the typed output of an endpoint that has one; runs in the pipeline, off the main actor.
     package var decode:
         (@Sendable (Response, FastJSONDecoder) throws(RequestError) -> any Sendable)?

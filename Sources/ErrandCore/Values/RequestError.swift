@@ -64,6 +64,12 @@ public struct RequestError: Error, Sendable {
         set { change { $0.userMessage = newValue } }
     }
 
+    /// What the attempt cost that failed, where it got as far as the transport.
+    public var timings: AttemptTimings? {
+        get { shared.value.timings }
+        set { change { $0.timings = newValue } }
+    }
+
     private struct Fields: Sendable {
         var code: Code
         var stage: Stage
@@ -76,6 +82,7 @@ public struct RequestError: Error, Sendable {
         var cacheMiss: CacheMissReason?
         var body: (any Sendable)?
         var userMessage: String?
+        var timings: AttemptTimings?
     }
 
     private var shared: Shared<Fields>

@@ -48,6 +48,7 @@ final class Register: BaseRequest {
     override var redirectPolicy: RedirectPolicy? { RedirectPolicy.none }
     override var securityPolicy: SecurityPolicy? { SecurityPolicy() }
     override var usesCookies: Bool { false }
+    override var connectivityPolicy: ConnectivityPolicy? { .failFast }
     // Answer
     override var responseSerializer: ResponseSerializer { .json }
     override var acceptableStatusCodes: Range<Int> { 200..<202 }

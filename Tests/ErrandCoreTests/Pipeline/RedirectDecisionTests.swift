@@ -79,6 +79,17 @@ import Testing
         #expect(follow(302, "/y", request, visited: Array(visited.dropLast())) != nil)
     }
 
+    @Test func aCircleIsNoticedBeforeTheLimit() throws {
+        let a = try request("https://a.example/a")
+        let b = try request("https://a.example/b")
+        // There and back once, as from a page that sets a cookie, is no circle.
+        #expect(follow(302, "/a", b, visited: [a.url, b.url]) != nil)
+        #expect(follow(302, "/b", a, visited: [a.url, b.url, a.url]) != nil)
+        let visited = [a.url, b.url, a.url, b.url]
+        #expect(failure(302, "/a", b, visited: visited) == .tooManyRedirects)
+        #expect(failure(302, "/a", a, visited: [a.url, a.url]) == .tooManyRedirects)
+    }
+
     // MARK: -
 
     private func request(_ url: String) throws -> TransportRequest {

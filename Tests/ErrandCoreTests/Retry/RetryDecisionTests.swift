@@ -7,7 +7,7 @@ import Testing
     private let now = Date(timeIntervalSince1970: 784_111_777)  // Sun, 06 Nov 1994 08:49:37 GMT
 
     @Test func oneAttemptIsTheDefault() {
-        #expect(decide(RetryPolicy(), .connectionLost, attempt: 1) == .giveUp)
+        #expect(decide(RetryPolicy(), .connectionLost, attempt: 1).givesUp)
     }
 
     @Test func thePauseDoublesUpToTheCapAndIsJittered() {
@@ -22,15 +22,15 @@ import Testing
         #expect(
             decide(policy, .connectionLost, attempt: 3, random: 0.5) == .again(after: .seconds(2)))
         #expect(decide(policy, .connectionLost, attempt: 3, random: 0) == .again(after: .zero))
-        #expect(decide(policy, .connectionLost, attempt: 10, random: 1) == .giveUp)
+        #expect(decide(policy, .connectionLost, attempt: 10, random: 1).givesUp)
     }
 
     @Test(arguments: [HTTPMethod.post, .patch, HTTPMethod("PURGE")])
     func whatIsNotIdempotentIsNotSentAgain(method: HTTPMethod) {
-        #expect(decide(.attempts(3), .connectionLost, method: method) == .giveUp)
+        #expect(decide(.attempts(3), .connectionLost, method: method).givesUp)
         var policy = RetryPolicy.attempts(3)
         policy.retriesNonIdempotent = true
-        #expect(decide(policy, .connectionLost, method: method) != .giveUp)
+        #expect(decide(policy, .connectionLost, method: method).givesUp == false)
     }
 
     @Test(arguments: [
@@ -39,14 +39,14 @@ import Testing
         .undecodable, .unsupported, .duplicate, .processingFailed, .tooManyRedirects,
     ])
     func whatWouldFailAgainIsNotRetried(code: RequestError.Code) {
-        #expect(decide(.attempts(3), code) == .giveUp)
+        #expect(decide(.attempts(3), code).givesUp)
     }
 
     @Test func onlyTheListedStatusesAreRetried() {
-        #expect(decide(.attempts(3), .unacceptableStatus, status: 503) != .giveUp)
-        #expect(decide(.attempts(3), .unacceptableStatus, status: 429) != .giveUp)
-        #expect(decide(.attempts(3), .unacceptableStatus, status: 404) == .giveUp)
-        #expect(decide(.attempts(3), .unacceptableStatus, status: 501) == .giveUp)
+        #expect(decide(.attempts(3), .unacceptableStatus, status: 503).givesUp == false)
+        #expect(decide(.attempts(3), .unacceptableStatus, status: 429).givesUp == false)
+        #expect(decide(.attempts(3), .unacceptableStatus, status: 404).givesUp)
+        #expect(decide(.attempts(3), .unacceptableStatus, status: 501).givesUp)
     }
 
     @Test func retryAfterIsObeyedInSecondsAndAsADate() {
@@ -63,13 +63,23 @@ import Testing
                 retryAfter: "Sun, 06 Nov 1994 08:00:00 GMT") == .again(after: .zero))
     }
 
+    @Test func whyNotIsSaid() {
+        #expect(decide(.attempts(2), .connectionLost, attempt: 2) == .giveUp(.attemptsSpent))
+        #expect(decide(.attempts(2), .connectionLost, method: .post) == .giveUp(.notIdempotent))
+        #expect(decide(.attempts(2), .undecodable) == .giveUp(.notWorthwhile))
+        #expect(
+            decide(.attempts(2), .unacceptableStatus, status: 503, retryAfter: "3600")
+                == .giveUp(.pauseTooLong))
+    }
+
     @Test func anHourIsTooLongToWait() {
         #expect(
-            decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: "3600") == .giveUp)
+            decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: "3600").givesUp)
         #expect(
             decide(
                 .attempts(3), .unacceptableStatus, status: 503,
-                retryAfter: "99999999999999999999999999") != .giveUp)
+                retryAfter: "99999999999999999999999999"
+            ).givesUp == false)
     }
 
     private func decide(
@@ -87,4 +97,8 @@ import Testing
             policy: policy, request: TransportRequest(method: method, url: URI()), error: error,
             attempt: attempt, now: now, random: random)
     }
+}
+
+extension RetryDecision {
+    fileprivate var givesUp: Bool { if case .giveUp = self { true } else { false } }
 }

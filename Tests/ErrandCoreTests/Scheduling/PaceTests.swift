@@ -5,6 +5,61 @@ import Testing
 @testable import ErrandCore
 
 @Suite struct PaceTests {
+    @Test(
+        arguments: [
+            (["RateLimit-Policy": #""day";q=100;w=60"#], 100, 60),
+            (["RateLimit-Policy": #""burst";q=10;w=1,"day";q=100;w=60"#], 100, 60),
+            (["RateLimit-Policy": #""size";q=9;qu="content-bytes";w=60"#], nil, nil),
+            (["RateLimit-Limit": "100, 100;w=60"], 100, 60),
+            (["RateLimit-Limit": "100"], nil, nil),
+            (["RateLimit-Policy": #""x";q=0;w=60"#], nil, nil),
+            (["RateLimit-Policy": #""x";q=1e400;w=-1"#], nil, nil),
+        ] as [([String: String], Int?, Int?)])
+    func theServersLimitIsRead(headers: [String: String], requests: Int?, seconds: Int?) {
+        var fields = HTTPFields()
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        let said = RateLimitHeaders(status: 200, headers: fields, now: Date())
+        #expect(said.limit?.requests == requests)
+        #expect(said.limit?.per == seconds.map { .seconds($0) })
+    }
+
+    @Test func aServersLimitSpacesRequestsOut() {
+        var pace = Pace()
+        var fields = HTTPFields()
+        if let policy = HTTPField.Name("RateLimit-Policy"), let left = HTTPField.Name("RateLimit") {
+            fields[policy] = #""default";q=10;w=10"#
+            fields[left] = #""default";r=2;t=10"#
+        }
+        let said = RateLimitHeaders(status: 200, headers: fields, now: Date())
+        pace.learn(said, now: .zero)
+        #expect(!pace.isIdle(now: .seconds(7)) && pace.isIdle(now: .seconds(8)))
+        let delays = (0..<4).map { _ in pace.reserve(nil, now: .zero) }
+        #expect(delays == [.zero, .zero, .seconds(1), .seconds(2)])
+        // The configuration's own limit is the stronger word.
+        var other = Pace()
+        other.learn(said, now: .zero)
+        let own = RateLimit(requests: 1, per: .seconds(5), burst: 1)
+        _ = other.reserve(own, now: .zero)
+        expect(other.reserve(own, now: .zero), .seconds(5))
+    }
+
+    @Test func refusalsWithoutAReasonAreWaitedOutLongerAndLonger() {
+        var pace = Pace()
+        let refused = RateLimitHeaders(status: 429, headers: [:], now: Date())
+        var now = Duration.zero
+        for seconds in [1, 2, 4, 8] {
+            pace.learn(refused, now: now)
+            #expect(pace.pause(now: now) == .seconds(seconds))
+            now += .seconds(seconds)
+        }
+        pace.learn(RateLimitHeaders(status: 200, headers: [:], now: Date()), now: now)
+        #expect(pace.isIdle(now: now))
+        pace.learn(refused, now: now)
+        #expect(pace.pause(now: now) == .seconds(1))
+    }
+
     private let limit = RateLimit(requests: 2, per: .seconds(1), burst: 3)
 
     /// The macro takes no mutating calls.
@@ -56,6 +111,10 @@ import Testing
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "12"], 12),
             (200, ["RateLimit": #""default";r=0;t=30"#], 30),
             (200, ["RateLimit": #""default";r=1;t=30"#], nil),
+            (200, ["RateLimit": #""burst";r=0;t=5, "day";r=900;t=3600"#], 5),
+            (200, ["RateLimit": #""a, b";r=0;t=5, "day";r=0;t=50"#], 50),
+            (200, ["RateLimit": "limit=100, remaining=0, reset=9"], 9),
+            (200, ["RateLimit": "limit=100, remaining=3, reset=9"], nil),
             (429, ["Retry-After": "soon"], nil), (200, ["RateLimit-Remaining": "nan"], nil),
             (200, ["RateLimit-Remaining": "-1", "RateLimit-Reset": "-9"], 0), (200, [:], nil),
         ] as [(Int, [String: String], Double?)])
@@ -65,7 +124,7 @@ import Testing
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
         let now = Date(timeIntervalSince1970: 784_111_777)
-        let pause = RateLimitHeaders.pause(status: status, headers: fields, now: now)
+        let pause = RateLimitHeaders(status: status, headers: fields, now: now).pause
         if headers["X-RateLimit-Reset"] == "784111797" {
             // Below the threshold for dates: taken as seconds and capped.
             #expect(pause == .seconds(86_400))

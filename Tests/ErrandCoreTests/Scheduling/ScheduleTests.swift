@@ -55,7 +55,7 @@ import Testing
             if line.popFirst() == 1 { break }
             served += 1
         }
-        #expect(served > 100 && served <= 2 * Int(WaitingLine.headStart))
+        #expect(served > 100 && served <= 2 * Int(WaitingRank.headStart))
     }
 
     @Test func aChangedPriorityMovesATicket() {
@@ -74,12 +74,42 @@ import Testing
         #expect(order == [4, 3, 2])
     }
 
+    @Test func whoGaveAPlaceBackIsNotRefusedAndReturnsToWhereHeStood() {
+        var schedule = Schedule()
+        schedule.use(RequestLimits(total: 1, waiting: 1))
+        expect(schedule.arrive(1, lane: lane("a"), priority: .normal), .enters)
+        expect(schedule.arrive(2, lane: lane("b"), priority: .normal), .waits)
+        schedule.leave(lane("a"))
+        expect(schedule.admit(), 2)
+        expect(schedule.arrive(3, lane: lane("c"), priority: .normal), .waits)
+        let returned = schedule.arrive(1, lane: lane("a"), priority: .normal, hadPlace: true)
+        #expect(returned == .waits)
+        schedule.leave(lane("b"))
+        expect(schedule.admit(), 1)
+    }
+
+    /// Ten thousand hosts wait: nobody looks at all of them for each that goes.
+    @Test func manyHostsAreServedInOrder() {
+        var schedule = Schedule()
+        schedule.use(RequestLimits(total: 1, perHost: 1))
+        expect(schedule.arrive(0, lane: lane("first"), priority: .normal), .enters)
+        for ticket in 1...UInt64(10_000) {
+            expect(schedule.arrive(ticket, lane: lane("\(ticket)"), priority: .normal), .waits)
+        }
+        schedule.leave(lane("first"))
+        for ticket in 1...UInt64(10_000) {
+            expect(schedule.admit(), ticket)
+            schedule.leave(lane("\(ticket)"))
+        }
+        #expect(schedule.waiting == 0 && schedule.underWay == 0)
+    }
+
     /// Against a model that keeps a list and looks at everybody.
     @Test func noLimitIsEverPassedAndNobodyWaitsWhoFits() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<60 {
             var schedule = Schedule()
-            let limits = RequestLimits(total: 5, perHost: 2, perTag: [1: 1])
+            var limits = RequestLimits(total: 5, perHost: 2, perTag: [1: 1])
             schedule.use(limits)
             var inside: [UInt64: Schedule.Lane] = [:]
             var outside: [UInt64: Schedule.Lane] = [:]
@@ -88,7 +118,17 @@ import Testing
                 let mine = lane(
                     ["a", "b", "c"].randomElement(using: &random) ?? "a", tag == 1 ? 1 : nil)
                 let priority = RequestPriority.allCases.randomElement(using: &random) ?? .normal
-                switch Int.random(in: 0..<4, using: &random) {
+                switch Int.random(in: 0..<6, using: &random) {
+                case 4:
+                    limits.total = Int.random(in: 4...6, using: &random)
+                    limits.perHost = [1, 2, 3, nil].randomElement(using: &random) ?? nil
+                    schedule.use(limits)
+                    while let next = schedule.admit() {
+                        inside[next] = outside.removeValue(forKey: next)
+                    }
+                case 5:
+                    guard let some = outside.keys.randomElement(using: &random) else { continue }
+                    schedule.setPriority(priority, of: some)
                 case 0, 1:
                     switch schedule.arrive(ticket, lane: mine, priority: priority) {
                     case .enters: inside[ticket] = mine
@@ -110,10 +150,11 @@ import Testing
                 }
                 #expect(schedule.underWay == inside.count && schedule.waiting == outside.count)
                 func fits(_ lane: Schedule.Lane) -> Bool {
-                    inside.count < 5 && inside.values.count { $0.host == lane.host } < 2
+                    inside.count < limits.total ?? .max
+                        && inside.values.count { $0.host == lane.host } < limits.perHost ?? .max
                         && (lane.tag == nil || inside.values.count { $0.tag == 1 } < 1)
                 }
-                #expect(inside.count <= 5 && inside.values.count { $0.tag == 1 } <= 1)
+                #expect(inside.count <= 6 && inside.values.count { $0.tag == 1 } <= 1)
                 #expect(!outside.values.contains(where: fits))
             }
         }

@@ -14,5 +14,9 @@ var rounds = 0
 while Date() < end {
     for _ in 0..<1000 { fuzzer.round() }
     rounds += 1000
+    if rounds % 1_000_000 == 0 {
+        let line = "\(rounds) documents, \(fuzzer.accepted) accepted\n"
+        FileHandle.standardError.write(Data(line.utf8))
+    }
 }
 print("\(rounds) documents, \(fuzzer.accepted) accepted, nothing found; seed \(seed)")

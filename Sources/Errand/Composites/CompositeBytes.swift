@@ -1,0 +1,33 @@
+import ErrandCore
+import Foundation
+
+/// The bytes of all members of a run together: a pure value.
+nonisolated struct CompositeBytes: Sendable {
+    private var members: [UUID: TransferProgress] = [:]
+
+    mutating func take(_ progress: TransferProgress, of member: UUID) {
+        members[member] = progress
+    }
+
+    /// The sum; a total is known once every one of so many members has begun and knows its own.
+    func sum(ofMembers count: Int) -> TransferProgress {
+        var sum = TransferProgress()
+        let isComplete = members.count >= count
+        sum.totalBytesToSend = isComplete ? 0 : nil
+        sum.totalBytesToReceive = isComplete ? 0 : nil
+        for member in members.values {
+            sum.bytesSent += member.bytesSent
+            sum.bytesReceived += member.bytesReceived
+            // What has no body to send has a total of nothing.
+            let toSend = member.totalBytesToSend ?? (member.bytesSent == 0 ? 0 : nil)
+            sum.totalBytesToSend = Self.add(sum.totalBytesToSend, toSend)
+            sum.totalBytesToReceive = Self.add(sum.totalBytesToReceive, member.totalBytesToReceive)
+        }
+        return sum
+    }
+
+    private static func add(_ one: Int64?, _ other: Int64?) -> Int64? {
+        guard let one, let other else { return nil }
+        return one + other
+    }
+}

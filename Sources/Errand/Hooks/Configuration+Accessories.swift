@@ -1,0 +1,26 @@
+public import ErrandCore
+
+extension Configuration {
+    /// Companions of every request that the agent carries out, called before the request's own (default none).
+    ///
+    /// They are called on the actors of many requests, so they are Sendable. They hear of requests that were started
+    /// by `start(success:failure:)`, `send()` or `value()`, members of batches and chains included.
+    public var accessories: [any RequestAccessory & Sendable] {
+        get { companions.compactMap { ($0 as? SharedAccessory)?.accessory } }
+        set { companions = newValue.map { SharedAccessory(accessory: $0) } }
+    }
+}
+
+/// What Core keeps of an accessory: a type that can be asked for by name.
+nonisolated private struct SharedAccessory: Sendable {
+    var accessory: any RequestAccessory & Sendable
+}
+
+extension BaseRequest {
+    /// The agent's accessories, then the request's own.
+    nonisolated var everyAccessory: [any RequestAccessory] {
+        let shared = (agent ?? .shared).companions
+        guard !shared.isEmpty else { return accessories }
+        return shared.compactMap { ($0 as? SharedAccessory)?.accessory } + accessories
+    }
+}

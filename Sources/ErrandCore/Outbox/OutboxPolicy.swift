@@ -1,0 +1,67 @@
+package import Foundation
+
+/// How an ``Outbox`` goes about its entries.
+public struct OutboxPolicy: Sendable, Hashable {
+    /// The pause before an origin that failed is tried again; doubled with each further failure (default 1 s).
+    public var baseDelay: Duration
+    /// The longest pause (default 5 minutes).
+    public var maximumDelay: Duration
+    /// How often a server may refuse an entry for a reason that may pass, such as 503, before it is set aside
+    /// (default 10).
+    ///
+    /// A server that cannot be reached does not count: it may be away for days.
+    public var maximumRefusals: Int
+    /// The largest body that is kept, in bytes (default 16 MiB).
+    public var maximumBodyBytes: Int
+
+    /// Makes a policy; each parameter has the default its property names.
+    public init(
+        baseDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(300),
+        maximumRefusals: Int = 10, maximumBodyBytes: Int = 16 << 20
+    ) {
+        self.baseDelay = baseDelay
+        self.maximumDelay = maximumDelay
+        self.maximumRefusals = maximumRefusals
+        self.maximumBodyBytes = maximumBodyBytes
+    }
+
+    /// The pause behind so many failures in a row.
+    package func pause(after failures: Int, asked: Duration?) -> Duration {
+        let doublings = Double(1 << min(max(failures - 1, 0), 30))
+        let own = min(max(baseDelay, .zero) * doublings, maximumDelay)
+        return min(max(own, asked ?? .zero), max(maximumDelay, .zero))
+    }
+}
+
+/// What an attempt says about an entry: a pure function.
+package enum OutboxVerdict: Sendable, Equatable {
+    case delivered
+    /// Nobody was reached; the entry stays where it is.
+    case unreachable
+    /// The server refused it for a reason that may pass.
+    case refused(after: Duration?)
+    /// It will never be delivered as it is.
+    case hopeless
+    /// Somebody stopped the sending; nothing is known.
+    case stopped
+
+    package static func judge(_ error: RequestError?, now: Date) -> OutboxVerdict {
+        guard let error else { return .delivered }
+        switch error.code {
+        case .cancelled, .agentShutDown: return .stopped
+        case .unacceptableStatus:
+            guard let status = error.response?.status.code,
+                [401, 407, 408, 425, 429].contains(status) || (500..<600).contains(status)
+            else { return .hopeless }
+            let asked = RetryDecision.retryAfter(error.response?.headers[.retryAfter], now: now)
+            return .refused(after: asked)
+        case .timedOut, .cannotFindHost, .cannotConnect, .connectionLost, .offline, .circuitOpen,
+            .queueFull, .transportFailed, .proxyFailed, .secureConnectionFailed, .truncatedBody:
+            return .unreachable
+        // As after a 401: it may help to sign in, to set the clock right or to mend the server: not the request's fault.
+        case .authenticationFailed, .certificateRejected, .adaptationFailed, .badServerResponse:
+            return .refused(after: nil)
+        default: return .hopeless
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// A request's place among those under way.
+///
+/// Given back while the request pauses, before a further attempt or for its host's rate limit: nobody waits for
+/// somebody who sleeps. The ticket stays, so that whoever comes back stands before those who came later.
+package final class ScheduledPlace: Sendable {
+    private let scheduler: Scheduler
+    private let lane: Schedule.Lane
+    private let limits: RequestLimits
+    private let ticket: UInt64
+    private let isHeld = Atomic(false)
+
+    init(in scheduler: Scheduler, lane: Schedule.Lane, limits: RequestLimits) {
+        self.scheduler = scheduler
+        self.lane = lane
+        self.limits = limits
+        ticket = scheduler.nextTicket()
+    }
+
+    /// Takes the place, or waits for it.
+    func enter(_ exchange: Exchange, hadPlace: Bool = false) async throws(RequestError) {
+        let context = exchange.context
+        let began = context.clock.uptime
+        let entry = await scheduler.enter(
+            ticket, lane, limits: limits, context: context, scope: exchange.scope,
+            hadPlace: hadPlace)
+        switch entry {
+        case .entered: isHeld.store(true, ordering: .releasing)
+        case .cancelled: throw .cancelled
+        case .refused:
+            throw RequestError(
+                .queueFull, stage: .schedule,
+                "\(limits.waiting ?? 0) requests wait already. Start it later, or raise limits.waiting."
+            )
+        }
+        context.emit(.dequeued(after: context.clock.uptime - began))
+    }
+
+    /// Gives the place back, if it is held.
+    func leave() {
+        if isHeld.exchange(false, ordering: .acquiringAndReleasing) { scheduler.leave(lane) }
+    }
+}
+
+extension Exchange {
+    /// Waits without holding a place meanwhile.
+    ///
+    /// - Throws: What `wait` throws, or ``RequestError/Code/cancelled`` while waiting for a new place.
+    func pausing(
+        for delay: Duration, _ wait: () async throws(RequestError) -> Void
+    ) async throws(RequestError) {
+        guard delay > .zero, let place else { return try await wait() }
+        place.leave()
+        try await wait()
+        try await place.enter(self, hadPlace: true)
+    }
+}

@@ -1,0 +1,86 @@
+/// Encoders and keyed containers are used again for the next value of the same type, as decoders
+/// are (`DecoderReuse.swift`).
+extension StreamEncoder {
+    typealias Record = EncodingSession.Records.Record
+
+    /// An encoder for a value of the record's type below this one; hand it back with `release`.
+    @inline(__always)
+    func spareChild<T>(
+        _ record: Record, _ type: T.Type, key: (any CodingKey)?, position: Int
+    ) -> StreamEncoder {
+        if let spare = record.pointee.spare, spare.stream === stream {
+            record.pointee.spare = nil
+            spare.restart(below: self, key: key, position: position)
+            return spare
+        }
+        return newChild(record, type, key: key, position: position)
+    }
+
+    @inline(never)
+    private func newChild<T>(
+        _ record: Record, _ type: T.Type, key: (any CodingKey)?, position: Int
+    ) -> StreamEncoder {
+        let child = StreamEncoder(
+            session, stream: stream, parent: self, key: key, position: position,
+            keepsKeys: session.keepsKeys(of: type))
+        guard !record.pointee.keepsContainers else { return child }
+        child.isReused = true
+        child.hold(parent: false)
+        return child
+    }
+
+    /// Takes back an encoder whose value is encoded; `child` must be the caller's only copy.
+    @inline(__always)
+    func release(_ child: inout StreamEncoder, to record: Record) {
+        guard child.isReused else { return }
+        if isKnownUniquelyReferenced(&child), child.isContainerFree {
+            record.pointee.spare = child
+        } else {
+            child.leave(record)
+        }
+    }
+
+    /// Whether nobody else has the container that was given out.
+    @inline(__always)
+    private var isContainerFree: Bool {
+        container == nil || isKnownUniquelyReferenced(&container)
+    }
+
+    /// Gives the encoder up to whoever has kept it or its container.
+    @inline(never)
+    private func leave(_ record: Record) {
+        hold(parent: true)
+        isReused = false
+        if !isContainerFree {
+            // Nothing tells when the container goes, so the encoder stays for good. That happens
+            // once for a type: its later values get containers that hold their encoders.
+            record.pointee.noteKeptContainer()
+            _ = Unmanaged.passRetained(self)
+        }
+        container = nil
+    }
+
+    /// A container of this object, the one given out for an earlier value if there is one.
+    @inline(__always)
+    func keyedContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
+        if let container, containerKey == ObjectIdentifier(type), open(.object) {
+            return unsafeBitCast(container, to: KeyedEncodingContainer<Key>.self)
+        }
+        return newContainer(type)
+    }
+
+    @inline(never)
+    private func newContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
+        let target = opened(.object)
+        // NB: as in `TapeDecoder.newContainer`.
+        let isReference =
+            MemoryLayout<KeyedEncodingContainer<PlainKey>>.size == MemoryLayout<AnyObject>.size
+        guard isReused, target === self, container == nil, isReference else {
+            return KeyedEncodingContainer(StreamKeyedContainer<Key>(holding: target))
+        }
+        let made = KeyedEncodingContainer(StreamKeyedContainer<Key>(of: self))
+        container = unsafeBitCast(made, to: AnyObject.self)
+        containerKey = ObjectIdentifier(type)
+        return made
+    }
+}

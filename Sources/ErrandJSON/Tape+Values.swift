@@ -1,0 +1,98 @@
+/// Finding and reading values, called from inlined code of other modules: none of it makes the
+/// caller count a reference to the tape.
+extension Tape {
+    /// The index of the first value with this key; 0 without one, or if this is no object.
+    @_effects(releasenone) @usableFromInline
+    func place(of key: String, inObjectAt object: Int) -> Int {
+        key.utf8.withContiguousStorageIfAvailable { place(of: $0, inObjectAt: object) }
+            ?? Array(key.utf8).withUnsafeBufferPointer { place(of: $0, inObjectAt: object) }
+    }
+
+    @inline(__always)
+    private func place(of key: UnsafeBufferPointer<UInt8>, inObjectAt object: Int) -> Int {
+        let words = words
+        guard words[object] >> 60 == Word.Kind.object.rawValue, key.count <= Word.maximumLength
+        else { return 0 }
+        guard let text = key.baseAddress else { return escapedPlace(of: key, inObjectAt: object) }
+        // Kind and length of the key's word if it has no escapes.
+        let wanted = Word.make(.string, length: key.count, offset: 0) >> 32
+        let stop = Word.end(words[object &+ 1])
+        var place = object &+ 2
+        var hasEscapes = false
+        while place < stop {
+            let word = words[place]
+            if word >> 32 == wanted,
+                Bytes.areEqual(bytes + Word.offset(word), text, count: key.count)
+            {
+                // An earlier key may say the same with escapes.
+                return hasEscapes ? escapedPlace(of: key, inObjectAt: object) : place &+ 1
+            }
+            if word >> 60 == Word.Kind.escaped.rawValue { hasEscapes = true }
+            place = end(of: place &+ 1)
+        }
+        return hasEscapes ? escapedPlace(of: key, inObjectAt: object) : 0
+    }
+
+    /// The same search, for empty keys and among keys with escapes.
+    @inline(never)
+    private func escapedPlace(
+        of key: UnsafeBufferPointer<UInt8>, inObjectAt object: Int
+    ) -> Int {
+        let stop = Word.end(words[object + 1])
+        var place = object + 2
+        while place < stop {
+            if isString(at: place, equalTo: key) { return place + 1 }
+            place = end(of: place + 1)
+        }
+        return 0
+    }
+
+    /// The index of the element at `position`; 0 without one, or if this is no array.
+    @_effects(releasenone) @usableFromInline
+    func place(of position: Int, inArrayAt array: Int) -> Int {
+        guard words[array] >> 60 == Word.Kind.array.rawValue, position >= 0,
+            position < Word.count(words[array + 1])
+        else { return 0 }
+        var place = array + 2
+        for _ in 0..<position { place = end(of: place) }
+        return place
+    }
+
+    /// Where the values of a container begin and end, and by how many words each is preceded.
+    @_effects(releasenone) @usableFromInline
+    func extent(of container: Int) -> (first: Int, stop: Int, step: Int) {
+        switch words[container] >> 60 {
+        case Word.Kind.array.rawValue: (container + 2, Word.end(words[container + 1]), 0)
+        case Word.Kind.object.rawValue: (container + 2, Word.end(words[container + 1]), 1)
+        default: (0, 0, 0)
+        }
+    }
+
+    // MARK: - Numbers
+
+    @inline(__always)
+    func integer<T: FixedWidthInteger>(at index: Int, as type: T.Type) -> T? {
+        switch kind(at: index) {
+        case .integer: NumberText.integer(text(at: index), as: type)
+        case .real: NumberText.integral(text(at: index), as: type)
+        default: nil
+        }
+    }
+
+    @_effects(releasenone) @usableFromInline
+    func int(at index: Int) -> Int? { integer(at: index, as: Int.self) }
+
+    @_effects(releasenone) @usableFromInline
+    func int64(at index: Int) -> Int64? { integer(at: index, as: Int64.self) }
+
+    @_effects(releasenone) @usableFromInline
+    func uint64(at index: Int) -> UInt64? { integer(at: index, as: UInt64.self) }
+
+    @_effects(releasenone) @usableFromInline
+    func double(at index: Int) -> Double? {
+        switch kind(at: index) {
+        case .integer, .real: NumberText.double(text(at: index))
+        default: nil
+        }
+    }
+}

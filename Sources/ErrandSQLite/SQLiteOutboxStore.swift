@@ -1,0 +1,167 @@
+public import ErrandCore
+public import Foundation
+import Synchronization
+
+/// The entries of an ``ErrandCore/Outbox`` in a SQLite database, written through to the disk before they count.
+///
+/// A file that is damaged or belongs to something else is an error and stays as it is: what it holds was promised to be
+/// delivered. The file is readable for its owner only; bodies are in it as they will be sent.
+public final class SQLiteOutboxStore: OutboxStore {
+    /// Where the database is.
+    public let path: String
+
+    private struct State {
+        var connection: SQLiteConnection?
+    }
+
+    private let state = Mutex(State())
+    /// "ERRO": says that a file is an outbox.
+    private static let applicationID: Int64 = 0x4552_524f
+
+    /// Makes a store in a file that need not exist yet; nothing is opened before the first use.
+    public init(path: String) { self.path = URL(fileURLWithPath: path).path }
+
+    /// Adds an entry behind all others.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func append(_ entry: OutboxEntry) async throws(RequestError) -> OutboxEntry {
+        let data = try encoded(entry)
+        let sequence = try await perform { (connection) throws(SQLiteFailure) -> Int64 in
+            let insert = try connection.prepare(
+                "INSERT INTO outbox (id, entry) VALUES (?, ?) RETURNING sequence")
+            defer { insert.reset() }
+            insert.bind(entry.id.uuidString, at: 1)
+            insert.bind(data, at: 2)
+            let number = try insert.step() ? insert.integer(0) : 0
+            // To its end: only then is it committed.
+            while try insert.step() {}
+            return number
+        }
+        var stored = entry
+        stored.sequence = sequence
+        return stored
+    }
+
+    /// Replaces an entry.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func update(_ entry: OutboxEntry) async throws(RequestError) {
+        let data = try encoded(entry)
+        try await perform { (connection) throws(SQLiteFailure) in
+            let update = try connection.prepare("UPDATE outbox SET entry = ? WHERE id = ?")
+            update.bind(data, at: 1)
+            update.bind(entry.id.uuidString, at: 2)
+            try update.run()
+        }
+    }
+
+    /// Removes an entry.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func remove(_ id: UUID) async throws(RequestError) {
+        try await perform { (connection) throws(SQLiteFailure) in
+            let delete = try connection.prepare("DELETE FROM outbox WHERE id = ?")
+            delete.bind(id.uuidString, at: 1)
+            try delete.run()
+        }
+    }
+
+    /// All entries in order.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``, also when an entry cannot be read.
+    public func entries() async throws(RequestError) -> [OutboxEntry] {
+        let rows = try await perform { (connection) throws(SQLiteFailure) -> [(Int64, Data)] in
+            let select = try connection.prepare(
+                "SELECT sequence, entry FROM outbox ORDER BY sequence")
+            var rows: [(Int64, Data)] = []
+            while try select.step() {
+                let bytes = select.bytes(1).map { Data($0) } ?? Data()
+                rows.append((select.integer(0), bytes))
+            }
+            return rows
+        }
+        var entries: [OutboxEntry] = []
+        for (sequence, data) in rows {
+            do {
+                var entry = try JSONDecoder().decode(OutboxEntry.self, from: data)
+                entry.sequence = sequence
+                entries.append(entry)
+            } catch {
+                throw failure("an entry cannot be read", error)
+            }
+        }
+        return entries
+    }
+
+    private func encoded(_ entry: OutboxEntry) throws(RequestError) -> String {
+        do {
+            return String(decoding: try JSONEncoder().encode(entry), as: UTF8.self)
+        } catch {
+            throw failure("the entry cannot be written", error)
+        }
+    }
+
+    private func failure(_ what: String, _ error: any Error) -> RequestError {
+        RequestError(
+            .storeFailed, stage: .cache,
+            "The outbox at \(path) failed: \(what). Move the file away, or mend it; what it holds is not delivered.",
+            underlying: error)
+    }
+
+    /// Runs something under the lock, and again while another process holds the database.
+    private func perform<T: Sendable>(
+        _ work: (SQLiteConnection) throws(SQLiteFailure) -> T
+    ) async throws(RequestError) -> T {
+        var attempt = 0
+        while true {
+            do throws(SQLiteFailure) {
+                return try state.withLock { (state) throws(SQLiteFailure) in
+                    try work(Self.opened(&state, path: path))
+                }
+            } catch {
+                guard error.isBusy, attempt < 100,
+                    (try? await Task.sleep(for: .milliseconds(30))) != nil
+                else { throw failure(error.message, error) }
+                attempt += 1
+            }
+        }
+    }
+
+    private static func opened(
+        _ state: inout State, path: String
+    ) throws(SQLiteFailure) -> SQLiteConnection {
+        if let connection = state.connection { return connection }
+        try? FileManager.default.createDirectory(
+            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+        chmod(path, 0o600)
+        // FULL: a request that was taken survives the machine's loss of power, too.
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL;
+            PRAGMA synchronous = FULL;
+            PRAGMA mmap_size = 0;
+            PRAGMA trusted_schema = OFF;
+            PRAGMA secure_delete = ON;
+            """)
+        try connection.transaction { () throws(SQLiteFailure) in
+            let id = try connection.integer("PRAGMA application_id")
+            if id == applicationID { return }
+            guard id == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+                throw .foreign("it is a database of something else")
+            }
+            // AUTOINCREMENT: a number is never given twice, so the order holds across removals.
+            try connection.execute(
+                """
+                CREATE TABLE outbox (
+                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+                    entry TEXT NOT NULL
+                );
+                PRAGMA application_id = \(applicationID);
+                """)
+        }
+        state.connection = connection
+        return connection
+    }
+}

@@ -1,0 +1,85 @@
+import Synchronization
+import Testing
+
+@testable import ErrandCore
+
+@Suite(.timeLimit(.minutes(1))) struct ProgressHubTests {
+    private func progress(_ received: Int64, of total: Int64? = nil) -> TransferProgress {
+        var progress = TransferProgress()
+        progress.bytesReceived = received
+        progress.totalBytesToReceive = total
+        return progress
+    }
+
+    @Test func aThrottleTellsByTimeOrByBytes() {
+        var throttle = ProgressThrottle(every: .milliseconds(100), bytes: 50)
+        let told = [(0, 0), (10, 50), (20, 99), (30, 100), (40, 120), (90, 130), (5, 131)].map {
+            throttle.offer(progress(Int64($0.0)), now: .milliseconds($0.1))
+        }
+        #expect(told == [true, false, false, true, false, true, true])
+        #expect(!throttle.owes(progress(5)) && throttle.owes(progress(6)))
+    }
+
+    @Test func theLastValueComesBeforeTheEndWhateverTheThrottle() {
+        let heard = Mutex<[Int64]>([])
+        let hub = ProgressHub()
+        hub.listen(every: .seconds(3600)) { progress in
+            heard.withLock { $0.append(progress.bytesReceived) }
+        }
+        for bytes in 1...100 { hub.update { $0.bytesReceived = Int64(bytes) } }
+        #expect(heard.withLock { $0 } == [1])
+        hub.finish(isWhole: true)
+        #expect(heard.withLock { $0 } == [1, 100])
+        #expect(hub.current.totalBytesToReceive == 100 && hub.current.fractionCompleted == 1)
+        hub.finish()
+        hub.listen { progress in heard.withLock { $0.append(-progress.bytesReceived) } }
+        #expect(heard.withLock { $0 } == [1, 100, -100])
+    }
+
+    @Test func aThrottledStreamEndsWithTheLastValue() async {
+        let hub = ProgressHub()
+        var stream = hub.subscribe(every: .seconds(3600)).makeAsyncIterator()
+        #expect(await stream.next()?.bytesReceived == 0)
+        for bytes in 1...100 { hub.update { $0.bytesReceived = Int64(bytes) } }
+        hub.finish()
+        #expect(await stream.next()?.bytesReceived == 100)
+        #expect(await stream.next() == nil)
+    }
+
+    @Test func handlersHearOneValueAtATimeAndNoneOlderThanTheLast() async {
+        let hub = ProgressHub()
+        let state = Mutex((last: Int64(-1), isInside: false, faults: 0))
+        hub.listen { progress in
+            state.withLock { state in
+                if state.isInside || progress.bytesReceived < state.last { state.faults += 1 }
+                state.isInside = true
+                state.last = progress.bytesReceived
+            }
+            state.withLock { $0.isInside = false }
+        }
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<5000 { hub.update { $0.bytesReceived += 1 } }
+                }
+            }
+        }
+        hub.finish()
+        #expect(state.withLock { $0.last } == 20_000 && state.withLock { $0.faults } == 0)
+    }
+
+    @Test func aHandlerMayAskItsHub() {
+        let hub = ProgressHub()
+        let follower = ProgressHub()
+        let seen = Mutex<[Int64]>([])
+        hub.mirror(into: follower, id: 1)
+        follower.listen { _ in
+            let both = follower.current.bytesReceived * 100 + hub.current.bytesReceived
+            seen.withLock { $0.append(both) }
+        }
+        hub.update { $0.bytesReceived = 3 }
+        hub.endMirror(1)
+        hub.update { $0.bytesReceived = 4 }
+        #expect(seen.withLock { $0 } == [303])
+    }
+}

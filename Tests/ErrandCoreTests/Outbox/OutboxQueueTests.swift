@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+@testable import ErrandCore
+
+@Suite struct OutboxQueueTests {
+    private let policy = OutboxPolicy(
+        baseDelay: .seconds(1), maximumDelay: .seconds(60), maximumRefusals: 3)
+
+    private func entry(_ number: Int, _ host: String = "a") throws -> OutboxEntry {
+        let url = try URI(parsing: "https://\(host).example/\(number)")
+        var entry = OutboxEntry(
+            TransportRequest(method: .post, url: url),
+            of: RequestDescription(endpoint: "Note", url: ""), at: Date(), body: nil)
+        entry.sequence = Int64(number)
+        return entry
+    }
+
+    @Test func oneAfterAnotherToEachOrigin() throws {
+        var queue = OutboxQueue()
+        let entries = [try entry(1), try entry(2), try entry(3, "b")]
+        for entry in entries { queue.add(entry) }
+        let first = [queue.next(now: .zero), queue.next(now: .zero), queue.next(now: .zero)]
+        #expect(first.map(\.?.sequence) == [1, 3, nil])
+        let change = queue.ended(
+            entries[0], .delivered, reason: nil, policy: policy, now: .zero)
+        #expect(change == .remove)
+        let second = queue.next(now: .zero)
+        #expect(second?.sequence == 2)
+    }
+
+    @Test func whoCannotBeReachedIsWaitedForWithoutLosingThePlace() throws {
+        var queue = OutboxQueue()
+        let one = try entry(1)
+        queue.add(one)
+        queue.add(try entry(2))
+        var now = Duration.zero
+        for expected in [1, 2, 4, 8, 16, 32, 60, 60] {
+            _ = queue.next(now: now)
+            _ = queue.ended(one, .unreachable, reason: "gone", policy: policy, now: now)
+            let early = queue.next(now: now)
+            #expect(early == nil)
+            #expect(queue.wakesAt == now + .seconds(expected))
+            now += .seconds(expected)
+        }
+        _ = queue.next(now: now)
+        _ = queue.ended(one, .unreachable, reason: "gone", policy: policy, now: now)
+        queue.wake()
+        let next = queue.next(now: now)
+        #expect(next?.sequence == 1 && next?.lastFailure == "gone" && next?.refusals == 0)
+    }
+
+    @Test func whatIsRefusedTooOftenOrForGoodBlocksNobody() throws {
+        var queue = OutboxQueue()
+        let (one, two) = (try entry(1), try entry(2))
+        queue.add(one)
+        queue.add(two)
+        var last = OutboxQueue.Change.nothing
+        for round in 0..<3 {
+            let now = Duration.seconds(1000 * round)
+            _ = queue.next(now: now)
+            last = queue.ended(
+                one, .refused(after: nil), reason: "503", policy: policy, now: now)
+        }
+        guard case .update(let aside) = last else {
+            Issue.record("not set aside")
+            return
+        }
+        #expect(aside.isSetAside && aside.refusals == 3 && aside.lastFailure == "503")
+        let next = queue.next(now: .seconds(9000))
+        #expect(next?.sequence == 2)
+        let change = queue.ended(two, .hopeless, reason: "400", policy: policy, now: .zero)
+        guard case .update(let second) = change else {
+            Issue.record("not set aside")
+            return
+        }
+        #expect(second.isSetAside && queue.waiting == 0 && queue.entries.count == 2)
+        let again = queue.retry(one.id)
+        #expect(again?.isSetAside == false && again?.refusals == 0)
+        let retried = queue.next(now: .zero)
+        #expect(retried?.id == one.id)
+    }
+
+    @Test func theServersOwnPauseIsKeptWithinReason() throws {
+        var queue = OutboxQueue()
+        let one = try entry(1)
+        queue.add(one)
+        _ = queue.next(now: .zero)
+        _ = queue.ended(
+            one, .refused(after: .seconds(30)), reason: nil, policy: policy, now: .zero)
+        #expect(queue.wakesAt == .seconds(30))
+        _ = queue.next(now: .seconds(30))
+        _ = queue.ended(
+            one, .refused(after: .seconds(99_999)), reason: nil, policy: policy, now: .zero)
+        #expect(queue.wakesAt == .seconds(60))
+    }
+
+    /// Whatever happens: never two under way to one origin, always in order, nothing lost or sent after its end.
+    @Test func rulesHoldInEveryOrderOfEvents() throws {
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<200 {
+            var queue = OutboxQueue()
+            var underWay: [OutboxEntry] = []
+            var alive: Set<UUID> = []
+            var ended: Set<UUID> = []
+            var lastDelivered: [String: Int64] = [:]
+            for number in 1...120 {
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0, 1:
+                    let host = ["a", "b", "c"].randomElement(using: &random) ?? "a"
+                    let new = try entry(number, host)
+                    queue.add(new)
+                    alive.insert(new.id)
+                case 2:
+                    while let next = queue.next(now: .seconds(number * 100)) {
+                        #expect(alive.contains(next.id) && !ended.contains(next.id))
+                        #expect(!underWay.contains { $0.lane == next.lane })
+                        #expect(next.sequence > lastDelivered[next.lane] ?? 0)
+                        underWay.append(next)
+                    }
+                case 3, 4:
+                    guard let index = underWay.indices.randomElement(using: &random) else {
+                        continue
+                    }
+                    let entry = underWay.remove(at: index)
+                    let verdict =
+                        [
+                            OutboxVerdict.delivered, .unreachable, .refused(after: nil), .hopeless,
+                            .stopped,
+                        ].randomElement(using: &random) ?? .delivered
+                    let change = queue.ended(
+                        entry, verdict, reason: "", policy: policy, now: .seconds(number * 100))
+                    if change == .remove {
+                        alive.remove(entry.id)
+                        ended.insert(entry.id)
+                        lastDelivered[entry.lane] = entry.sequence
+                    }
+                    if case .update(let changed) = change, changed.isSetAside {
+                        alive.remove(entry.id)
+                    }
+                default:
+                    guard let id = alive.randomElement(using: &random) else { continue }
+                    queue.remove(id)
+                    alive.remove(id)
+                    ended.insert(id)
+                }
+                let listed = Set(queue.entries.map(\.id))
+                #expect(alive.isSubset(of: listed) && listed.isDisjoint(with: ended))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (RequestError.Code.connectionLost, 0, OutboxVerdict.unreachable),
+        (.cannotConnect, 0, .unreachable), (.offline, 0, .unreachable), (.cancelled, 0, .stopped),
+        (.agentShutDown, 0, .stopped), (.unacceptableStatus, 503, .refused(after: nil)),
+        (.unacceptableStatus, 429, .refused(after: nil)),
+        (.unacceptableStatus, 401, .refused(after: nil)),
+        (.authenticationFailed, 0, .refused(after: nil)), (.unacceptableStatus, 400, .hopeless),
+        (.unacceptableStatus, 409, .hopeless), (.invalidURL, 0, .hopeless),
+        (.unsafeRedirect, 0, .hopeless),
+    ])
+    func whatAnErrorMeans(code: RequestError.Code, status: Int, verdict: OutboxVerdict) {
+        var error = RequestError(code, stage: .transport, "")
+        if status > 0 { error.response = Response(status: .init(code: status), url: URI()) }
+        #expect(OutboxVerdict.judge(error, now: Date()) == verdict)
+        #expect(OutboxVerdict.judge(nil, now: Date()) == .delivered)
+    }
+}

@@ -1,0 +1,88 @@
+import ErrandJSON
+import Foundation
+import Testing
+
+/// Of a repeated key the first value counts, for whoever asks and in whatever order.
+@Suite struct RepeatedKeyTests {
+    private struct Ordered: Decodable, Equatable {
+        var a: Int
+        var b: Int
+    }
+
+    private struct Reversed: Decodable, Equatable {
+        var b: Int
+        var a: Int
+    }
+
+    /// Asks for each key twice, as types do that look before they decode.
+    private struct Asking: Decodable, Equatable {
+        var a: Int?
+
+        enum CodingKeys: CodingKey { case a }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            if container.contains(.a), try !container.decodeNil(forKey: .a) {
+                a = try container.decode(Int.self, forKey: .a)
+            }
+        }
+    }
+
+    private static let texts = [
+        #"{"a":1,"b":2,"a":3}"#, #"{"a":1,"a":3,"b":2}"#, #"{"a":1,"b":2,"b":4,"a":3}"#,
+        #"{"\u0061":1,"a":3,"b":2}"#, #"{"x":0,"a":1,"y":0,"a":3,"b":2,"a":4}"#,
+        #"{"b":2,"a":1,"a":"no number","b":"nor this"}"#,
+    ]
+
+    @Test(arguments: texts) func decodersTakeTheFirstAsFoundationDoes(text: String) throws {
+        let data = Data(text.utf8)
+        #expect(try FastJSONDecoder().decode(Ordered.self, from: data) == Ordered(a: 1, b: 2))
+        #expect(try FastJSONDecoder().decode(Reversed.self, from: data) == Reversed(b: 2, a: 1))
+        #expect(try FastJSONDecoder().decode(Asking.self, from: data).a == 1)
+        #expect(try JSONDecoder().decode(Reversed.self, from: data) == Reversed(b: 2, a: 1))
+    }
+
+    @Test(arguments: texts) func shapesCheckTheValueThatIsRead(text: String) throws {
+        let json = try JSON(parsing: text)
+        #expect(json["a"].int == 1 && json["b"].int == 2)
+        #expect((["b": .range(2...2), "a": .range(1...1)] as JSONShape).matches(json))
+        #expect((["a": .range(1...1), "b": .range(2...2)] as JSONShape).matches(json))
+        let fault = (["b": .int, "a": .string] as JSONShape).firstFault(in: json)
+        #expect(fault?.path == "$['a']")
+    }
+
+    @Test func manyRepeatedKeysAreTheFirstOnes() throws {
+        var random = SplitMix(31)
+        for _ in 0..<200 {
+            let members = (0..<random.below(90)).map { (random.below(60), $0) }
+            let text = members.map { "\"k\($0.0)\":\($0.1)" }.joined(separator: ",")
+            let json = try JSON(parsing: "{\(text)}")
+            let first = Dictionary(members, uniquingKeysWith: { first, _ in first })
+            let asked = (0..<60).shuffled(using: &random)
+            for key in asked { #expect(json["k\(key)"].int == first[key]) }
+            #expect(try FastJSONDecoder().decode(Probe.self, from: json).values == first)
+        }
+    }
+
+    /// Asks for sixty keys in an order of its own.
+    private struct Probe: Decodable {
+        var values: [Int: Int] = [:]
+
+        struct Key: CodingKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            for number in (0..<60).map({ $0 * 37 % 60 }) {
+                let key = Key(stringValue: "k\(number)")
+                if container.contains(key) {
+                    values[number] = try container.decode(Int.self, forKey: key)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Errand
+import ErrandTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) @MainActor struct AccessoryTests {
+    /// Companions of all requests of an agent.
+    private final class Counter: RequestAccessory, Sendable {
+        let lines = Mutex<[String]>([])
+
+        func requestWillStart(_ request: BaseRequest) { note("start \(request.url)") }
+        func requestDidStop(_ request: BaseRequest) { note("stop \(request.url)") }
+        private func note(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    @Test func closuresHearOfEveryMoment() async {
+        let world = World()
+        world.transport.on(nil, nil, .silence)
+        var moments: [ClosureAccessory.Moment] = []
+        let request = world.with(Plain("x"))
+        await withCheckedContinuation { continuation in
+            request.accessories = [
+                ClosureAccessory { moment, _ in
+                    moments.append(moment)
+                    if moment == .didStop { continuation.resume() }
+                }
+            ]
+            let task = request.start()
+            task.suspend()
+            task.resume()
+            task.cancel()
+        }
+        #expect(moments == ClosureAccessory.Moment.allCases)
+    }
+
+    @Test func anAgentsAccessoriesAccompanyAllItsRequests() async throws {
+        let counter = Counter()
+        let world = World { $0.accessories = [counter] }
+        world.transport.on(nil, nil, .json("{}"))
+        #expect(world.agent.configuration.accessories.count == 1)
+        try await world.with(Plain("a")).send()
+        try await BatchRequest([world.with(Plain("b"))]).send()
+        #expect(counter.lines.withLock { $0 } == ["start a", "stop a", "start b", "stop b"])
+        world.agent.configuration.accessories = []
+        try await world.with(Plain("c")).send()
+        #expect(counter.lines.withLock { $0.count } == 4)
+    }
+
+    @Test func theAgentsComeBeforeTheRequestsOwn() async throws {
+        let counter = Counter()
+        let world = World { $0.accessories = [counter] }
+        world.transport.on(nil, nil, .json("{}"))
+        let request = world.with(Plain("a"))
+        var seen: [[String]] = []
+        request.accessories = [
+            ClosureAccessory { _, _ in seen.append(counter.lines.withLock { $0 }) }
+        ]
+        try await request.send()
+        #expect(seen == [["start a"], ["start a"], ["start a", "stop a"]])
+    }
+
+    @Test func aBatchesAccessoriesHearOfSuspendResumeAndCancel() async {
+        let world = World()
+        world.transport.on(nil, nil, .silence)
+        let log = CompositeLog()
+        let batch = BatchRequest([world.with(Plain("x"))])
+        batch.accessories = [log]
+        await withCheckedContinuation { continuation in
+            log.didStop = { continuation.resume() }
+            let task = batch.start()
+            task.suspend()
+            task.suspend()
+            task.resume()
+            task.resume()
+            task.cancel()
+            task.cancel()
+        }
+        #expect(
+            log.lines == [
+                "willStart", "willSuspend", "didResume", "willCancel", "willStop", "didStop",
+            ])
+    }
+
+    /// Notes what is told of the whole.
+    private final class CompositeLog: RequestAccessory {
+        var didStop: () -> Void = {}
+        var lines: [String] = []
+
+        func compositeWillStart(_: any CompositeRequest) { lines.append("willStart") }
+        func compositeWillSuspend(_: any CompositeRequest) { lines.append("willSuspend") }
+        func compositeDidResume(_: any CompositeRequest) { lines.append("didResume") }
+        func compositeWillCancel(_: any CompositeRequest) { lines.append("willCancel") }
+        func compositeWillStop(_: any CompositeRequest) { lines.append("willStop") }
+        func compositeDidStop(_: any CompositeRequest) {
+            lines.append("didStop")
+            didStop()
+        }
+    }
+}

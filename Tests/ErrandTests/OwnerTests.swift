@@ -1,0 +1,88 @@
+import Errand
+import ErrandTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) @MainActor struct OwnerTests {
+    private final class Model {
+        let requests = RequestOwner()
+    }
+
+    @Test func aRequestEndsWithTheObjectItIsFor() async {
+        let world = World()
+        world.transport.on(nil, nil, .silence)
+        var model: Model? = Model()
+        let code: RequestError.Code? = await withCheckedContinuation { continuation in
+            world.with(Plain("x")).start(owner: model?.requests) { _ in
+                continuation.resume(returning: nil)
+            } failure: { _, error in
+                continuation.resume(returning: error.code)
+            }
+            #expect(model?.requests.count == 1)
+            model = nil
+        }
+        #expect(code == .cancelled)
+    }
+
+    @Test func soDoBatchesAndChains() async {
+        for isChain in [false, true] {
+            let world = World()
+            world.transport.on(nil, nil, .silence)
+            var model: Model? = Model()
+            let code: RequestError.Code? = await withCheckedContinuation { continuation in
+                if isChain {
+                    let chain = ChainRequest()
+                    chain.add(world.with(Plain("x")))
+                    chain.start(owner: model?.requests) { _ in
+                        continuation.resume(returning: nil)
+                    } failure: { _, error in
+                        continuation.resume(returning: error.code)
+                    }
+                } else {
+                    let members = [world.with(Plain("x")), world.with(Plain("y"))]
+                    BatchRequest(members).start(owner: model?.requests) { _ in
+                        continuation.resume(returning: nil)
+                    } failure: { _, error in
+                        continuation.resume(returning: error.code)
+                    }
+                }
+                model = nil
+            }
+            #expect(code == .cancelled)
+        }
+    }
+
+    @Test func anOwnerKeepsNothingThatHasEnded() async {
+        let world = World()
+        world.transport.on(nil, nil, .json("{}"))
+        let owner = RequestOwner()
+        weak var weakRequest: Plain?
+        weak var weakBatch: BatchRequest?
+        do {
+            let request = world.with(Plain("x"))
+            weakRequest = request
+            await withCheckedContinuation { continuation in
+                request.start(owner: owner) { _ in
+                    continuation.resume()
+                } failure: { _, _ in
+                    continuation.resume()
+                }
+            }
+            let batch = BatchRequest([world.with(Plain("x"))])
+            weakBatch = batch
+            var task: CompositeTask?
+            await withCheckedContinuation { continuation in
+                task = batch.start(owner: owner) { _ in
+                    continuation.resume()
+                } failure: { _, _ in
+                    continuation.resume()
+                }
+            }
+            task?.bind(to: owner)
+            task?.cancel()
+            #expect(task?.isCancelled == false)
+        }
+        #expect(owner.count == 0)
+        for _ in 0..<1000 where weakRequest != nil || weakBatch != nil { await Task.yield() }
+        #expect(weakRequest == nil && weakBatch == nil)
+    }
+}

@@ -1,0 +1,165 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) @MainActor struct ProgressTests {
+    private static let chunks = (0..<10).map { _ in Data(repeating: 1, count: 10) }
+
+    private func answer(_ total: Int64?, gate: Gate? = nil) -> ScriptedAnswer {
+        var steps: [ScriptedAnswer.Step] = [
+            .head(ResponseHead(status: .ok, httpVersion: .http11, contentLength: total))
+        ]
+        steps += Self.chunks.map { .bytes($0) }
+        if let gate { steps.append(.hold(gate)) }
+        return ScriptedAnswer(steps: steps)
+    }
+
+    @Test(arguments: [100, nil]) func closuresHearTheLastValueBeforeTheEnd(total: Int64?) async {
+        let world = World()
+        world.transport.on(nil, nil, answer(total))
+        var lines: [String] = []
+        await withCheckedContinuation { continuation in
+            world.with(Anything()).onProgress { request, progress in
+                lines.append("\(progress.bytesReceived) of \(progress.totalBytesToReceive ?? -1)")
+            }.start { _ in
+                lines.append("end")
+                continuation.resume()
+            } failure: { _, error in
+                lines.append("\(error)")
+                continuation.resume()
+            }
+        }
+        #expect(lines.suffix(2) == ["100 of 100", "end"])
+    }
+
+    @Test func aHandlerOfTheRequestHearsEveryWayOfStarting() async throws {
+        let world = World()
+        world.transport.on(nil, nil, answer(100))
+        let last = Mutex<[TransferProgress]>([])
+        func fresh() -> Anything {
+            let request = world.with(Anything())
+            request.progressHandler = { progress in last.withLock { $0.append(progress) } }
+            return request
+        }
+        try await fresh().send()
+        #expect(last.withLock { $0.last }?.fractionCompleted == 1)
+        last.withLock { $0 = [] }
+        try await BatchRequest([fresh()]).send()
+        #expect(last.withLock { $0.last }?.fractionCompleted == 1)
+        last.withLock { $0 = [] }
+        let inline = InlineRequest("x") {
+            $0.responseSerializer = .data
+            $0.progressHandler = { progress in last.withLock { $0.append(progress) } }
+        }
+        try await world.with(inline).send()
+        #expect(last.withLock { $0.last }?.bytesReceived == 100)
+    }
+
+    @Test func aThrottledSequenceKeepsToTheClockAndEndsWithTheLastValue() async throws {
+        let world = World()
+        let gate = Gate()
+        world.transport.on(nil, nil, answer(nil, gate: gate))
+        let task = world.agent.start(Anything().describe())
+        let updates = task.progress.throttled(every: .seconds(1))
+        try await gate.reached()
+        var seen: [Int64] = []
+        gate.open()
+        for await progress in updates { seen.append(progress.bytesReceived) }
+        #expect(seen.last == 100 && seen.count <= 2)
+    }
+
+    @Test(arguments: ["data", "file", "stream", "multipart"])
+    func whatGoesOutIsCountedForEveryKindOfBody(kind: String) async throws {
+        let server = LoopbackServer()
+        server.route(
+            "/upload",
+            answers: LoopbackAnswer(headers: ["Content-Type": "text/plain"], body: "thanks"))
+        try await server.start()
+        let bytes = Data(repeating: 7, count: 300_000)
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try bytes.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let agent = RequestAgent(
+            configuration: Configuration(baseURL: server.url()), store: nil)
+        let body: HTTPBody =
+            switch kind {
+            case "data": .data(bytes)
+            case "file": .file(file)
+            case "multipart": .multipart(MultipartBody([.file("f", file), .text("a", "b")]))
+            default:
+                .stream {
+                    AsyncStream { stream in
+                        for _ in 0..<3 { stream.yield(bytes.prefix(100_000)) }
+                        stream.finish()
+                    }
+                }
+            }
+        let request = Sending(body)
+        request.agent = agent
+        let heard = Mutex<[TransferProgress]>([])
+        let task = agent.start(request.describe())
+        task.onProgress(every: .zero) { progress in heard.withLock { $0.append(progress) } }
+        _ = try await task.response()
+        let last = try #require(heard.withLock { $0.last })
+        #expect(last.bytesSent >= 300_000 && last.totalBytesToSend == last.bytesSent)
+        #expect(last.bytesReceived == 6 && last.fractionCompleted == 1)
+        await agent.shutdown()
+        await server.stop()
+    }
+
+    @Test func foundationsProgressIsABridge() async throws {
+        let world = World()
+        let gate = Gate()
+        world.transport.on(nil, nil, answer(100, gate: gate))
+        let task = world.agent.start(Anything().describe())
+        let progress = task.foundationProgress()
+        #expect(progress.isIndeterminate)
+        progress.pause()
+        // Foundation calls its handlers on a queue of its own.
+        try await world.events.until { $0.contains { "\($0.kind)" == "suspended" } }
+        progress.resume()
+        try await world.events.until { $0.contains { "\($0.kind)" == "continued" } }
+        try await gate.reached()
+        gate.open()
+        _ = try await task.response()
+        #expect(progress.completedUnitCount == 100 && progress.totalUnitCount == 100)
+        let silent = World()
+        silent.transport.on(nil, nil, .silence)
+        let other = silent.agent.start(Anything().describe())
+        other.foundationProgress().cancel()
+        let error = await #expect(throws: RequestError.self) { try await other.response() }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func aBatchCountsTheBytesOfItsMembers() async throws {
+        let world = World()
+        world.transport.on(nil, nil, answer(100))
+        var task: CompositeTask?
+        await withCheckedContinuation { continuation in
+            let batch = BatchRequest((0..<3).map { _ in world.with(Anything()) })
+            task = batch.start { _ in
+                continuation.resume()
+            } failure: { _, _ in
+                continuation.resume()
+            }
+        }
+        let sum = try #require(task?.transferProgress.current)
+        #expect(sum.bytesReceived == 300 && sum.fractionCompleted == 1)
+    }
+
+    private final class Anything: BaseRequest {
+        override var url: String { "x" }
+        override var responseSerializer: ResponseSerializer { .data }
+    }
+
+    private final class Sending: BaseRequest {
+        private let content: HTTPBody
+        init(_ content: HTTPBody) { self.content = content }
+        override var url: String { "upload" }
+        override var method: HTTPMethod { .post }
+        override var body: HTTPBody? { content }
+        override var responseSerializer: ResponseSerializer { .string }
+    }
+}
