@@ -17,7 +17,9 @@ struct Bench {
         for task in tasks {
             switch task {
             case "parse": addParsers(&measure)
-            case "shape": addShapes(&measure)
+            case "shape":
+                addShapes(&measure)
+                addValidation(&measure, model)
             case "walk": addWalks(&measure)
             case "decode": addDecoders(&measure, model)
             default: addEncoders(&measure, model)
@@ -28,6 +30,7 @@ struct Bench {
         report(
             speeds, "parse", "errand parse", over: ["JSONSerialization parse", "simdjson parse"])
         report(speeds, "shape", "errand parse + shape", over: ["errand parse"])
+        reportValidation(speeds)
         report(speeds, "walk", "errand walk", over: ["JSONSerialization walk"])
         report(
             speeds, "whole", "errand parse + walk",
