@@ -36,6 +36,7 @@ build: setup
 	@Scripts/build-strictly
 
 unit: build
+	@Scripts/setup --tests
 	@Scripts/run-tests
 
 airline: setup
@@ -52,9 +53,11 @@ bench: setup
 	@Benchmarks/run
 
 tsan: setup
+	@Scripts/setup --tests
 	@Scripts/run-sanitized thread
 
 asan: setup
+	@Scripts/setup --tests
 	@Scripts/run-sanitized address
 
 clean:

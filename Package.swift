@@ -113,6 +113,15 @@ let package = Package(
             dependencies: ["ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes],
             swiftSettings: settings
         ),
+        // Against servers that Scripts/peers/run starts on loopback.
+        .testTarget(
+            name: "RealPeerTests",
+            dependencies: [
+                "Errand", "ErrandCurl", "ErrandURLSession", "ErrandCore", "ErrandTesting",
+                httpTypes,
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "ErrandSQLiteTests",
             dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],

@@ -64,6 +64,13 @@ static inline CURLcode errand_get_string(CURL *handle, CURLINFO info, char **val
     return curl_easy_getinfo(handle, info, value);
 }
 
+/* OpenSSL's object of the handle's connection; NULL without one, and with another TLS library. */
+static inline void *errand_get_tls(CURL *handle) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
 static inline curl_version_info_data *errand_version_info(void) {
     return curl_version_info(CURLVERSION_NOW);
 }
@@ -156,3 +163,20 @@ typedef size_t (*errand_zstd_set_parameter)(void *stream, int parameter, int val
 typedef size_t (*errand_zstd_decode)(void *stream, errand_zstd_output *, errand_zstd_input *);
 typedef size_t (*errand_zstd_destroy)(void *stream);
 typedef unsigned (*errand_zstd_is_error)(size_t code);
+
+/* OpenSSL's functions for looking at a peer's certificates: libcurl has brought the library, its headers are not
+ * needed. All pointers but those to bytes are OpenSSL's own objects. */
+typedef void *(*errand_tls_get)(const void *object);
+typedef void *(*errand_tls_make)(void);
+typedef void (*errand_tls_free)(void *object);
+typedef long (*errand_tls_get_long)(const void *object);
+typedef void (*errand_tls_get_protocol)(const void *object, const uint8_t **name, unsigned int *length);
+typedef int (*errand_tls_count)(const void *stack);
+typedef void *(*errand_tls_element)(const void *stack, int index);
+typedef int (*errand_tls_write)(const void *object, uint8_t **bytes);
+typedef void *(*errand_tls_read)(void **object, const uint8_t **bytes, long count);
+typedef int (*errand_tls_add)(void *store, void *certificate);
+typedef int (*errand_tls_prepare)(void *context, void *store, void *certificate, void *untrusted);
+typedef int (*errand_tls_choose)(void *context, const char *name);
+typedef void (*errand_tls_set_flags)(void *context, unsigned long flags);
+typedef int (*errand_tls_verify)(void *context);

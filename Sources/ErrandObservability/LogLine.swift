@@ -59,6 +59,7 @@
             case .resumed(let offset): LogLine(.debug, "resumed at byte \(offset)")
             case .validated(let error):
                 LogLine(.debug, error.map { "rejected: \($0.code)" } ?? "passed validation")
+            case .pinMismatch(let mismatch): LogLine(.warning, mismatch.description)
             default: LogLine(.trace, "\(kind)")
             }
         }

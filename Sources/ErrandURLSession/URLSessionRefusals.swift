@@ -64,8 +64,10 @@ enum URLSessionRefusals {
         if policy.authorities != nil || policy.authorityFile != nil {
             return "trusts the system's certificates only"
         }
-        if !policy.publicKeyPins.isEmpty { return "cannot pin keys here" }
-        if policy.clientCertificateFile != nil || policy.clientKeyFile != nil {
+        if !policy.publicKeyPins.isEmpty || !policy.pins.isEmpty { return "cannot pin here" }
+        if policy.clientCertificateFile != nil || policy.clientKeyFile != nil
+            || policy.clientIdentity != nil
+        {
             return "cannot show a client certificate here"
         }
         if policy.allowInvalidCertificates || !policy.validatesDomainName {

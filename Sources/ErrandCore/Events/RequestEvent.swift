@@ -78,6 +78,8 @@ public struct RequestEvent: Sendable {
         case credentialsNotRenewed(RequestError?)
         /// An attempt, counted from 1, begins.
         case attemptStarted(Int)
+        /// Pins that only report did not fit the host's certificates; the request goes on.
+        case pinMismatch(PinMismatch)
         /// The head of an answer came.
         case headReceived(attempt: Int, HTTPResponse.Status)
         /// A redirect is followed to an address, given without query.

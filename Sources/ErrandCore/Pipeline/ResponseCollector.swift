@@ -138,6 +138,8 @@ final class ResponseCollector: TransferReceiver {
         context.progress.update { $0.bytesSent = bodyBytes }
     }
 
+    func didNotice(_ mismatch: PinMismatch) { context.emit(.pinMismatch(mismatch)) }
+
     func didEnd(_ end: TransferEnd) {
         let (waiter, failure, data, head, usesSink) = state.withLock { state in
             defer {

@@ -61,6 +61,11 @@ public protocol TransferReceiver: AnyObject, Sendable {
     /// How many bytes of the request's body have gone out so far.
     func didSend(bodyBytes: Int64)
 
+    /// Pins that only report did not fit the peer's certificates; the exchange goes on.
+    ///
+    /// Before anything is sent.
+    func didNotice(_ mismatch: PinMismatch)
+
     /// The one end. Nothing is called after it.
     func didEnd(_ end: TransferEnd)
 }
@@ -70,4 +75,6 @@ extension TransferReceiver {
     public func didReceive(informational head: ResponseHead) {}
     /// Ignores progress.
     public func didSend(bodyBytes: Int64) {}
+    /// Ignores what pins report.
+    public func didNotice(_ mismatch: PinMismatch) {}
 }

@@ -12,8 +12,16 @@
             self.handle = handle
         }
 
+        /// A library that is in the process already; `nil` when it is not.
+        init?(alreadyLoaded name: String) {
+            guard let handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD) else { return nil }
+            self.handle = handle
+        }
+
         /// A function of the library, whose C type the caller knows.
-        func function<Function>(_ name: String, as type: Function.Type) -> Function? {
+        func function<Function>(
+            _ name: String, as type: Function.Type = Function.self
+        ) -> Function? {
             dlsym(handle, name).map { unsafeBitCast($0, to: type) }
         }
     }

@@ -23,6 +23,12 @@
             if result == CURLE_OPERATION_TIMEDOUT {
                 return timedOut(context.isConnected ? .idle : .connect, limits: context.limits)
             }
+            if refusesClient(context.text) {
+                return make(
+                    .clientCertificateRejected,
+                    "\(context.host) wants a client certificate and has refused the one it got, or got none. "
+                        + "Check the SecurityPolicy's clientIdentity.", result)
+            }
             if context.proxyAnswer >= 300, !context.isConnected {
                 return make(
                     .proxyFailed,
@@ -34,6 +40,17 @@
             }
             let (code, message) = verdict(result, context)
             return make(code, message, result)
+        }
+
+        /// Whether the peer has said that it is the client's certificate that it does not like (RFC 8446 §6.2).
+        ///
+        /// With TLS 1.3 that comes behind the handshake, with the first attempt to read an answer.
+        private static func refusesClient(_ text: String) -> Bool {
+            [
+                "alert certificate required", "alert bad certificate",
+                "alert unsupported certificate", "alert certificate revoked",
+                "alert certificate expired", "alert certificate unknown", "alert unknown ca",
+            ].contains { text.contains($0) }
         }
 
         private static func verdict(
@@ -120,12 +137,6 @@
                     "The certificate of \(context.host) is not trusted, out of date, or for another host. "
                         + "Check the server's certificate, or name its authority in a SecurityPolicy."
                 )
-            case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-                return (
-                    .pinMismatch,
-                    "\(context.host) showed a key that is not among the pinned ones. "
-                        + "Check for an interceptor, or add the server's new key to the pins."
-                )
             case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
                 return (
                     .clientCertificateRejected,
@@ -162,6 +173,19 @@
                 message = "Nothing was sent or received\(limit). Try again, or raise timeouts.idle."
             }
             return RequestError(.timedOut, stage: .transport, message, timeout: kind)
+        }
+
+        static func rejected(_ reason: TrustDecision.Reason, host: String) -> RequestError {
+            guard case .pinMismatch(let mismatch) = reason else {
+                return RequestError(
+                    .certificateRejected, stage: .transport,
+                    "The certificate of \(host) is not trusted, or not for it. Check the SecurityPolicy."
+                )
+            }
+            return RequestError(
+                .pinMismatch, stage: .transport,
+                "\(mismatch.description). Check for an interceptor, or add the server's new key to the pins.",
+                underlying: mismatch)
         }
 
         static func badResponse(_ fault: HeadFault) -> RequestError {

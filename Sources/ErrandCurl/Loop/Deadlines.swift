@@ -49,6 +49,11 @@ package struct Deadlines: Sendable {
         lastActivity = now
     }
 
+    /// Whether nothing has come or gone for so long.
+    package func isSilent(for duration: Duration, at now: MonotonicTime) -> Bool {
+        lastActivity != .never && lastActivity.advanced(by: duration) <= now
+    }
+
     /// Looks at the clock.
     package func check(at now: MonotonicTime) -> Verdict {
         if connectBy <= now { return .expired(.connect) }

@@ -24,6 +24,10 @@
         @exclusivity(unchecked) private var spare: [Exchange] = []
         @exclusivity(unchecked) private var curlTimer = MonotonicTime.never
         @exclusivity(unchecked) private var nextSweep = MonotonicTime.never
+        @exclusivity(unchecked) private var answered: [Exchange] = []
+        @exclusivity(unchecked) private var gate = StreamGate<GateTicket>()
+        @exclusivity(unchecked) private var admitted: [(waiting: GateTicket, place: GatePlace)] = []
+        @exclusivity(unchecked) private var lastTicket: UInt64 = 0
         private var isShutDown = false
         private var isClosing = false
 
@@ -40,6 +44,8 @@
             set(CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections))
             set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maximumConnections ?? 0))
             set(CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.connectionsPerHost ?? 0))
+            // How many requests share a connection is the server's to say.
+            set(CURLMOPT_MAX_CONCURRENT_STREAMS, 1000)
         }
 
         /// Gives libcurl's handles back.
@@ -58,12 +64,16 @@
             defer { events.deallocate() }
             while true {
                 readMailbox()
+                beginAdmitted()
+                nudgeAnswered()
                 serveTimers()
                 collect()
                 if isClosing, active.isEmpty, mailbox.leave() { return cleanUp() }
                 // A leaver whom a poster still holds up looks again at once: nobody would wake it.
                 let isLeaving = isClosing && active.isEmpty
-                let mayWait = !isLeaving && curlTimer > now && mailbox.fallAsleep()
+                let mayWait =
+                    !isLeaving && answered.isEmpty && admitted.isEmpty && curlTimer > now
+                    && mailbox.fallAsleep()
                 let limit = mayWait ? min(curlTimer, nextSweep).milliseconds(from: now) : 0
                 let count = epoll_wait(poll, events, Int32(capacity), limit)
                 if mayWait { mailbox.wake() }
@@ -112,13 +122,28 @@
         private func sweep() {
             nextSweep = .never
             var late: [(Exchange, RequestError.TimeoutKind)] = []
+            var spoken: [Exchange] = []
             for exchange in active {
                 switch exchange.deadlines.check(at: now) {
                 case .expired(let kind): late.append((exchange, kind))
-                case .next(let moment): nextSweep = min(nextSweep, moment)
+                case .next(let moment):
+                    nextSweep = min(nextSweep, moment, exchange.nudgeIfStalled())
+                    if exchange.hasSpoken { spoken.append(exchange) }
                 }
             }
-            for (exchange, kind) in late { exchange.stop(.timedOut(kind)) }
+            for exchange in spoken { exchange.takeAnswer() }
+            for (exchange, kind) in late { exchange.expire(kind) }
+        }
+
+        /// An exchange has got (more of) its answer before its request was out; it is to be looked after when
+        /// libcurl has returned.
+        func expectNudge(of exchange: Exchange) { answered.append(exchange) }
+
+        private func nudgeAnswered() {
+            guard !answered.isEmpty else { return }
+            let exchanges = answered
+            answered.removeAll(keepingCapacity: true)
+            for exchange in exchanges { exchange.nudgeAnswered() }
         }
 
         /// A deadline has come nearer.
@@ -166,7 +191,7 @@
                 exchange.stop(.shutDown)
             } else if transfer.signals().contains(.cancel) {
                 exchange.stop(.cancelled)
-            } else {
+            } else if enterGate(exchange, transfer.request) {
                 exchange.begin()
             }
         }
@@ -177,6 +202,61 @@
             if signals.contains(.cancel) { return exchange.stop(.cancelled) }
             if signals.contains(.readable) { exchange.bodyIsReadable() }
             if signals.contains(.resume), transfer.exchange != nil { exchange.resume() }
+        }
+
+        // MARK: - The gate
+
+        typealias GatePlace = StreamGate<GateTicket>.Place
+
+        /// An exchange that waits, as it was when it began to.
+        struct GateTicket {
+            let exchange: Exchange
+            let number: UInt64
+        }
+
+        /// False when the exchange has to wait for a place.
+        private func enterGate(_ exchange: Exchange, _ request: TransportRequest) -> Bool {
+            guard Exchange.isGated(request), let host = request.url.host else {
+                return true
+            }
+            let number = lastTicket + 1
+            let origin = StreamGate<GateTicket>.Origin(host: host, port: request.url.effectivePort)
+            if let place = gate.enter(origin, GateTicket(exchange: exchange, number: number)) {
+                exchange.place = place
+                return true
+            }
+            lastTicket = number
+            exchange.hold(ticket: number)
+            return false
+        }
+
+        /// An exchange that went ahead has its connection.
+        func passedGate(_ exchange: Exchange, isNew: Bool, isShared: Bool) {
+            guard let place = exchange.place, place.isAhead else { return }
+            exchange.place?.isAhead = false
+            admitted += gate.connected(place, isNew: isNew, isShared: isShared)
+        }
+
+        private func leaveGate(_ exchange: Exchange) {
+            guard let place = exchange.place else { return }
+            exchange.place = nil
+            admitted += gate.leave(place, isStillAhead: place.isAhead)
+        }
+
+        /// Those who have been given a place begin, outside of libcurl.
+        private func beginAdmitted() {
+            while !admitted.isEmpty {
+                let batch = admitted
+                admitted.removeAll(keepingCapacity: true)
+                for (ticket, place) in batch {
+                    guard ticket.exchange.isHeld(ticket.number) else {
+                        admitted += gate.leave(place, isStillAhead: place.isAhead)
+                        continue
+                    }
+                    ticket.exchange.place = place
+                    ticket.exchange.begin()
+                }
+            }
         }
 
         // MARK: - For exchanges
@@ -197,6 +277,7 @@
         func recycle(_ exchange: Exchange) {
             let index = exchange.activeIndex
             guard active.indices.contains(index), active[index] === exchange else { return }
+            leaveGate(exchange)
             active[index] = active[active.count - 1]
             active[index].activeIndex = index
             active.removeLast()

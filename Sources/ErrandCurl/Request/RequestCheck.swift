@@ -29,7 +29,11 @@
             if !request.options.addressOverrides.isEmpty {
                 try checkOverrides(request.options.addressOverrides)
             }
-            if let security = request.options.security { try checkSecurity(security) }
+            if let security = request.options.security {
+                try checkSecurity(security)
+                try security.check(
+                    host: request.url.host ?? "", isSecure: isSecure, now: Date())
+            }
         }
 
         /// Throws when the method is no token: on the wire it could end the line and begin another.
@@ -99,14 +103,17 @@
                     throw invalid("Give the authorities to trust as text or as a file, not both.")
                 }
             }
+            let isPinned = !security.pins.isEmpty || !security.publicKeyPins.isEmpty
+            if isPinned, TLSLibrary.loaded == nil { throw unsupported("an OpenSSL to pin with") }
+            if security.clientIdentity != nil, !library.hasOpenSSL {
+                throw unsupported("OpenSSL, which reads client identities")
+            }
             let files = [
                 security.authorityFile, security.clientCertificateFile, security.clientKeyFile,
             ]
-            for file in files.compactMap({ $0 }) where access(file, R_OK) != 0 {
+            for file in files.compactMap({ $0 }) + (security.clientIdentity?.files ?? [])
+            where access(file, R_OK) != 0 {
                 throw invalid("A certificate or key file of the SecurityPolicy cannot be read.")
-            }
-            for pin in security.publicKeyPins where Data(base64Encoded: pin)?.count != 32 {
-                throw invalid("A pin is not the base64 form of a SHA-256 digest, 44 characters.")
             }
         }
 

@@ -14,7 +14,8 @@ package struct Upload {
     private let source: any BodySource
     private let announced: Int64?
     private var sent: Int64 = 0
-    private var isComplete = false
+    /// Whether the source has said that there is no more.
+    package private(set) var isComplete = false
     /// The body's last bytes, kept until the source has confirmed that they are the last.
     private var heldBack: [UInt8] = []
 

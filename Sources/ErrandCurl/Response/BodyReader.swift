@@ -13,6 +13,8 @@
         private var ratio: Int?
         private var chain: DecodingChain?
         private var delivered: Int64 = 0
+        /// How many bytes are to come over the wire, where that is known.
+        private var announced: Int64?
         /// How many bytes came over the wire.
         package private(set) var bytesReceived: Int64 = 0
 
@@ -25,14 +27,25 @@
             ratio = options.maximumDecodingRatio
             chain = nil
             delivered = 0
+            announced = nil
             bytesReceived = 0
         }
+
+        /// Whether it is known how many bytes come.
+        package var isAnnounced: Bool { announced != nil }
+
+        /// Whether everything that was announced has come; false where nothing was.
+        package var isWhole: Bool { announced == bytesReceived }
+
+        /// The answer has no body, whatever its head says.
+        package mutating func beginNothing() { announced = 0 }
 
         /// Whether bytes are decoded on their way.
         package var isDecoding: Bool { chain != nil }
 
         /// Prepares for a body; an error when it cannot be decoded, or is announced too large.
         package mutating func begin(_ framing: BodyFraming) -> RequestError? {
+            announced = framing.isChunked ? nil : framing.contentLength
             guard decodes, !framing.contentCodings.isEmpty else {
                 guard let limit, let length = framing.contentLength, !framing.isChunked,
                     length > limit

@@ -22,7 +22,27 @@
                 // libcurl found a kept connection dead and wants to send again what the server may have read.
                 return give(up: CurlFailure.lostBeforeAnswer)
             }
+            guard admitsPeer() else {
+                state.abort(.failed)
+                return CURL_PREREQFUNC_ABORT
+            }
+            expectStall()
+            if place?.isAhead == true {
+                loop.passedGate(self, isNew: opensConnection, isShared: sharesConnection)
+            }
             return CURL_PREREQFUNC_OK
+        }
+
+        private var opensConnection: Bool {
+            var connections = 0
+            errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
+            return connections > 0
+        }
+
+        private var sharesConnection: Bool {
+            guard transfer?.request.options.httpVersion != .http2PriorKnowledge else { return true }
+            guard let handle, let connection = errand_get_tls(handle) else { return false }
+            return TLSLibrary.loaded?.speaksHTTP2(connection) ?? false
         }
 
         /// A line of a head, or of the trailers.
@@ -56,7 +76,11 @@
             let hasBody =
                 transfer.request.method != .head && head.status.code != 204
                 && head.status.code != 304
-            let fault = hasBody ? body.begin(head.framing) : nil
+            var fault: RequestError?
+            if hasBody { fault = body.begin(head.framing) } else { body.beginNothing() }
+            isHTTP2 = head.version == .http2
+            isRefused = head.status.code >= 300
+            if isRefused { noteRefusal() }
             receiver?.didReceive(head: responseHead(head, hasBody: hasBody))
             if let fault { _ = give(up: fault) }
             return !isCancelled && !state.isAborting
@@ -81,6 +105,7 @@
             guard head.isComplete else {
                 return Int(give(up: CurlFailure.headCutOff)) * Int(CURL_WRITEFUNC_ERROR)
             }
+            if isRefused { noteRefusal() }
             deliverBody(bytes)
             return state.isAborting ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
         }

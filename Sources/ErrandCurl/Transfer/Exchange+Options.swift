@@ -11,6 +11,7 @@
             guard let handle else { throw CurlFailure.cannotBegin }
             try RequestCheck.checkMethod(request.method)
             let keepsOptions = specialOptions == request.options
+            readRules(of: request)
             if needsReset, !keepsOptions {
                 curl_easy_reset(handle)
                 try applyPermanentOptions()
@@ -73,19 +74,27 @@
             }
         }
 
-        /// Where HTTP/2 is possible, requests wait for a connection under way rather than open one each.
-        ///
-        /// Not over plain HTTP/1.1: there libcurl would wait for the first answer to know that it cannot share.
+        /// Where it cannot be seen what a connection turns out to be, libcurl does the waiting; see ``StreamGate``.
         private func applyMultiplexing(_ request: TransportRequest) throws(RequestError) {
-            let shares: Bool
+            let waits = Self.sharesConnections(request) && !Self.isGated(request)
+            guard waits != waitsForSharing else { return }
+            try set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
+            waitsForSharing = waits
+        }
+
+        /// Whether requests like this one wait for each other at the loop's gate.
+        static func isGated(_ request: TransportRequest) -> Bool {
+            sharesConnections(request)
+                && (TLSLibrary.loaded != nil || request.options.httpVersion == .http2PriorKnowledge)
+        }
+
+        /// Whether several requests like this one may find themselves on one connection.
+        static func sharesConnections(_ request: TransportRequest) -> Bool {
             switch request.options.httpVersion {
-            case .automatic, .http2: shares = request.url.scheme == "https"
-            case .http11: shares = false
-            case .http2PriorKnowledge: shares = CurlLibrary.linked.reusesPriorKnowledge
+            case .automatic, .http2: request.url.scheme == "https" && CurlLibrary.linked.hasHTTP2
+            case .http11: false
+            case .http2PriorKnowledge: CurlLibrary.linked.reusesPriorKnowledge
             }
-            guard shares != waitsForSharing else { return }
-            try set(CURLOPT_PIPEWAIT, shares ? 1 : 0)
-            waitsForSharing = shares
         }
 
         // MARK: - Method, headers, body

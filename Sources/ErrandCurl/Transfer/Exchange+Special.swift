@@ -37,7 +37,9 @@
             try applyProxy(options.proxy)
             if let security = options.security { try applySecurity(security) }
             // The next request is likely to want the same, unless it depends on the URL.
-            if needsReset, options.addressOverrides.isEmpty { specialOptions = options }
+            let dependsOnURL =
+                !options.addressOverrides.isEmpty || options.security?.pins.isEmpty == false
+            if needsReset, !dependsOnURL { specialOptions = options }
         }
 
         private func applyProxy(_ proxy: TransportOptions.ProxyPolicy) throws(RequestError) {
@@ -76,37 +78,12 @@
             needsReset = true
         }
 
-        private func applySecurity(_ security: SecurityPolicy) throws(RequestError) {
-            if let text = security.authorities {
-                var text = text
-                let code = text.withUTF8 { bytes in
-                    errand_set_blob(handle, CURLOPT_CAINFO_BLOB, bytes.baseAddress, bytes.count)
-                }
-                needsReset = true
-                try expect(code)
-            }
-            if let file = security.authorityFile { try special(CURLOPT_CAINFO, file) }
-            if !security.publicKeyPins.isEmpty {
-                let pins = security.publicKeyPins.map { "sha256//" + $0 }.joined(separator: ";")
-                try special(CURLOPT_PINNEDPUBLICKEY, pins)
-            }
-            if let file = security.clientCertificateFile { try special(CURLOPT_SSLCERT, file) }
-            if let file = security.clientKeyFile { try special(CURLOPT_SSLKEY, file) }
-            if security.allowInvalidCertificates { try special(CURLOPT_SSL_VERIFYPEER, 0) }
-            if security.allowInvalidCertificates || !security.validatesDomainName {
-                try special(CURLOPT_SSL_VERIFYHOST, 0)
-            }
-            if security.minimumVersion == .tls13 {
-                try special(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
-            }
-        }
-
-        private func special(_ option: CURLoption, _ value: Int) throws(RequestError) {
+        func special(_ option: CURLoption, _ value: Int) throws(RequestError) {
             needsReset = true
             try set(option, value)
         }
 
-        private func special(_ option: CURLoption, _ value: String) throws(RequestError) {
+        func special(_ option: CURLoption, _ value: String) throws(RequestError) {
             needsReset = true
             try setText(option, value)
         }

@@ -14,6 +14,10 @@
         /// Its place among the loop's active exchanges.
         var activeIndex = 0
 
+        /// Its place at an origin whose connections are shared.
+        @exclusivity(unchecked) var place: EventLoop.GatePlace?
+        private var ticket: UInt64?
+
         // What the callbacks work with; see Exchange+Callbacks.swift. Checking each access at run time cost a
         // tenth of a small request: one thread uses these, and no callback is entered while one is under way.
         @exclusivity(unchecked) var transfer: CurlTransfer?
@@ -30,9 +34,17 @@
         @exclusivity(unchecked) var sendings = 0
         /// Why the transfer fails, once somebody knows.
         @exclusivity(unchecked) var failure: RequestError?
+        /// What the request's policy means for its host, and the pins that its connection is held to.
+        @exclusivity(unchecked) var rules: TrustRules?
+        @exclusivity(unchecked) var pins: PeerPins?
         /// libcurl was told to stop receiving, or sending.
         @exclusivity(unchecked) var isReceivingPaused = false
         var isSendingPaused = false
+        /// When to look after an upload, and whether to do so now; see Exchange+Nudge.swift.
+        @exclusivity(unchecked) var nextNudge = MonotonicTime.never
+        @exclusivity(unchecked) var isAwaitingNudge = false
+        @exclusivity(unchecked) var isRefused = false
+        @exclusivity(unchecked) var isHTTP2 = false
 
         // What the options work with; see Exchange+Options.swift.
         let headers = HeaderList()
@@ -78,13 +90,28 @@
             failure = nil
             isReceivingPaused = false
             isSendingPaused = false
+            nextNudge = .never
+            isAwaitingNudge = false
+            isRefused = false
             takenUp = loop.now
             wasAttached = false
             errorText[0] = 0
         }
 
+        /// Waits for a place; the limit of connecting counts meanwhile.
+        func hold(ticket: UInt64) {
+            self.ticket = ticket
+            deadlines = Deadlines(transfer?.request.timeouts ?? Timeouts(), startingAt: loop.now)
+            loop.expectSweep(by: deadlines.first)
+        }
+
+        /// Whether it still waits for what this ticket was given for.
+        func isHeld(_ ticket: UInt64) -> Bool { self.ticket == ticket }
+
         /// Gives the transfer to libcurl.
         func begin() {
+            let hasWaited = ticket != nil
+            ticket = nil
             guard let transfer, state.begin() == .begin else { return }
             do throws(RequestError) {
                 if let source = transfer.source { upload = Upload(try source.get()) }
@@ -92,8 +119,10 @@
             } catch {
                 return fail(error)
             }
-            deadlines = Deadlines(transfer.request.timeouts, startingAt: loop.now)
-            loop.expectSweep(by: deadlines.first)
+            if !hasWaited {
+                deadlines = Deadlines(transfer.request.timeouts, startingAt: loop.now)
+                loop.expectSweep(by: deadlines.first)
+            }
             wasAttached = loop.attach(self)
             if !wasAttached { fail(CurlFailure.cannotBegin) }
         }
@@ -114,8 +143,28 @@
         /// libcurl is done with the handle.
         func libcurlFinished(_ result: CURLcode) {
             loop.detach(self)
-            if failure == nil { failure = problem(after: result) }
+            if failure == nil, !isAnsweredEarly { failure = problem(after: result) }
             perform(state.finished(complete: failure == nil))
+        }
+
+        /// A limit has run out.
+        func expire(_ kind: RequestError.TimeoutKind) {
+            guard isAnsweredEarly else { return stop(.timedOut(kind)) }
+            takeAnswer()
+        }
+
+        /// Ends with the answer as it is, whatever becomes of the request's body.
+        ///
+        /// Not from inside a callback of libcurl.
+        func takeAnswer() {
+            loop.detach(self)
+            perform(state.finished(complete: true))
+        }
+
+        /// Whether the whole answer came before the whole request went out: a server that reads no further has
+        /// spoken all the same (RFC 9113 §8.1).
+        private var isAnsweredEarly: Bool {
+            failure == nil && upload != nil && head.isComplete && body.isWhole
         }
 
         /// The receiver wants more.
@@ -203,6 +252,11 @@
             transfer = nil
             receiver = nil
             failure = nil
+            rules = nil
+            pins = nil
+            ticket = nil
+            nextNudge = .never
+            isAwaitingNudge = false
             if hasOwnBuffer { renewHandle() }
         }
 
@@ -236,9 +290,10 @@
         private func timings() -> AttemptTimings {
             var timings = AttemptTimings()
             guard let handle, let transfer else { return timings }
+            // The turn may have begun before the transfer was made: only a look at the clock tells when it ended.
             let queued = takenUp.since(transfer.created)
             timings.queued = queued
-            timings.finished = loop.now.since(transfer.created)
+            timings.finished = EventLoop.readClock().since(transfer.created)
             guard wasAttached else { return timings }
             var connections = 0
             errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
@@ -251,6 +306,10 @@
                 timings.nameLookedUp = moment(CURLINFO_NAMELOOKUP_TIME_T)
                 timings.connected = moment(CURLINFO_CONNECT_TIME_T)
                 timings.secured = moment(CURLINFO_APPCONNECT_TIME_T)
+                // After a second try the name's time may be that of the second, and the connection's of the first.
+                if let name = timings.nameLookedUp, let connected = timings.connected {
+                    timings.nameLookedUp = min(name, connected)
+                }
             }
             if sendings > 0 { timings.reusedConnection = connections == 0 }
             if head.hasBegun { timings.firstByte = moment(CURLINFO_STARTTRANSFER_TIME_T) }

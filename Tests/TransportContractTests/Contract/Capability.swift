@@ -33,8 +33,8 @@ enum Capability: String, CaseIterable, Sendable {
         case .http2Only: "`httpVersion = .http2`"
         case .http2PriorKnowledge: "`httpVersion = .http2PriorKnowledge`"
         case .ownAuthorities: "Own certificate authorities"
-        case .pinnedKeys: "Pinned keys"
-        case .clientCertificates: "Client certificates"
+        case .pinnedKeys: "Pinned keys and certificates"
+        case .clientCertificates: "Client certificates, PEM and PKCS#12"
         case .minimumTLSVersion: "A lowest TLS version above 1.2"
         case .uncheckedCertificates: "`allowInvalidCertificates`, `validatesDomainName = false`"
         case .proxyByName: "A proxy by name"
@@ -68,10 +68,12 @@ enum Capability: String, CaseIterable, Sendable {
         case .http2PriorKnowledge: request.options.httpVersion = .http2PriorKnowledge
         case .ownAuthorities: security.authorityFile = "/etc/ssl/certs/ca-certificates.crt"
         case .pinnedKeys:
-            security.publicKeyPins = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
-        case .clientCertificates: security.clientCertificateFile = "/nowhere.pem"
+            let pin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+            security.pins = [PinnedHost("127.0.0.1", publicKeys: [pin], isReportOnly: true)]
+        case .clientCertificates:
+            security.clientIdentity = .pkcs12(file: "/nowhere.p12", password: "")
         case .minimumTLSVersion: security.minimumVersion = .tls13
-        case .uncheckedCertificates: security.allowInvalidCertificates = true
+        case .uncheckedCertificates: security = .insecureForTests
         case .proxyByName: request.options.proxy = .url("http://127.0.0.1:1")
         case .noProxy: request.options.proxy = .none
         case .addressOverrides:

@@ -1,0 +1,135 @@
+import ErrandCore
+import ErrandCurl
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Client certificates in every form, and what servers say that want one.
+@Suite("Real peers: client certificates", .timeLimit(.minutes(3)))
+struct ClientIdentityTests {
+    private let peers: Peers
+    private let transport = CurlTransport()
+
+    init() throws { peers = try Peers.get() }
+
+    enum Form: String, CaseIterable, Sendable {
+        case files, oneFile, pemFile, lockedFile, pemText, lockedText, pkcs12File, pkcs12Data
+        case openPKCS12
+    }
+
+    private func policy(_ form: Form) throws -> SecurityPolicy {
+        var policy = SecurityPolicy()
+        policy.authorityFile = peers.certificate("root.pem")
+        let certificate = peers.certificate("client.pem")
+        switch form {
+        case .files:
+            policy.clientCertificateFile = certificate
+            policy.clientKeyFile = peers.certificate("client.key")
+        case .oneFile:
+            policy.clientIdentity = .pem(certificateFile: peers.certificate("client-both.pem"))
+        case .pemFile:
+            policy.clientIdentity = .pem(
+                certificateFile: certificate, keyFile: peers.certificate("client.key"))
+        case .lockedFile:
+            policy.clientIdentity = .pem(
+                certificateFile: certificate, keyFile: peers.certificate("client-locked.key"),
+                password: "secret")
+        case .pemText:
+            policy.clientIdentity = .pem(
+                certificate: try peers.text("client.pem"), key: try peers.text("client.key"))
+        case .lockedText:
+            policy.clientIdentity = .pem(
+                certificate: try peers.text("client.pem"),
+                key: try peers.text("client-locked.key"), password: "secret")
+        case .pkcs12File:
+            policy.clientIdentity = .pkcs12(
+                file: peers.certificate("client.p12"), password: "secret")
+        case .pkcs12Data:
+            let file = URL(fileURLWithPath: peers.certificate("client.p12"))
+            policy.clientIdentity = .pkcs12(try Data(contentsOf: file), password: "secret")
+        case .openPKCS12:
+            policy.clientIdentity = .pkcs12(
+                file: peers.certificate("client-open.p12"), password: "")
+        }
+        return policy
+    }
+
+    private func run(
+        _ peer: Peers.Peer, _ policy: SecurityPolicy
+    ) async throws -> RecordingReceiver.Record {
+        var request = peers.request(peer, peer == .nginxClients ? "/info" : "/index.html")
+        request.options.security = policy
+        return try await transport.run(request)
+    }
+
+    @Test(arguments: Form.allCases)
+    func isShown(form: Form) async throws {
+        let record = try await run(.nginxClients, policy(form))
+        #expect(record.error == nil, "\(record.trouble)")
+        #expect(record.head?.status == .ok)
+        #expect(PeerInfo(record)["client"] == "CN=client")
+        let strict = try await run(.nghttpdClients, policy(form))
+        #expect(strict.error == nil, "\(strict.trouble)")
+    }
+
+    @Test func isNotShownByOthers() async throws {
+        let shown = try await run(.nginxClients, policy(.pkcs12File))
+        #expect(shown.head?.status == .ok)
+        // Neither its connection nor its TLS session is for who shows nothing.
+        let none = try await transport.run(peers.request(.nginxClients))
+        #expect(none.head?.status == .badRequest, "\(none.trouble)")
+        #expect(none.end?.timings.reusedConnection == false)
+    }
+
+    @Test func serversThatInsist() async throws {
+        // The server's word comes behind the handshake and may be overtaken by the connection's end.
+        var codes: Set<RequestError.Code> = []
+        for _ in 0..<50 where !codes.contains(.clientCertificateRejected) {
+            let none = try await transport.run(peers.request(.nghttpdClients, "/index.html"))
+            if let code = none.error?.code { codes.insert(code) }
+            #expect(none.head == nil)
+        }
+        #expect(codes.contains(.clientCertificateRejected), "\(codes)")
+        #expect(codes.subtracting([.clientCertificateRejected, .connectionLost]).isEmpty)
+        for name in ["client-expired", "client-stranger"] {
+            var policy = SecurityPolicy()
+            policy.authorityFile = peers.certificate("root.pem")
+            policy.clientIdentity = .pem(
+                certificateFile: peers.certificate(name + ".pem"),
+                keyFile: peers.certificate(name + ".key"))
+            let record = try await run(.nginxClients, policy)
+            #expect(record.head?.status == .badRequest, "\(name): \(record.trouble)")
+        }
+    }
+
+    @Test func whatCannotBeUsed() async throws {
+        let wrong: [ClientIdentity] = [
+            .pkcs12(file: peers.certificate("client.p12"), password: "wrong"),
+            .pkcs12(file: peers.certificate("client.pem"), password: ""),
+            .pkcs12(Data("no such thing".utf8), password: ""),
+            .pem(
+                certificateFile: peers.certificate("client.pem"),
+                keyFile: peers.certificate("client-locked.key")),
+            .pem(
+                certificateFile: peers.certificate("client.pem"),
+                keyFile: peers.certificate("client-locked.key"), password: "wrong"),
+            .pem(
+                certificateFile: peers.certificate("client.pem"),
+                keyFile: peers.certificate("good.key")),
+            .pem(certificate: "nothing", key: "nothing"),
+        ]
+        for identity in wrong {
+            var policy = SecurityPolicy()
+            policy.authorityFile = peers.certificate("root.pem")
+            policy.clientIdentity = identity
+            let record = try await run(.nginxClients, policy)
+            #expect(
+                record.error?.code == .clientCertificateRejected, "\(identity): \(record.trouble)")
+            #expect(record.error?.description.contains("wrong") == false)
+        }
+        var request = peers.request(.nginxClients)
+        request.options.security?.clientIdentity = .pkcs12(file: "/nowhere", password: "")
+        let missing = #expect(throws: RequestError.self) { try transport.check(request) }
+        #expect(missing?.code == .invalidConfiguration)
+    }
+}

@@ -1,0 +1,219 @@
+import Errand
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Endpoint classes against httpbin under gunicorn, over both transports.
+@Suite("Real peers: httpbin", .timeLimit(.minutes(3)))
+struct HTTPBinTests {
+    enum Subject: String, CaseIterable, Sendable {
+        case curl, urlSession
+
+        func agent(_ change: (inout Configuration) -> Void = { _ in }) throws -> RequestAgent {
+            let peers = try Peers.get()
+            var configuration = Configuration(baseURL: peers.url(.httpbin, host: "127.0.0.1", "/"))
+            change(&configuration)
+            let transport: any Transport =
+                self == .curl
+                ? CurlTransport() : URLSessionTransport(configuration: .ephemeral)
+            return RequestAgent(configuration: configuration, transport: transport, store: nil)
+        }
+    }
+
+    private func send(
+        _ path: String, _ agent: RequestAgent,
+        _ configure: (inout RequestDescription) -> Void = { _ in }
+    ) async throws -> Response {
+        let request = InlineRequest(path, configure)
+        request.agent = agent
+        return try await request.send()
+    }
+
+    @Test(arguments: Subject.allCases)
+    func argumentsInQueryAndBody(subject: Subject) async throws {
+        let agent = try subject.agent()
+        let get = try await send("get", agent) { $0.arguments = ["name": "a b&c", "ü": 1] }
+        #expect(get.json["args"]["name"].string == "a b&c")
+        #expect(get.json["args"]["ü"].string == "1")
+        for method in [HTTPMethod.post, .put, .patch] {
+            let form = try await send(method.rawValue.lowercased(), agent) {
+                $0.method = method
+                $0.arguments = ["name": "a b&c", "list": [1, 2]]
+            }
+            #expect(form.json["form"]["name"].string == "a b&c")
+            let json = try await send(method.rawValue.lowercased(), agent) {
+                $0.method = method
+                $0.requestSerializer = .json
+                $0.arguments = ["name": "ä", "number": 1.5, "nothing": String?.none]
+            }
+            #expect(json.json["json"]["name"].string == "ä")
+            #expect(json.json["json"]["number"].double == 1.5)
+        }
+        let delete = try await send("delete", agent) {
+            $0.method = .delete
+            $0.arguments = ["id": 7]
+        }
+        #expect(delete.json["args"]["id"].string == "7")
+    }
+
+    @Test(arguments: Subject.allCases)
+    func multipart(subject: Subject) async throws {
+        let agent = try subject.agent()
+        let response = try await send("post", agent) {
+            $0.method = .post
+            $0.body = .multipart(
+                MultipartBody([
+                    .text("title", "größer"),
+                    .data("file", Data("content".utf8), filename: "a.txt"),
+                ]))
+        }
+        #expect(response.json["form"]["title"].string == "größer")
+        #expect(response.json["files"]["file"].string == "content")
+    }
+
+    @Test(arguments: Subject.allCases, ["gzip", "deflate", "brotli"])
+    func encodings(subject: Subject, name: String) async throws {
+        let response = try await send(name, subject.agent())
+        #expect(
+            response.json[name == "gzip" ? "gzipped" : name == "deflate" ? "deflated" : name].bool
+                == true)
+    }
+
+    @Test(arguments: Subject.allCases)
+    func redirects(subject: Subject) async throws {
+        let agent = try subject.agent()
+        for path in ["redirect/5", "relative-redirect/3", "absolute-redirect/3"] {
+            let response = try await send(path, agent)
+            #expect(response.json["url"].string?.hasSuffix("/get") == true)
+        }
+        let kept = try await send("redirect-to", agent) {
+            $0.method = .post
+            $0.argumentPlacement = .query
+            $0.arguments = ["url": "/post", "status_code": 307]
+            $0.body = .string("the body")
+        }
+        #expect(kept.json["data"].string == "the body")
+        let error = await #expect(throws: RequestError.self) {
+            try await send("redirect/5", agent) {
+                $0.redirectPolicy = RedirectPolicy(maximumCount: 3)
+            }
+        }
+        #expect(error?.code == .tooManyRedirects)
+    }
+
+    @Test(arguments: Subject.allCases)
+    func credentials(subject: Subject) async throws {
+        let peers = try Peers.get()
+        for path in ["basic-auth/user/secret", "digest-auth/auth/user/secret/SHA-256"] {
+            let authenticator: any Authenticator =
+                path.hasPrefix("basic")
+                ? BasicAuthenticator(user: "user", password: "secret")
+                : DigestAuthenticator(user: "user", password: "secret")
+            let agent = try subject.agent {
+                $0.authenticators = [HostAuthenticator("127.0.0.1", authenticator)]
+            }
+            let response = try await send(path, agent)
+            #expect(response.json["authenticated"].bool == true)
+        }
+        let bare = try subject.agent()
+        let error = await #expect(throws: RequestError.self) {
+            try await send("basic-auth/user/secret", bare)
+        }
+        #expect(error?.status?.code == 401)
+        #expect(peers.port(.httpbin) > 0)
+    }
+
+    @Test(arguments: Subject.allCases)
+    func cookies(subject: Subject) async throws {
+        let agent = try subject.agent()
+        let set = try await send("cookies/set", agent) { $0.arguments = ["flavour": "oat"] }
+        #expect(set.json["cookies"]["flavour"].string == "oat")
+        let later = try await send("cookies", agent)
+        #expect(later.json["cookies"]["flavour"].string == "oat")
+        let without = try await send("cookies", agent) { $0.usesCookies = false }
+        #expect(without.json["cookies"]["flavour"].string == nil)
+    }
+
+    @Test(arguments: Subject.allCases)
+    func statusesAndTypes(subject: Subject) async throws {
+        let agent = try subject.agent()
+        for status in [400, 404, 418, 500, 503] {
+            let error = await #expect(throws: RequestError.self) {
+                try await send("status/\(status)", agent)
+            }
+            #expect(error?.code == .unacceptableStatus && error?.status?.code == status)
+        }
+        let error = await #expect(throws: RequestError.self) { try await send("html", agent) }
+        #expect(error?.code == .unacceptableContentType)
+        let html = try await send("html", agent) {
+            $0.responseSerializer = .string
+            $0.acceptableContentTypes = .types(["text/html"])
+        }
+        #expect(html.string?.contains("Herman Melville") == true)
+    }
+
+    @Test(arguments: Subject.allCases)
+    func bytesAndStreams(subject: Subject) async throws {
+        let agent = try subject.agent()
+        for path in ["bytes/50000", "stream-bytes/50000"] {
+            let response = try await send(path, agent) {
+                $0.responseSerializer = .data
+                $0.arguments = ["seed": 1]
+            }
+            #expect(response.data.count == 50_000)
+        }
+        let range = try await send("range/10000", agent) {
+            $0.responseSerializer = .data
+            $0.headers = [.range: "bytes=100-199"]
+        }
+        #expect(range.status == .partialContent && range.data.count == 100)
+    }
+
+    @Test(arguments: Subject.allCases)
+    func silence(subject: Subject) async throws {
+        let agent = try subject.agent()
+        let error = await #expect(throws: RequestError.self) {
+            try await send("delay/10", agent) {
+                $0.timeouts = Timeouts(connect: .seconds(20), idle: .milliseconds(300))
+            }
+        }
+        #expect(error?.code == .timedOut && error?.timeout == .idle)
+    }
+
+    @Test(arguments: Subject.allCases)
+    func download(subject: Subject) async throws {
+        let peers = try Peers.get()
+        let agent = try subject.agent()
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("errand-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        final class Download: DownloadRequest {
+            var address = ""
+            var file = URL(fileURLWithPath: "/")
+            override var url: String { address }
+            override var destination: URL { file }
+        }
+        let download = Download()
+        download.address = peers.url(.nginxPlain, host: "127.0.0.1", "/large")
+        download.file = file
+        download.agent = agent
+        _ = try await download.value()
+        let expected = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0) })
+        #expect(try Data(contentsOf: file) == expected)
+    }
+
+    /// FoundationNetworking trusts the system alone, and says so.
+    @Test func urlSessionRefusesStrangers() async throws {
+        let peers = try Peers.get()
+        let agent = try Subject.urlSession.agent()
+        let error = await #expect(throws: RequestError.self) {
+            try await send(peers.url(.nginxTLS), agent)
+        }
+        #expect(error?.code == .certificateRejected)
+    }
+}

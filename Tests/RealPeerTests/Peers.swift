@@ -1,0 +1,138 @@
+import ErrandCore
+import ErrandCurl
+import ErrandTesting
+import Foundation
+import HTTPTypes
+
+/// The real servers that `Scripts/peers/run` has started on loopback.
+///
+/// `Scripts/run-tests` starts them before the tests. A plain `swift test` starts them with the first test that
+/// needs one. Where they cannot be started the test fails.
+struct Peers: Sendable {
+    enum Peer: String, CaseIterable, Sendable {
+        case nginxPlain, nginxTLS, nginxTLS12, nginxTLS11, nginxClients
+        case nghttpdTLS, nghttpdPlain, nghttpdClients
+        case tinyproxy, tinyproxyLocked, socks, socksLocked
+        case httpbin, earlyTLS, earlyPlain
+
+        var scheme: String {
+            switch self {
+            case .nginxTLS, .nginxTLS12, .nginxTLS11, .nginxClients, .nghttpdTLS, .nghttpdClients,
+                .earlyTLS:
+                "https"
+            default: "http"
+            }
+        }
+    }
+
+    struct Missing: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let folder: String
+    private let ports: [String: Int]
+
+    private static let started = Result { try Peers(folder: PeerScript.folder()) }
+
+    /// The servers of this run.
+    static func get() throws -> Peers { try started.get() }
+
+    private init(folder: String) throws {
+        let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/peers.json"))
+        self.folder = folder
+        ports = try JSONDecoder().decode([String: Int].self, from: data)
+        for peer in Peer.allCases where ports[peer.rawValue] == nil {
+            throw Missing(description: "\(peer) was not started")
+        }
+    }
+
+    func port(_ peer: Peer) -> Int { ports[peer.rawValue] ?? 0 }
+
+    /// A file that the certificate script has made.
+    func certificate(_ name: String) -> String { "\(folder)/certificates/\(name)" }
+
+    func text(_ name: String) throws -> String {
+        try String(contentsOfFile: certificate(name), encoding: .utf8)
+    }
+
+    /// The digest of a certificate's public key, as openssl has computed it.
+    func pin(_ name: String) throws -> String { try text(name + ".pin") }
+
+    func url(_ peer: Peer, host: String = "localhost", _ path: String = "/info") -> String {
+        "\(peer.scheme)://\(host):\(port(peer))\(path)"
+    }
+
+    /// A request to a server under one of its names, which need no DNS, trusting the tests' own authority.
+    func request(
+        _ peer: Peer, host: String = "good.errand.test", method: HTTPMethod = .get,
+        _ target: String = "/info", headers: HTTPFields = [:], body: HTTPBody? = nil
+    ) -> TransportRequest {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        let url = URI(
+            scheme: peer.scheme, host: host, port: port(peer), path: parts.first ?? "/",
+            query: parts.count > 1 ? parts[1] : nil)
+        var request = TransportRequest(method: method, url: url, headers: headers, body: body)
+        request.options.mayReplay = method.isIdempotent
+        request.timeouts = Timeouts(connect: .seconds(20), idle: .seconds(20))
+        if host.hasSuffix(".test") {
+            request.options.addressOverrides = ["\(host):\(port(peer))": ["127.0.0.1"]]
+        }
+        if peer.scheme == "https" {
+            var security = SecurityPolicy()
+            security.authorityFile = certificate("root.pem")
+            request.options.security = security
+        }
+        return request
+    }
+}
+
+/// What `/info` of nginx says about a request and its connection.
+struct PeerInfo: Sendable {
+    private let values: [String: String]
+
+    init(_ record: RecordingReceiver.Record) {
+        let text = String(decoding: record.body, as: UTF8.self)
+        var values: [String: String] = [:]
+        for part in text.split(separator: " ") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if pair.count == 2 { values[String(pair[0])] = String(pair[1]) }
+        }
+        self.values = values
+    }
+
+    subscript(name: String) -> String { values[name] ?? "" }
+
+    var connection: String { self["connection"] }
+    var isResumed: Bool { self["resumed"] == "r" }
+}
+
+extension Transport {
+    /// Carries out a request and waits for its end.
+    func run(_ request: TransportRequest) async throws -> RecordingReceiver.Record {
+        let receiver = RecordingReceiver()
+        let transfer = start(request, receiver: receiver)
+        return try await withTaskCancellationHandler {
+            try await receiver.ended()
+        } onCancel: {
+            transfer.cancel()
+        }
+    }
+
+    /// Carries out requests at once.
+    func run(all requests: [TransportRequest]) async throws -> [RecordingReceiver.Record] {
+        let receivers = requests.map { request in
+            let receiver = RecordingReceiver()
+            _ = start(request, receiver: receiver)
+            return receiver
+        }
+        var records: [RecordingReceiver.Record] = []
+        for receiver in receivers { records.append(try await receiver.ended()) }
+        return records
+    }
+}
+
+extension RecordingReceiver.Record {
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var error: RequestError? { end?.error }
+    var trouble: String { error?.description ?? "no error" }
+}

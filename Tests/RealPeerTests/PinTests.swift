@@ -1,0 +1,226 @@
+import Errand
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Pins against real chains; the digests are openssl's.
+@Suite("Real peers: pins", .timeLimit(.minutes(3)))
+struct PinTests {
+    private let peers: Peers
+    private let transport = CurlTransport()
+
+    init() throws { peers = try Peers.get() }
+
+    private func request(
+        _ chain: String, _ pins: PinnedHost..., change: (inout SecurityPolicy) -> Void = { _ in }
+    ) -> TransportRequest {
+        var request = peers.request(.nginxTLS, host: "\(chain).errand.test")
+        request.options.security?.pins = pins
+        if var policy = request.options.security {
+            change(&policy)
+            request.options.security = policy
+        }
+        return request
+    }
+
+    private func keys(_ host: String, _ names: String...) throws -> PinnedHost {
+        PinnedHost("\(host).errand.test", publicKeys: try names.map(peers.pin))
+    }
+
+    private func certificates(_ host: String, _ names: String...) throws -> PinnedHost {
+        PinnedHost(
+            "\(host).errand.test", certificates: try names.map { try peers.text($0 + ".pem") })
+    }
+
+    @Test(arguments: ["good", "intermediate", "root"])
+    func anyKeyOfTheChain(name: String) async throws {
+        let record = try await transport.run(request("good", keys("good", "direct", name)))
+        #expect(record.error == nil, "\(record.trouble)")
+        let legacy = try await transport.run(
+            request("good") { $0.publicKeyPins = [(try? peers.pin(name)) ?? ""] })
+        #expect(legacy.error == nil, "\(legacy.trouble)")
+    }
+
+    @Test(arguments: ["rsa", "p384", "ed25519", "two-deep", "disordered"])
+    func keysOfEveryKind(name: String) async throws {
+        let record = try await transport.run(request(name, keys(name, name)))
+        #expect(record.error == nil, "\(record.trouble)")
+    }
+
+    @Test func mismatchNamesHostAndKeys() async throws {
+        let record = try await transport.run(request("good", keys("good", "direct", "other-root")))
+        let error = try #require(record.error)
+        #expect(error.code == .pinMismatch)
+        let mismatch = try #require(error.underlying as? PinMismatch)
+        #expect(mismatch.host == "good.errand.test")
+        #expect(
+            try mismatch.seen == [
+                peers.pin("good"), peers.pin("intermediate"), peers.pin("root"),
+            ])
+        #expect(try error.message.contains("good.errand.test showed \(peers.pin("good"))"))
+        #expect(record.head == nil)
+    }
+
+    /// What a server merely sends along proves nothing.
+    @Test func strangersInTheChainDoNotCount() async throws {
+        let record = try await transport.run(
+            request("decorated", keys("decorated", "other-root")))
+        #expect(record.error?.code == .pinMismatch, "\(record.trouble)")
+        let unverified = try await transport.run(
+            request("decorated", keys("decorated", "other-root", "intermediate")) {
+                $0.allowInvalidCertificates = true
+            })
+        #expect(unverified.error?.code == .pinMismatch, "\(unverified.trouble)")
+    }
+
+    @Test func renewedCertificatesKeepTheirKey() async throws {
+        for name in ["renewed-1", "renewed-2"] {
+            let record = try await transport.run(request(name, keys(name, "renewed-1")))
+            #expect(record.error == nil, "\(record.trouble)")
+            let other = try await transport.run(request(name, certificates(name, "renewed-1")))
+            #expect(other.error?.code == (name == "renewed-1" ? nil : .pinMismatch))
+        }
+    }
+
+    @Test func certificatesAreAnchors() async throws {
+        for name in ["good", "intermediate", "root"] {
+            let record = try await transport.run(
+                request("good", certificates("good", "direct", name)))
+            #expect(record.error == nil, "\(name): \(record.trouble)")
+        }
+        let other = try await transport.run(
+            request("good", certificates("good", "direct", "other-root", "twin-root")))
+        #expect(other.error?.code == .pinMismatch, "\(other.trouble)")
+        // In place of the authorities, too: the chain must still lead there, in date, for this host.
+        func open(_ chain: String, _ pin: String) async throws -> RequestError.Code? {
+            try await transport.run(
+                request(chain, certificates(chain, pin)) {
+                    $0.allowInvalidCertificates = true
+                    $0.authorityFile = nil
+                }
+            ).error?.code
+        }
+        #expect(try await open("good", "root") == nil)
+        #expect(try await open("self-signed", "self-signed") == nil)
+        #expect(try await open("unknown-root", "other-root") == nil)
+        #expect(try await open("unknown-root", "root") == .pinMismatch)
+        #expect(try await open("no-intermediate", "root") == .pinMismatch)
+        #expect(try await open("expired", "expired") == .pinMismatch)
+        #expect(try await open("twin", "root") == .pinMismatch)
+        #expect(try await open("wrong-host", "root") == .certificateRejected)
+    }
+
+    @Test func keysInPlaceOfAuthorities() async throws {
+        func open(_ chain: String, _ pin: String) async throws -> RequestError.Code? {
+            try await transport.run(
+                request(chain, keys(chain, pin)) {
+                    $0.allowInvalidCertificates = true
+                    $0.authorityFile = nil
+                }
+            ).error?.code
+        }
+        #expect(try await open("self-signed", "self-signed") == nil)
+        #expect(try await open("expired", "expired") == nil)
+        #expect(try await open("self-signed", "good") == .pinMismatch)
+        #expect(try await open("good", "intermediate") == .pinMismatch)
+        #expect(try await open("wrong-host", "wrong-host") == .certificateRejected)
+    }
+
+    @Test func subdomainsAndExpiry() async throws {
+        let wrong = try peers.pin("direct")
+        func run(_ pins: PinnedHost) async throws -> RequestError.Code? {
+            try await transport.run(request("good", pins)).error?.code
+        }
+        #expect(try await run(PinnedHost("errand.test", publicKeys: [wrong])) == nil)
+        #expect(
+            try await run(
+                PinnedHost("errand.test", includesSubdomains: true, publicKeys: [wrong]))
+                == .pinMismatch)
+        let past = Date(timeIntervalSinceNow: -60)
+        let future = Date(timeIntervalSinceNow: 60)
+        #expect(
+            try await run(PinnedHost("good.errand.test", publicKeys: [wrong], expires: past))
+                == nil)
+        #expect(
+            try await run(PinnedHost("good.errand.test", publicKeys: [wrong], expires: future))
+                == .pinMismatch)
+        var dotted = request("good", PinnedHost("good.errand.test", publicKeys: [wrong]))
+        dotted.url.host = "GOOD.errand.test."
+        dotted.options.addressOverrides = [
+            "GOOD.errand.test.:\(peers.port(.nginxTLS))": ["127.0.0.1"]
+        ]
+        #expect(try await transport.run(dotted).error?.code == .pinMismatch)
+    }
+
+    /// A kept connection, and a resumed session, are held to the pins like a new one.
+    @Test func connectionsThatCameAboutWithoutPins() async throws {
+        let plain = try await transport.run(request("good"))
+        #expect(plain.error == nil)
+        let kept = try await transport.run(request("good", keys("good", "intermediate")))
+        #expect(kept.error == nil, "\(kept.trouble)")
+        #expect(kept.end?.timings.reusedConnection == true)
+        let refused = try await transport.run(request("good", keys("good", "direct")))
+        #expect(refused.error?.code == .pinMismatch)
+        func closing(_ pins: PinnedHost...) -> TransportRequest {
+            var request = request("direct")
+            request.options.security?.pins = pins
+            request.options.httpVersion = .http11
+            request.headers[.connection] = "close"
+            return request
+        }
+        _ = try await transport.run(closing())
+        let resumed = try await transport.run(closing(keys("direct", "root")))
+        #expect(resumed.error == nil, "\(resumed.trouble)")
+        #expect(PeerInfo(resumed).isResumed)
+        let mismatch = try await transport.run(closing(keys("direct", "good")))
+        #expect(mismatch.error?.code == .pinMismatch, "\(mismatch.trouble)")
+        #expect(
+            try (mismatch.error?.underlying as? PinMismatch)?.seen == [
+                peers.pin("direct"), peers.pin("root"),
+            ])
+    }
+
+    @Test func reportOnlyIsAnEvent() async throws {
+        let events = EventRecorder()
+        var configuration = Configuration()
+        configuration.eventListeners = [events]
+        configuration.transport = request("good").options
+        configuration.transport.security?.pins = [
+            PinnedHost(
+                "good.errand.test", publicKeys: [try peers.pin("direct")], isReportOnly: true)
+        ]
+        let agent = RequestAgent(configuration: configuration, transport: transport, store: nil)
+        let endpoint = InlineRequest(peers.url(.nginxTLS, host: "good.errand.test")) {
+            $0.responseSerializer = .string
+        }
+        endpoint.agent = agent
+        let response = try await endpoint.send()
+        #expect(response.status == .ok)
+        let told = events.events.compactMap { event in
+            if case .pinMismatch(let mismatch) = event.kind { mismatch } else { nil }
+        }
+        #expect(told.count == 1 && told.first?.isReportOnly == true)
+        #expect(told.first?.host == "good.errand.test")
+        #expect(try told.first?.seen.first == peers.pin("good"))
+    }
+
+    @Test func endpointsPinForThemselves() async throws {
+        final class Pinned: BaseRequest {
+            var policy = SecurityPolicy()
+            var address = ""
+            override var url: String { address }
+            override var securityPolicy: SecurityPolicy? { policy }
+            override var responseSerializer: ResponseSerializer { .string }
+        }
+        let endpoint = Pinned()
+        endpoint.address = peers.url(.nginxTLS, host: "localhost")
+        endpoint.policy.authorityFile = peers.certificate("root.pem")
+        endpoint.policy.pins = [PinnedHost("localhost", publicKeys: [try peers.pin("good")])]
+        endpoint.agent = RequestAgent(transport: transport, store: nil)
+        let error = await #expect(throws: RequestError.self) { try await endpoint.send() }
+        #expect(error?.code == .pinMismatch)
+        endpoint.policy.pins = [PinnedHost("localhost", publicKeys: [try peers.pin("address")])]
+        #expect(try await endpoint.send().status == .ok)
+    }
+}

@@ -1,0 +1,201 @@
+import ErrandCore
+import ErrandCurl
+import ErrandTesting
+import ErrandURLSession
+import Foundation
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Proxies of Debian: tinyproxy sends from 127.0.0.8, microsocks from 127.0.0.9.
+@Suite("Real peers: proxies", .timeLimit(.minutes(3)))
+struct ProxyTests {
+    private let peers: Peers
+    private let transport = CurlTransport()
+
+    init() throws { peers = try Peers.get() }
+
+    private func address(
+        _ peer: Peers.Peer, scheme: String = "http", as user: String? = nil
+    ) -> String {
+        "\(scheme)://\(user.map { $0 + "@" } ?? "")127.0.0.1:\(peers.port(peer))"
+    }
+
+    private func run(
+        _ target: Peers.Peer, through proxy: String, bypass: [String] = [],
+        host: String = "127.0.0.1"
+    ) async throws -> RecordingReceiver.Record {
+        var request = peers.request(target, host: host)
+        request.options.proxy = .url(proxy, bypass: bypass)
+        return try await transport.run(request)
+    }
+
+    @Test func plainAndTunnelled() async throws {
+        let plain = try await run(.nginxPlain, through: address(.tinyproxy))
+        #expect(plain.error == nil, "\(plain.trouble)")
+        #expect(PeerInfo(plain)["from"] == "127.0.0.8")
+        let tunnelled = try await run(.nginxTLS, through: address(.tinyproxy))
+        #expect(tunnelled.error == nil, "\(tunnelled.trouble)")
+        #expect(PeerInfo(tunnelled)["from"] == "127.0.0.8")
+        #expect(tunnelled.head?.httpVersion == .http2)
+        let again = try await run(.nginxTLS, through: address(.tinyproxy))
+        #expect(again.end?.timings.reusedConnection == true)
+        // The tunnel's connection is not for who wants no proxy.
+        let direct = try await transport.run(peers.request(.nginxTLS, host: "127.0.0.1"))
+        #expect(PeerInfo(direct)["from"] == "127.0.0.1")
+    }
+
+    @Test func pinsReachThroughTunnels() async throws {
+        var request = peers.request(.nginxTLS, host: "127.0.0.1")
+        request.options.proxy = .url(address(.tinyproxy))
+        request.options.security?.publicKeyPins = [try peers.pin("address")]
+        let right = try await transport.run(request)
+        #expect(right.error == nil, "\(right.trouble)")
+        request.options.security?.publicKeyPins = [try peers.pin("good")]
+        let wrong = try await transport.run(request)
+        #expect(wrong.error?.code == .pinMismatch, "\(wrong.trouble)")
+    }
+
+    @Test func userAndPassword() async throws {
+        for target in [Peers.Peer.nginxPlain, .nginxTLS] {
+            let right = try await run(
+                target, through: address(.tinyproxyLocked, as: "user:secret"))
+            #expect(right.error == nil, "\(right.trouble)")
+            #expect(PeerInfo(right)["from"] == "127.0.0.8")
+        }
+        for user in [nil, "user:wrong"] {
+            let plain = try await run(
+                .nginxPlain, through: address(.tinyproxyLocked, as: user))
+            // tinyproxy says 407 where there are no credentials and 401 to wrong ones.
+            #expect([401, 407].contains(plain.head?.status.code), "\(plain.trouble)")
+            let tunnel = try await run(.nginxTLS, through: address(.tinyproxyLocked, as: user))
+            #expect(tunnel.error?.code == .proxyFailed, "\(tunnel.trouble)")
+            #expect(tunnel.head == nil)
+            #expect(tunnel.error?.description.contains("wrong") == false)
+        }
+    }
+
+    @Test func bypass() async throws {
+        let direct = try await run(
+            .nginxPlain, through: address(.tinyproxy), bypass: ["example.com", "127.0.0.1"])
+        #expect(PeerInfo(direct)["from"] == "127.0.0.1", "\(direct.trouble)")
+        let other = try await run(
+            .nginxPlain, through: address(.tinyproxy), bypass: ["example.com", "127.0.0.2"])
+        #expect(PeerInfo(other)["from"] == "127.0.0.8", "\(other.trouble)")
+        let all = try await run(.nginxPlain, through: address(.tinyproxy), bypass: ["*"])
+        #expect(PeerInfo(all)["from"] == "127.0.0.1", "\(all.trouble)")
+    }
+
+    @Test(arguments: ["socks5", "socks5h"])
+    func socks(scheme: String) async throws {
+        for target in [Peers.Peer.nginxPlain, .nginxTLS] {
+            let record = try await run(target, through: address(.socks, scheme: scheme))
+            #expect(record.error == nil, "\(record.trouble)")
+            #expect(PeerInfo(record)["from"] == "127.0.0.9")
+            let named = try await run(
+                target, through: address(.socks, scheme: scheme), host: "localhost")
+            #expect(named.error == nil, "\(named.trouble)")
+            let locked = try await run(
+                target, through: address(.socksLocked, scheme: scheme, as: "user:secret"))
+            #expect(PeerInfo(locked)["from"] == "127.0.0.9", "\(locked.trouble)")
+            for user in [nil, "user:wrong"] {
+                let refused = try await run(
+                    target, through: address(.socksLocked, scheme: scheme, as: user))
+                #expect(refused.error?.code == .proxyFailed, "\(refused.trouble)")
+            }
+        }
+    }
+
+    @Test func proxiesThatCannotReachTheTarget() async throws {
+        let closed = try DeadPort.refusing()
+        for (proxy, target) in [
+            (address(.tinyproxy), "https"), (address(.socks, scheme: "socks5h"), "http"),
+        ] {
+            var request = peers.request(.nginxPlain, host: "127.0.0.1")
+            request.url.scheme = target
+            request.url.port = closed
+            request.options.proxy = .url(proxy)
+            let record = try await transport.run(request)
+            #expect(
+                record.error?.code == .proxyFailed || record.error?.code == .cannotConnect,
+                "\(record.trouble)")
+        }
+        let none = try await run(.nginxPlain, through: "http://127.0.0.1:\(closed)")
+        #expect(none.error?.code == .cannotConnect || none.error?.code == .proxyFailed)
+    }
+
+    // MARK: - The environment, in processes of their own: a process must not change its environment.
+
+    private static func check(
+        _ transport: any Transport, _ environment: [String: String],
+        _ expected: [(Peers.Peer, TransportOptions.ProxyPolicy, String)]
+    ) async throws {
+        let peers = try Peers.get()
+        for (target, policy, from) in expected {
+            var request = peers.request(target, host: "127.0.0.1")
+            if policy != .environment { request.options.proxy = policy }
+            let record = try await transport.run(request)
+            guard record.error == nil, PeerInfo(record)["from"] == from else {
+                FileHandle.standardError.write(
+                    Data("\(environment) \(target) \(record.trouble) \(record.text)\n".utf8))
+                exit(3)
+            }
+        }
+    }
+
+    private static func set(_ environment: [String: String]) {
+        for (name, value) in environment { setenv(name, value, 1) }
+    }
+
+    @Test func environmentOfCurl() async {
+        await #expect(processExitsWith: .success) {
+            let peers = try Peers.get()
+            let proxy = "http://user:secret@127.0.0.1:\(peers.port(.tinyproxyLocked))"
+            let environment = ["http_proxy": proxy, "https_proxy": proxy]
+            ProxyTests.set(environment)
+            try await ProxyTests.check(
+                CurlTransport(), environment,
+                [
+                    (.nginxPlain, .environment, "127.0.0.8"),
+                    (.nginxTLS, .environment, "127.0.0.8"),
+                    (.nginxPlain, .none, "127.0.0.1"), (.nginxTLS, .none, "127.0.0.1"),
+                ])
+        }
+    }
+
+    @Test func exceptionsInTheEnvironmentOfCurl() async {
+        await #expect(processExitsWith: .success) {
+            let peers = try Peers.get()
+            let environment = [
+                "all_proxy": "socks5h://127.0.0.1:\(peers.port(.socks))", "no_proxy": "127.0.0.1",
+            ]
+            ProxyTests.set(environment)
+            try await ProxyTests.check(
+                CurlTransport(), environment,
+                [
+                    (.nginxPlain, .environment, "127.0.0.1"),
+                    (.nginxTLS, .environment, "127.0.0.1"),
+                    (
+                        .nginxPlain, .url("http://127.0.0.1:\(peers.port(.tinyproxy))"),
+                        "127.0.0.8"
+                    ),
+                ])
+        }
+    }
+
+    @Test func environmentOfURLSession() async {
+        await #expect(processExitsWith: .success) {
+            let peers = try Peers.get()
+            let environment = [
+                "http_proxy": "http://user:secret@127.0.0.1:\(peers.port(.tinyproxyLocked))"
+            ]
+            ProxyTests.set(environment)
+            try await ProxyTests.check(
+                URLSessionTransport(configuration: .ephemeral), environment,
+                [(.nginxPlain, .environment, "127.0.0.8")])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import ErrandCore
+import ErrandCurl
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Other ways to a server than its name: Unix sockets and addresses in place of DNS.
+@Suite("Real peers: routes", .timeLimit(.minutes(3)))
+struct RouteTests {
+    private let peers: Peers
+    private let transport = CurlTransport()
+
+    init() throws { peers = try Peers.get() }
+
+    @Test func unixSockets() async throws {
+        var request = peers.request(.nginxPlain, host: "anything.errand.test")
+        request.options.addressOverrides = [:]
+        request.options.unixSocketPath = peers.folder + "/nginx.sock"
+        let plain = try await transport.run(request)
+        #expect(PeerInfo(plain)["from"] == "unix:", "\(plain.trouble)")
+        let again = try await transport.run(request)
+        #expect(again.end?.timings.reusedConnection == true)
+        var secure = peers.request(.nginxTLS, host: "localhost")
+        secure.options.unixSocketPath = peers.folder + "/nginx-tls.sock"
+        let tls = try await transport.run(secure)
+        #expect(PeerInfo(tls)["from"] == "unix:", "\(tls.trouble)")
+        #expect(tls.head?.httpVersion == .http2)
+        // The certificate must be for the URL's host, wherever the bytes go.
+        secure.url.host = "elsewhere.test"
+        let wrong = try await transport.run(secure)
+        #expect(wrong.error?.code == .certificateRejected, "\(wrong.trouble)")
+        request.options.unixSocketPath = peers.folder + "/no.sock"
+        let none = try await transport.run(request)
+        #expect(none.error?.code == .cannotConnect, "\(none.trouble)")
+        request.options.unixSocketPath = nil
+        let unresolved = try await transport.run(request)
+        #expect(unresolved.error?.code == .cannotFindHost, "\(unresolved.trouble)")
+    }
+
+    @Test func addressesInPlaceOfDNS() async throws {
+        let host = "direct.errand.test"
+        var request = peers.request(.nginxTLS, host: host)
+        let record = try await transport.run(request)
+        #expect(PeerInfo(record)["name"] == host, "\(record.trouble)")
+        // The first of several that answers.
+        request.options.addressOverrides = [
+            "\(host):\(peers.port(.nginxTLS))": ["::1", "127.0.0.1"]
+        ]
+        let second = try await transport.run(request)
+        #expect(second.error == nil, "\(second.trouble)")
+        request.options.addressFamily = .ipv6
+        let six = try await transport.run(request)
+        #expect(six.error != nil)
+    }
+
+    @Test(arguments: [nil, 2])
+    func connectionsPerHost(limit: Int?) async throws {
+        var configuration = CurlConfiguration()
+        configuration.connectionsPerHost = limit
+        let transport = CurlTransport(configuration: configuration)
+        let request = peers.request(.nginxPlain, host: "127.0.0.1")
+        let records = try await transport.run(all: Array(repeating: request, count: 24))
+        #expect(records.allSatisfy { $0.error == nil })
+        let connections = Set(records.map { PeerInfo($0).connection }).count
+        if let limit { #expect(connections <= limit) } else { #expect(connections > 2) }
+    }
+}
