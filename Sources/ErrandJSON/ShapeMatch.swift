@@ -9,6 +9,11 @@ struct ShapeMatch {
         let kind = tape.words[index] >> 60
         let sure = isStrict ? step.sureWhenStrict : step.sure
         if sure >> UInt16(truncatingIfNeeded: kind) & 1 == 1 { return true }
+        if step.takesDoubles,
+            kind == Word.Kind.integer.rawValue || kind == Word.Kind.real.rawValue
+        {
+            return tape.isWithinDouble(at: index)
+        }
         let isStrict = isStrict || step.isStrict
         if kind == Word.Kind.object.rawValue, let members = step.members {
             return members._withUnsafeGuaranteedRef {

@@ -13,6 +13,9 @@ package struct RetryStep: Step {
         var exchange = prepared(exchange, policy, host)
         while true {
             exchange.attempt += 1
+            if exchange.attempt > 1, exchange.serialized != nil {
+                exchange.request = try await processed(exchange)
+            }
             try begin(exchange, host)
             let failure: RequestError
             do {
@@ -94,6 +97,18 @@ package struct RetryStep: Step {
         }
         exchange.context.emit(.retrying(after: delay, error))
         return delay
+    }
+
+    /// Signatures with their time stamps are made anew for each attempt; the idempotency key stays.
+    private func processed(_ exchange: Exchange) async throws(RequestError) -> TransportRequest {
+        var request = exchange.serialized?.value ?? exchange.request
+        if let name = HTTPField.Name.idempotencyKey, request.headers[name] == nil,
+            let key = exchange.request.headers[name]
+        {
+            request.headers[name] = key
+        }
+        return try await RequestProcessing.process(
+            request, attempt: exchange.attempt, of: exchange)
     }
 
     private func decide(
