@@ -3,7 +3,7 @@
 /// It sees the request and changes nothing.
 ///
 /// Called on the actor the request belongs to. Every method has an empty default. Requests, batches, chains and
-/// ``ErrandCore/Configuration/accessories`` hold their accessories strongly; ``WeakAccessory`` holds one weakly, and
+/// ``Configuration/accessories`` hold their accessories strongly; ``WeakAccessory`` holds one weakly, and
 /// ``ClosureAccessory`` is one without a class of its own.
 nonisolated public protocol RequestAccessory: AnyObject {
     /// The request is about to start.

@@ -12,7 +12,7 @@ extension StartableRequest {
     /// The request, its closures and everything they hold are kept until then and no longer. Requests that end
     /// one after the other are told so in that order; task-local values of the caller are not carried over.
     ///
-    /// - Parameter owner: Cancels the request when it goes; not kept alive. Default `nil`.
+    /// An owner that goes cancels the request and is not kept alive by it; the default, `nil`, is none.
     @MainActor @discardableResult
     public func start(
         owner: RequestOwner? = nil,

@@ -138,8 +138,9 @@ package struct RetryStep: Step {
     private func wait(
         _ delay: Duration, after failure: RequestError, _ exchange: Exchange
     ) async throws(RequestError) {
+        let isLong = delay > .zero || ConnectivityGate.isClosable(exchange.context)
         do {
-            try await exchange.pausing(for: delay) { () throws(RequestError) in
+            try await exchange.pausing(isLong) { () throws(RequestError) in
                 try await exchange.sleep(for: delay)
                 try await ConnectivityGate.pass(exchange)
             }
