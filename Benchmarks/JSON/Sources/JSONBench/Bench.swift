@@ -1,3 +1,4 @@
+import CAllocations
 import ErrandJSON
 import Foundation
 
@@ -51,6 +52,15 @@ struct Bench {
             line += String(format: " (%.1f)", other)
         }
         print(line)
+    }
+
+    /// How many blocks one parse asks for, which must not grow with the document.
+    private func reportAllocations() {
+        guard allocation_count() >= 0 else { return }
+        let bytes = Array(document.data)
+        let start = allocation_count()
+        keep(try? JSON(parsing: bytes))
+        print("  errand parse               \(allocation_count() - start) allocations")
     }
 
     private func addParsers(_ measure: inout Measure) {
