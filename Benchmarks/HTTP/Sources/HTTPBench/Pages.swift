@@ -32,7 +32,9 @@ final class GetPage: JSONRequest<Page> {
 }
 
 /// Fetches a page and reads it: with Errand's JSON or with Foundation's, to a type or to whatever
-/// values there are. Gives how many items it had, nil after a failure.
+/// values there are.
+///
+/// Gives how many items it had, nil after a failure.
 struct PageReader: Sendable {
     let job: Job
     let agent: RequestAgent
