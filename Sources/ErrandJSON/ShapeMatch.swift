@@ -98,7 +98,7 @@ struct ShapeMatch {
                     let end = members.ends[number]
                     let key = UnsafeBufferPointer(rebasing: text[start..<end])
                     start = end
-                    let value = cursor.find(key, bit: members.bits[number])
+                    let value = cursor.findOnce(key, bits: members.bits[number])
                     if value > 0 {
                         found &+= 1
                         let isAccepted =

@@ -31,14 +31,14 @@ final class GetPage: JSONRequest<Page> {
     override var url: String { target }
 }
 
-/// Fetches a page and reads it: with Errand's JSON or with Foundation's, to a type or to whatever
-/// values there are.
+/// Fetches a page and reads it, with Errand's JSON or with Foundation's.
 ///
-/// Gives how many items it had, nil after a failure.
+/// It becomes a type or whatever values there are, by the workload.
 struct PageReader: Sendable {
     let job: Job
     let agent: RequestAgent
 
+    /// How many items the page had; nil after a failure.
     func read() async -> Int? {
         switch (job.mode, job.workload) {
         case (.foundation, "W3c"):

@@ -30,6 +30,7 @@ struct Bench {
         print("\n\(document.name) (\(data.count) bytes), MB/s")
         report(
             speeds, "parse", "errand parse", over: ["JSONSerialization parse", "simdjson parse"])
+        if speeds["errand parse"] != nil { reportAllocations() }
         report(speeds, "shape", "errand parse + shape", over: ["errand parse"])
         reportValidation(speeds)
         report(speeds, "walk", "errand walk", over: ["JSONSerialization walk"])
