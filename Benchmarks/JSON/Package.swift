@@ -15,9 +15,12 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "JSONBench",
-            dependencies: [.product(name: "ErrandJSON", package: "errand")] + peers,
+            dependencies: [
+                "CAllocations", .product(name: "ErrandJSON", package: "errand"),
+            ] + peers,
             swiftSettings: hasSimdjson ? [.define("SIMDJSON")] : []
         ),
+        .target(name: "CAllocations"),
         .executableTarget(
             name: "JSONFuzz", dependencies: [.product(name: "ErrandJSON", package: "errand")]
         ),

@@ -146,6 +146,9 @@ typedef struct {
 typedef int (*errand_inflate_init)(errand_zlib_stream *, int window, const char *version, int size);
 typedef int (*errand_inflate)(errand_zlib_stream *, int flush);
 typedef int (*errand_inflate_end)(errand_zlib_stream *);
+typedef int (*errand_deflate_init)(
+    errand_zlib_stream *, int level, int method, int window, int memory, int strategy,
+    const char *version, int size);
 
 typedef void *(*errand_brotli_create)(void *allocate, void *release, void *opaque);
 typedef int (*errand_brotli_decode)(

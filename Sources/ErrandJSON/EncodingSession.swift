@@ -14,7 +14,7 @@ final class EncodingSession {
     @exclusivity(unchecked) private var records = Records()
     /// The keys written so far, by their types, and their texts.
     @exclusivity(unchecked)
-    var keyTables: [ObjectIdentifier: UnsafeMutablePointer<KnownKey>] = [:]
+    var keyTables: [(type: ObjectIdentifier, table: UnsafeMutablePointer<KnownKey>)] = []
     let keyTexts = ByteSink(capacity: 1024)
 
     init(options: FastJSONEncoder) {
@@ -28,7 +28,7 @@ final class EncodingSession {
     deinit {
         records.destroy()
         keyTexts.destroy()
-        for table in keyTables.values { table.deallocate() }
+        for known in keyTables { known.table.deallocate() }
     }
 
     /// What is known about a type.

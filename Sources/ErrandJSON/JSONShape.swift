@@ -101,7 +101,7 @@ public struct JSONShape: Sendable {
             self.ends = ends
             bits = members.map { member in
                 Array(member.key.utf8).withUnsafeBufferPointer {
-                    MemberCursor.bit($0.baseAddress, $0.count)
+                    MemberCursor.bits($0.baseAddress, $0.count)
                 }
             }
         }

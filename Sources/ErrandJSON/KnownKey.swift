@@ -19,15 +19,18 @@ struct KnownKey {
 }
 
 extension EncodingSession {
-    /// The table for keys of a type; nil if they are converted or have no place in one.
+    /// The table for keys of a type; nil if they are converted or
+    /// have no place in one, or if there are very many types of them.
     func knownKeys<Key: CodingKey>(
         of type: Key.Type, areConverted: Bool
     ) -> UnsafeMutablePointer<KnownKey>? {
         guard !areConverted, MemoryLayout<Key>.size == 1 else { return nil }
-        if let table = keyTables[ObjectIdentifier(type)] { return table }
+        let wanted = ObjectIdentifier(type)
+        for known in keyTables where known.type == wanted { return known.table }
+        if keyTables.count >= 64 { return nil }
         let table = UnsafeMutablePointer<KnownKey>.allocate(capacity: KnownKey.capacity)
         table.initialize(repeating: KnownKey(), count: KnownKey.capacity)
-        keyTables[ObjectIdentifier(type)] = table
+        keyTables.append((wanted, table))
         return table
     }
 
@@ -43,7 +46,7 @@ extension EncodingSession {
         // Long keys are rare, and a table of them would only be large.
         guard length < 256, let offset = UInt32(exactly: keyTexts.count) else { return KnownKey() }
         keyTexts.write(UnsafeBufferPointer(start: sink.base + start, count: length))
-        for _ in 0..<8 { keyTexts.write(0) }
+        keyTexts.write("        ")
         return KnownKey(fingerprint: fingerprint, offset: offset, length: UInt32(length))
     }
 }

@@ -15,7 +15,7 @@ struct MemberCursor {
     private var next: Int
     /// The key found last.
     private var last: Int
-    /// One bit for each key before `next`: most keys are seen not to be repeated by it.
+    /// Two bits for each key before `next`: most keys are seen not to be repeated by them.
     private var seen: UInt64 = 0
 
     /// A cursor over the object at `object`, without members if it is none; the caller keeps the
@@ -50,36 +50,45 @@ struct MemberCursor {
             && Bytes.areEqual(bytes + Word.offset(word), base, count: key.count)
     }
 
-    /// One bit that is the same for the same key.
+    /// Two bits that are the same for the same key.
     @inline(__always)
-    static func bit(_ text: UnsafePointer<UInt8>?, _ count: Int) -> UInt64 {
+    static func bits(_ text: UnsafePointer<UInt8>?, _ count: Int) -> UInt64 {
         guard let text, count > 0 else { return 1 }
-        let mix = UInt64(text[0]) &* 7 &+ UInt64(text[count &- 1]) &* 29 &+ UInt64(count) &* 3
-        return 1 &<< (mix & 63)
+        let mix =
+            (UInt64(text[0]) | UInt64(text[count &- 1]) << 8 | UInt64(count) << 16)
+            &* 0x9E37_79B9_7F4A_7C15
+        return 1 &<< (mix &>> 58) | 1 &<< (mix &>> 52 & 63)
     }
 
     /// The index of the value of the first member with this key; 0 if there is none.
     @inline(__always)
     mutating func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
-        find(key, bit: MemberCursor.bit(key.baseAddress, key.count))
-    }
-
-    /// The same for a key whose bit is known.
-    @inline(__always)
-    mutating func find(_ key: UnsafeBufferPointer<UInt8>, bit: UInt64) -> Int {
         let place = next
-        guard place < stop, seen & bit == 0, isKey(at: place, equalTo: key) else {
-            return search(key, bit)
+        let bits = MemberCursor.bits(key.baseAddress, key.count)
+        guard place < stop, seen & bits != bits, isKey(at: place, equalTo: key) else {
+            return search(key, bits)
         }
-        seen |= bit
+        seen |= bits
         last = place
         next = end(of: place &+ 1)
         return place &+ 1
     }
 
+    /// The same for a cursor that is asked for each key once: only those that were passed over
+    /// can be repeated.
+    @inline(__always)
+    mutating func findOnce(_ key: UnsafeBufferPointer<UInt8>, bits: UInt64) -> Int {
+        let place = next
+        guard place < stop, seen & bits != bits, isKey(at: place, equalTo: key) else {
+            return search(key, bits)
+        }
+        next = end(of: place &+ 1)
+        return place &+ 1
+    }
+
     @inline(never)
-    private mutating func search(_ key: UnsafeBufferPointer<UInt8>, _ bit: UInt64) -> Int {
-        if seen & bit != 0 {
+    private mutating func search(_ key: UnsafeBufferPointer<UInt8>, _ bits: UInt64) -> Int {
+        if seen & bits == bits {
             // Types often ask for a key twice: whether it is there, and then for its value. The
             // one that was found was the first.
             if last < next, isKey(at: last, equalTo: key) { return last &+ 1 }
@@ -96,14 +105,14 @@ struct MemberCursor {
             let after = end(of: place &+ 1)
             let word = words[place]
             if isKey(at: place, equalTo: key) {
-                seen = passed | bit
+                seen = passed | bits
                 next = after
                 return found(place)
             }
             let isEscaped = word >> 60 == Word.Kind.escaped.rawValue
             passed |=
                 isEscaped
-                ? .max : MemberCursor.bit(bytes + Word.offset(word), Word.length(word))
+                ? .max : MemberCursor.bits(bytes + Word.offset(word), Word.length(word))
             skipped &+= 1
             place = after
         }

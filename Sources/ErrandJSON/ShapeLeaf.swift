@@ -11,7 +11,8 @@ extension JSONShape.Rule {
             return kind == .integer || kind == .real || kind == .true || kind == .false
         case .int:
             return kind == .integer || (kind == .real && json.isIntegral)
-        case .double: return json.double != nil
+        case .double:
+            return (kind == .integer || kind == .real) && json.tape.isWithinDouble(at: json.index)
         case .anyArray: return kind == .array
         case .anyObject: return kind == .object
         case .integers(let range): return json.isInteger(in: range)
@@ -22,6 +23,19 @@ extension JSONShape.Rule {
         case .custom(_, let test): return kind != .absent && test(json)
         case .object, .dictionary, .array, .tuple, .oneOf, .broken: return false
         }
+    }
+}
+
+extension Tape {
+    /// Whether a number lies within the range of `Double`.
+    ///
+    /// The range ends beyond 10 to the power of 308: what has fewer digits and no exponent need not be read.
+    func isWithinDouble(at index: Int) -> Bool {
+        let text = text(at: index)
+        guard text.count > 300 || text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else {
+            return true
+        }
+        return JSON(tape: self, index: index).double != nil
     }
 }
 

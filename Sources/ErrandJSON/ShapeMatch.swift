@@ -9,6 +9,11 @@ struct ShapeMatch {
         let kind = tape.words[index] >> 60
         let sure = isStrict ? step.sureWhenStrict : step.sure
         if sure >> UInt16(truncatingIfNeeded: kind) & 1 == 1 { return true }
+        if step.takesDoubles,
+            kind == Word.Kind.integer.rawValue || kind == Word.Kind.real.rawValue
+        {
+            return tape.isWithinDouble(at: index)
+        }
         let isStrict = isStrict || step.isStrict
         if kind == Word.Kind.object.rawValue, let members = step.members {
             return members._withUnsafeGuaranteedRef {
@@ -93,7 +98,7 @@ struct ShapeMatch {
                     let end = members.ends[number]
                     let key = UnsafeBufferPointer(rebasing: text[start..<end])
                     start = end
-                    let value = cursor.find(key, bit: members.bits[number])
+                    let value = cursor.findOnce(key, bits: members.bits[number])
                     if value > 0 {
                         found &+= 1
                         let isAccepted =

@@ -8,6 +8,8 @@ struct ShapeStep {
     let sureWhenStrict: UInt16
     let isOptional: Bool
     let isStrict: Bool
+    /// Whether numbers pass that lie within the range of `Double`.
+    let takesDoubles: Bool
     let members: Unmanaged<JSONShape.Members>?
     let item: Unmanaged<JSONShape.Box>?
 
@@ -18,11 +20,14 @@ struct ShapeStep {
         sureWhenStrict = shape.sureKinds(place, isStrict: true)
         var members: Unmanaged<JSONShape.Members>?
         var item: Unmanaged<JSONShape.Box>?
+        var takesDoubles = false
         switch shape.rule {
+        case .double: takesDoubles = true
         case .object(let inner): members = Unmanaged.passUnretained(inner)
         case .array(let inner): item = Unmanaged.passUnretained(inner)
         default: break
         }
+        self.takesDoubles = takesDoubles
         self.members = members
         self.item = item
     }

@@ -2,7 +2,7 @@ public import ErrandCore
 public import Foundation
 import Synchronization
 
-/// The entries of an ``ErrandCore/Outbox`` in a SQLite database, written through to the disk before they count.
+/// The entries of an ``Outbox`` in a SQLite database, written through to the disk before they count.
 ///
 /// A file that is damaged or belongs to something else is an error and stays as it is: what it holds was promised to be
 /// delivered. The file is readable for its owner only; bodies are in it as they will be sent.

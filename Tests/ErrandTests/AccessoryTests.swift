@@ -59,6 +59,42 @@ import Testing
         #expect(seen == [["start a"], ["start a"], ["start a", "stop a"]])
     }
 
+    @Test func whoAwaitsHearsOfACancellationJustBeforeTheEnd() async {
+        let world = World()
+        world.transport.on(nil, nil, .silence)
+        let request = world.with(Plain("x"))
+        var moments: [ClosureAccessory.Moment] = []
+        request.accessories = [ClosureAccessory { moment, _ in moments.append(moment) }]
+        let work = Task { try await request.send() }
+        _ = try? await world.transport.nextRequest()
+        work.cancel()
+        _ = await work.result
+        #expect(moments == [.willStart, .willCancel, .willStop, .didStop])
+    }
+
+    @Test func aRequestShowsNothingSecret() {
+        final class Login: BaseRequest {
+            override var url: String { "https://user:pw@a.example/login?token=secret#x" }
+            override var method: HTTPMethod { .post }
+            override var arguments: Arguments? { ["name": "a", "password": "secret"] }
+        }
+        let login = Login()
+        login.tag = 7
+        #expect("\(login)" == "Login POST https://…@a.example/login (name, password) #7")
+        #expect("\(Plain("users"))" == "Plain GET users")
+    }
+
+    @Test func cancellingCanBeWaitedFor() async throws {
+        let world = World()
+        world.transport.on(nil, nil, .silence)
+        let task = world.agent.start(Plain("x").describe())
+        _ = try await world.transport.nextRequest()
+        task.cancel()
+        await task.untilEnded()
+        #expect(task.phase == .ended && world.agent.activeTasks.isEmpty)
+        await task.untilEnded()
+    }
+
     @Test func aBatchesAccessoriesHearOfSuspendResumeAndCancel() async {
         let world = World()
         world.transport.on(nil, nil, .silence)

@@ -29,7 +29,7 @@ import Testing
         let jar = CookieJar(persistence: FileCookiePersistence(file))
         jar.receive("a=\"ü\n\"", from: origin)
         jar.receive(
-            "a=ü; Max-Age=60; Secure; HttpOnly; SameSite=Lax; Domain=example.com", from: origin)
+            "a=ü; Max-Age=86400; Secure; HttpOnly; SameSite=Lax; Domain=example.com", from: origin)
         jar.receive("session=1", from: origin)
         try await jar.flush()
         #expect(try mode(file) == 0o600)
@@ -46,7 +46,7 @@ import Testing
     @Test func aBrokenFileIsSetAsideAndItsGoodLinesAreKept() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let jar = CookieJar(persistence: FileCookiePersistence(file))
-        jar.receive("a=1; Max-Age=60", from: origin)
+        jar.receive("a=1; Max-Age=86400", from: origin)
         try await jar.flush()
         let handle = try FileHandle(forWritingTo: file)
         try handle.seekToEnd()
@@ -67,7 +67,7 @@ import Testing
         // A file where a folder belongs.
         try Data().write(to: folder.appendingPathComponent("deep"))
         let jar = CookieJar(persistence: FileCookiePersistence(file))
-        jar.receive("a=1; Max-Age=60", from: origin)
+        jar.receive("a=1; Max-Age=86400", from: origin)
         await #expect(throws: (any Error).self) { try await jar.flush() }
         #expect(jar.all.map(\.name) == ["a"])
     }

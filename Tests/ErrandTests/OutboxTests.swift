@@ -88,6 +88,32 @@ import Testing
         await outbox.stop()
     }
 
+    @Test func anAgentThatIsShutDownIsNotAskedOverAndOver() async throws {
+        let world = World()
+        world.transport.on(nil, nil, .json("{}"))
+        await world.agent.shutdown()
+        let outbox = Outbox(agent: world.agent, store: MemoryOutboxStore())
+        try await outbox.start()
+        try await outbox.add(Note(1).describe())
+        // It pauses, as for a host that is away.
+        try await world.clock.untilSleeping()
+        #expect(world.events.names.count { $0 == "ended" } == 1)
+        await outbox.stop()
+        #expect(outbox.entries.first?.isSetAside == false)
+    }
+
+    @Test func argumentsOfTheConfigurationAreTakenWhenARequestIsAdded() async throws {
+        let world = World {
+            $0.sharedArguments = ["app": "a"]
+            $0.argumentProvider = { ["time": 7] }
+        }
+        world.transport.on(nil, nil, .json("{}"))
+        let outbox = Outbox(agent: world.agent, store: MemoryOutboxStore())
+        try await outbox.add(Note(1).describe())
+        let body = outbox.entries.first?.body.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        #expect(body.contains("app=a") && body.contains("time=7") && body.contains("text=note"))
+    }
+
     @Test func secretsAreNotWrittenAndPutOnAnew() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
         let world = World {

@@ -57,7 +57,7 @@ nonisolated public final class BatchRequest: ComposedRun {
     ///
     /// A failure is the first member's error, under both policies.
     ///
-    /// - Parameter owner: Cancels the run when it goes. Default `nil`.
+    /// An owner that goes cancels the run; the default, `nil`, is none.
     @MainActor @discardableResult
     public func start(
         owner: RequestOwner? = nil,

@@ -71,7 +71,7 @@ nonisolated public final class ChainRequest: ComposedRun {
 
     /// Starts the chain; one of the closures is called, once, on the main actor.
     ///
-    /// - Parameter owner: Cancels the run when it goes. Default `nil`.
+    /// An owner that goes cancels the run; the default, `nil`, is none.
     @MainActor @discardableResult
     public func start(
         owner: RequestOwner? = nil,

@@ -1,19 +1,57 @@
-/// Carries what happens to a task, on any thread, to the accessories of its request, on the main actor.
-@MainActor
-final class AccessoryRelay {
-    private weak var request: BaseRequest?
+import ErrandCore
+import Synchronization
 
-    init(request: BaseRequest) { self.request = request }
+/// Carries what happens to a task, on any thread, to the accessories of its request, on the main actor: in order, and
+/// nothing behind the end.
+nonisolated final class AccessoryRelay: Sendable {
+    private struct State {
+        var changes: [RequestTask.Change] = []
+        var isClosed = false
+    }
 
-    func tell(_ change: RequestTask.Change) {
-        guard let request else { return }
-        for accessory in request.everyAccessory {
-            switch change {
-            case .willSuspend: accessory.requestWillSuspend(request)
-            case .didResume: accessory.requestDidResume(request)
-            case .willCancel: accessory.requestWillCancel(request)
-            case .ended: break
+    private let state = Mutex(State())
+    private let tell: @MainActor @Sendable (RequestTask.Change) -> Void
+
+    @MainActor
+    init(request: BaseRequest) {
+        tell = { [weak request] change in
+            guard let request else { return }
+            for accessory in request.everyAccessory {
+                switch change {
+                case .willSuspend: accessory.requestWillSuspend(request)
+                case .didResume: accessory.requestDidResume(request)
+                case .willCancel: accessory.requestWillCancel(request)
+                case .ended: break
+                }
             }
         }
+    }
+
+    /// Takes a change; the end has a way of its own.
+    func take(_ change: RequestTask.Change) {
+        guard change != .ended else { return }
+        let isFirst = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.changes.append(change)
+            return state.changes.count == 1
+        }
+        guard isFirst else { return }
+        Task { @MainActor in flush() }
+    }
+
+    /// Tells what is on its way, and takes nothing more.
+    @MainActor
+    func close() {
+        flush()
+        state.withLock { $0.isClosed = true }
+    }
+
+    @MainActor
+    private func flush() {
+        let changes = state.withLock { state in
+            defer { state.changes = [] }
+            return state.changes
+        }
+        for change in changes { tell(change) }
     }
 }

@@ -3,7 +3,7 @@
 /// It sees the request and changes nothing.
 ///
 /// Called on the actor the request belongs to. Every method has an empty default. Requests, batches, chains and
-/// ``ErrandCore/Configuration/accessories`` hold their accessories strongly; ``WeakAccessory`` holds one weakly, and
+/// ``Configuration/accessories`` hold their accessories strongly; ``WeakAccessory`` holds one weakly, and
 /// ``ClosureAccessory`` is one without a class of its own.
 nonisolated public protocol RequestAccessory: AnyObject {
     /// The request is about to start.
@@ -13,6 +13,9 @@ nonisolated public protocol RequestAccessory: AnyObject {
     /// The request goes on.
     func requestDidResume(_ request: BaseRequest)
     /// The request is about to be cancelled. Its end is still told.
+    ///
+    /// For requests that somebody awaits, and for members of batches and chains, it is told just before the end:
+    /// until then their actor is not theirs to use. These hear nothing of suspending and resuming.
     func requestWillCancel(_ request: BaseRequest)
     /// The request has its answer or its error; nobody was told yet.
     func requestWillStop(_ request: BaseRequest)

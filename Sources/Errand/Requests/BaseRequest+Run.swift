@@ -14,13 +14,20 @@ extension BaseRequest {
 
     /// The one end of a run, in the documented order: will-stop accessories, endpoint, delegate, attached closures,
     /// the closures given to `start`, did-stop accessories.
-    nonisolated package func end(_ outcome: TaskOutcome, closures: (RequestError?) -> Void) {
+    ///
+    /// - Parameter isAccompanied: Whether the accessories have heard of a cancellation; else they hear of it now.
+    nonisolated package func end(
+        _ outcome: TaskOutcome, isAccompanied: Bool = false, closures: (RequestError?) -> Void
+    ) {
         take(outcome)
         // Copies: whoever is called may change them, or start the request again.
         let accessories = everyAccessory
         let attached = (success: attachedSuccess, failure: attachedFailure)
         attachedSuccess = nil
         attachedFailure = nil
+        if !isAccompanied, case .failure(let error) = outcome.result, error.isCancellation {
+            for accessory in accessories { accessory.requestWillCancel(self) }
+        }
         for accessory in accessories { accessory.requestWillStop(self) }
         switch outcome.result {
         case .success:

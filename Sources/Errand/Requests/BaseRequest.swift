@@ -49,8 +49,12 @@ nonisolated open class BaseRequest {
     open var argumentPlacement: ArgumentPlacement { .automatic }
     /// How arguments become a body (default ``RequestSerializer/form``).
     open var requestSerializer: RequestSerializer { .form }
+    /// How arguments are written in query, form and JSON (default `nil`: the configuration's).
+    open var argumentEncoding: ArgumentEncoding? { nil }
     /// A body in place of one made from arguments (default `nil`).
     open var body: HTTPBody? { nil }
+    /// Compresses the body, such as `.gzip` (default `nil`: the configuration's, which has none).
+    open var bodyEncoder: (any BodyEncoder)? { nil }
     /// Headers of this request; they win over shared ones (default none).
     open var headers: HTTPFields { [:] }
     /// Headers as plain text, for names and values that are not known to be well formed: they are
@@ -66,7 +70,8 @@ nonisolated open class BaseRequest {
     open var usesSharedArguments: Bool { true }
     /// A complete request in place of URL, method, arguments, headers and body.
     ///
-    /// Validators, hooks, cache, retry and progress stay as they are (row MET-5). Default `nil`.
+    /// Validators, hooks, cache, retry and progress stay as they are (row MET-5). Its `timeoutInterval` is the idle
+    /// limit where ``timeouts`` is `nil` and it is not the 60 seconds that nobody set. Default `nil`.
     open func customURLRequest() -> URLRequest? { nil }
 
     // MARK: - How
@@ -96,10 +101,20 @@ nonisolated open class BaseRequest {
     open var responseSerializer: ResponseSerializer { .json }
     /// Which statuses are a success (default `200..<300`).
     open var acceptableStatusCodes: Range<Int> { 200..<300 }
-    /// Which content types are a success (default ``AcceptableContentTypes/automatic``).
+    /// Which statuses are a success, where a range cannot say it (default `nil`: ``acceptableStatusCodes``).
+    open var statusCodeValidator: StatusCodeValidator? { nil }
+    /// Which content types are a success.
+    ///
+    /// Default ``AcceptableContentTypes/automatic``: the configuration's, else those of the response serializer.
     open var acceptableContentTypes: AcceptableContentTypes { .automatic }
     /// The shape that JSON must have (default `nil`: any).
     open var validator: JSONShape? { nil }
+    /// What the service's own rules say, behind all other validation (default `nil`: nothing).
+    open var businessValidator: BusinessValidator? { nil }
+    /// Whether members and items that are null are dropped from the JSON, behind validation (default false).
+    open var removesNulls: Bool { false }
+    /// Makes ``RequestError/body`` of an answer that failed (default `nil`: the configuration's).
+    open var errorDecoder: ErrorDecoder? { nil }
     /// The endpoint's own steps behind validation, run off the main actor (default none).
     open var processors: [any ResponseProcessor] { [] }
 
@@ -177,6 +192,7 @@ nonisolated open class BaseRequest {
         var it = RequestDescription(endpoint: EndpointName.of(type(of: self)), url: url)
         describeWhereAndWhat(&it)
         describeHowAndAnswer(&it)
+        describeCustomRequest(&it)
         it.cacheSeconds = cacheSeconds
         it.cacheVersion = cacheVersion
         it.cachePolicy = cachePolicy
@@ -202,13 +218,26 @@ nonisolated open class BaseRequest {
         it.arguments = arguments
         it.argumentPlacement = argumentPlacement
         it.requestSerializer = requestSerializer
+        it.argumentEncoding = argumentEncoding
         it.body = body
+        it.bodyEncoder = bodyEncoder
         it.headers = headers
         it.headerFieldValues = headerFieldValues
         it.authorization = authorization
         it.usesSharedHeaders = usesSharedHeaders
         it.usesSharedArguments = usesSharedArguments
-        if let custom = customURLRequest() { it.customRequest = CustomRequest(custom) }
+    }
+
+    /// What a `URLRequest` says about the manner of sending counts where the endpoint says nothing.
+    private func describeCustomRequest(_ it: inout RequestDescription) {
+        guard let custom = customURLRequest() else { return }
+        it.customRequest = CustomRequest(custom)
+        it.allowsCellularAccess = it.allowsCellularAccess && custom.allowsCellularAccess
+        // 60 seconds are what nobody set.
+        let idle = custom.timeoutInterval
+        if it.timeouts == nil, idle != 60, idle > 0, idle < 1e9 {
+            it.timeouts = Timeouts(idle: .milliseconds(Int64((idle * 1000).rounded(.up))))
+        }
     }
 
     private func describeHowAndAnswer(_ it: inout RequestDescription) {
@@ -223,8 +252,12 @@ nonisolated open class BaseRequest {
         it.connectivityPolicy = connectivityPolicy
         it.responseSerializer = responseSerializer
         it.acceptableStatusCodes = acceptableStatusCodes
+        it.statusCodeValidator = statusCodeValidator
         it.acceptableContentTypes = acceptableContentTypes
         it.validator = validator
+        if let businessValidator { it.businessValidators = [businessValidator] }
+        it.removesNulls = removesNulls
+        it.errorDecoder = errorDecoder
         it.processors = processors
     }
 

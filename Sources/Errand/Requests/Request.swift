@@ -36,7 +36,9 @@ nonisolated open class Request<Output: Sendable>: BaseRequest {
     package override func makeDescription() -> RequestDescription {
         var it = super.makeDescription()
         let decoder = decoder
-        it.decode = { (response) throws(RequestError) in try decoder.decode(response) }
+        it.decode = { (response, json) throws(RequestError) in
+            try decoder.decode(response, with: json)
+        }
         return it
     }
 

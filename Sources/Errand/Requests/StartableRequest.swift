@@ -12,7 +12,7 @@ extension StartableRequest {
     /// The request, its closures and everything they hold are kept until then and no longer. Requests that end
     /// one after the other are told so in that order; task-local values of the caller are not carried over.
     ///
-    /// - Parameter owner: Cancels the request when it goes; not kept alive. Default `nil`.
+    /// An owner that goes cancels the request and is not kept alive by it; the default, `nil`, is none.
     @MainActor @discardableResult
     public func start(
         owner: RequestOwner? = nil,
@@ -20,12 +20,13 @@ extension StartableRequest {
         failure: @escaping @MainActor (Self, RequestError) -> Void = { _, _ in }
     ) -> RequestTask {
         let task = begin()
-        relay(task)
+        let accompaniment = accompany(task)
         if let owner { task.bind(to: owner) }
         let reports = reportProgress(of: task)
         let deliver: @MainActor (TaskOutcome) -> Void = { [self] outcome in
+            accompaniment?.close()
             reports?.flush()
-            end(outcome) { error in
+            end(outcome, isAccompanied: accompaniment != nil) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
         }
@@ -110,13 +111,10 @@ extension StartableRequest {
 
     /// Lets the accessories of a request on the main actor hear of suspend, resume and cancel.
     @MainActor
-    private func relay(_ task: RequestTask) {
-        guard !everyAccessory.isEmpty else { return }
+    private func accompany(_ task: RequestTask) -> AccessoryRelay? {
+        guard !everyAccessory.isEmpty else { return nil }
         let relay = AccessoryRelay(request: self)
-        task.observe { change in
-            // The end has a way of its own.
-            guard change != .ended else { return }
-            Task { @MainActor in relay.tell(change) }
-        }
+        task.observe { relay.take($0) }
+        return relay
     }
 }

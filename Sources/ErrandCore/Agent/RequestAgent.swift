@@ -167,7 +167,10 @@ public final class RequestAgent: Sendable {
     private func run(_ task: RequestTask) async -> TaskOutcome {
         let context = task.context
         context.emit(.started)
-        let result = await carryOut(task)
+        var result = await carryOut(task)
+        if let messages = context.configuration.errorMessages {
+            result = result.mapError { messages.added(to: $0) }
+        }
         context.progress.finish(isWhole: (try? result.get()) != nil)
         let outcome: TaskOutcome
         switch result {

@@ -112,6 +112,16 @@ public final class RequestTask: Sendable, Identifiable {
         }
     }
 
+    /// Waits for the end, whatever it is; cancelling the waiting Swift task changes nothing.
+    ///
+    ///     task.cancel()
+    ///     await task.untilEnded()     // nothing of it runs any more
+    public func untilEnded() async {
+        await withCheckedContinuation { continuation in
+            whenEnded { _ in continuation.resume() }
+        }
+    }
+
     /// Calls back once with what the task came to, on any thread; at once when it has ended.
     package func whenEnded(_ ending: @escaping @Sendable (TaskOutcome) -> Void) {
         let outcome = state.withLock { state in

@@ -73,7 +73,11 @@ struct ArgumentPlacing {
             // A form without arguments is an empty body with a type, for methods that are meant for bodies.
             guard arguments?.isEmpty == false || Self.isForm(method) else { return nil }
             let bytes = try FormWriter.bytes(of: arguments ?? Arguments(), encoding: encoding)
-            return .data(Data(bytes), contentType: "application/x-www-form-urlencoded")
+            let charset = encoding.charset.name
+            return .data(
+                Data(bytes),
+                contentType: "application/x-www-form-urlencoded"
+                    + (charset.isEmpty ? "" : "; charset=\(charset)"))
         case .json:
             guard let arguments else { return nil }
             let bytes = try ArgumentJSONWriter.bytes(of: arguments, encoding: encoding)

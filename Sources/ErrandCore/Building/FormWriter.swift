@@ -59,11 +59,11 @@ struct FormWriter {
             let end = key.count
             if isNested {
                 key += Self.openBracket
-                appendToKey(item.name)
+                try appendToKey(item.name)
                 key += Self.closeBracket
             } else {
                 name = item.name
-                appendToKey(item.name)
+                try appendToKey(item.name)
             }
             try write(item.node, depth: depth + 1)
             key.removeLast(key.count - end)
@@ -89,7 +89,7 @@ struct FormWriter {
             let value = try Self.scalar(node, encoding: encoding, name: name)
             beginPair()
             bytes.append(UInt8(ascii: "="))
-            appendToBytes(value)
+            try appendToBytes(value)
         }
     }
 
@@ -124,7 +124,7 @@ struct FormWriter {
         beginPair()
         for (index, value) in values.enumerated() {
             bytes.append(index == 0 ? UInt8(ascii: "=") : UInt8(ascii: ","))
-            appendToBytes(value)
+            try appendToBytes(value)
         }
     }
 
@@ -170,14 +170,29 @@ struct FormWriter {
         bytes += key
     }
 
-    private mutating func appendToKey(_ text: String) {
-        PercentEncoding.append(
-            text.utf8, keeping: kept, spaceAsPlus: encoding.spaces == .plus, to: &key)
+    private mutating func appendToKey(_ text: String) throws(RequestError) {
+        try append(text, to: \.key)
     }
 
-    private mutating func appendToBytes(_ text: String) {
+    private mutating func appendToBytes(_ text: String) throws(RequestError) {
+        try append(text, to: \.bytes)
+    }
+
+    private mutating func append(
+        _ text: String, to path: WritableKeyPath<FormWriter, [UInt8]>
+    ) throws(RequestError) {
+        let isPlus = encoding.spaces == .plus
+        guard encoding.charset.encoding != .utf8 else {
+            PercentEncoding.append(
+                text.utf8, keeping: kept, spaceAsPlus: isPlus, to: &self[keyPath: path])
+            return
+        }
+        guard let encoded = text.data(using: encoding.charset.encoding) else {
+            throw ArgumentText.invalid(
+                name, "holds a character that the charset \(encoding.charset.name) lacks")
+        }
         PercentEncoding.append(
-            text.utf8, keeping: kept, spaceAsPlus: encoding.spaces == .plus, to: &bytes)
+            encoded, keeping: kept, spaceAsPlus: isPlus, to: &self[keyPath: path])
     }
 
     private static let openBracket = Array("%5B".utf8)

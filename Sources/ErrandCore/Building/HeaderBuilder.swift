@@ -21,6 +21,9 @@ enum HeaderBuilder {
             var shared = shared
             try removeTransportFields(
                 from: &shared, url: url, body: body, whose: "shared ", of: description)
+            for name in configuration.fixedHeaderNames where shared.contains(name) {
+                fields[fields: name] = []
+            }
             // A name with several values is one thing: all of its fields, or none.
             let own = fields
             for field in shared where !own.contains(field.name) { fields.append(field) }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Host names beyond ASCII, as DNS knows them (RFC 5891).
 ///
-/// The mapping is compatibility composition and lower case, which agrees with UTS #46 for what people type.
-/// Not checked: UTS #46's list of disallowed characters, and the rules for joiners and for direction.
+/// The mapping is compatibility composition and lower case, which agrees with UTS #46 (non-transitional: ß stays) for
+/// what people type. Of its list of disallowed characters ``HostLabelRules`` knows what general categories say.
 enum HostName {
     /// The name in ASCII: labels beyond it as `xn--…`.
     ///
@@ -32,6 +32,9 @@ enum HostName {
     private static func ascii(label: String) throws(RequestError) -> String {
         var result = label
         if !label.utf8.allSatisfy({ $0 < 0x80 }) {
+            if let problem = HostLabelRules.problem(in: label) {
+                throw URIParser.invalid("The URL's host holds \(problem). Check how it is spelt.")
+            }
             guard let encoded = Punycode.encode(label) else {
                 throw URIParser.invalid("A part of the URL's host is too long for DNS.")
             }
@@ -50,10 +53,11 @@ enum HostName {
 
     /// The full stop, and those that East Asian keyboards write.
     private static let separators: Set<Unicode.Scalar> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
-    /// Soft hyphen, zero-width space, word joiner, byte order mark: UTS #46 maps them to nothing.
-    private static let ignored: Set<Unicode.Scalar> = [
-        "\u{AD}", "\u{200B}", "\u{2060}", "\u{FEFF}",
-    ]
+    /// Soft hyphen, zero-width space, word joiner, selectors of variants: UTS #46 maps them to nothing.
+    private static let ignored = Set<Unicode.Scalar>(
+        ["\u{AD}", "\u{34F}", "\u{200B}", "\u{2060}", "\u{2064}", "\u{FEFF}"]
+            + (0xFE00...0xFE0F).compactMap(Unicode.Scalar.init(_:) as (UInt32) -> Unicode.Scalar?)
+            + (0x180B...0x180D).compactMap(Unicode.Scalar.init(_:) as (UInt32) -> Unicode.Scalar?))
 }
 
 /// Unicode in letters, digits and hyphens (RFC 3492), with the parameters of IDNA.

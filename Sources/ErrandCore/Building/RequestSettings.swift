@@ -18,7 +18,7 @@ enum RequestSettings {
                 "\(description.endpoint)'s method is CONNECT, which opens tunnels and brings no answer."
             )
         }
-        if description.acceptableStatusCodes.isEmpty {
+        if description.acceptableStatusCodes.isEmpty, description.statusCodeValidator == nil {
             throw RequestError(
                 .invalidValidator, stage: .build,
                 "\(description.endpoint)'s acceptableStatusCodes is empty: no answer could succeed."

@@ -1,3 +1,4 @@
+public import ErrandJSON
 public import HTTPTypes
 
 /// What an agent's requests have in common: a value, replaceable while requests run.
@@ -21,6 +22,10 @@ public struct Configuration: Sendable {
     public var apiVersionPlacement: APIVersionPlacement = .path
     /// Filters of the endpoint's URL before it is joined with the base, in order (row URL-7).
     public var urlFilters: [any URLFilter] = []
+    /// Whether ``urlFilters`` see the URLs of endpoints that are absolute already (default true).
+    ///
+    /// False is what YTKNetwork did: an absolute URL is sent as it is (row URL-1). ``absoluteURLFilters`` see all.
+    public var filtersAbsoluteURLs = true
     /// Filters of the final, absolute URL, in order.
     public var absoluteURLFilters: [any URLFilter] = []
 
@@ -28,6 +33,10 @@ public struct Configuration: Sendable {
     public var sharedHeaders: HTTPFields = [:]
     /// Headers made for each request, later than ``sharedHeaders``; the request's own win.
     public var headerProvider: (@Sendable () async throws -> HTTPFields)?
+    /// Shared headers with these names win over the request's own.
+    ///
+    /// Default none. Those of ``hostHeaders`` are not meant: they are weaker than the request's.
+    public var fixedHeaderNames: Set<HTTPField.Name> = []
     /// Headers of requests to some hosts; stronger than the shared ones, weaker than the request's own.
     ///
     /// They do not follow redirects to other origins. Off with an endpoint's `usesSharedHeaders`.
@@ -38,10 +47,18 @@ public struct Configuration: Sendable {
     public var sharedArguments: Arguments = [:]
     /// Arguments made for each request, later than ``sharedArguments``; the request's own win.
     public var argumentProvider: (@Sendable () async throws -> Arguments)?
+    /// Arguments of requests to some hosts; stronger than the shared ones, the request's own win (default none).
+    ///
+    /// The host is that of the joined URL, before ``absoluteURLFilters``.
+    public var hostArguments: [HostPattern: Arguments] = [:]
     /// Shared arguments with these names win over the request's own.
     public var fixedArgumentNames: Set<String> = []
     /// How arguments are written by requests that do not say.
     public var argumentEncoding = ArgumentEncoding()
+    /// Compresses the bodies of requests that have no encoder of their own; files and streams go out as they are.
+    ///
+    /// Default `nil`: none is compressed.
+    public var bodyEncoder: (any BodyEncoder)?
     /// The `User-Agent`; `nil` sends one that names Errand.
     public var userAgent: String?
 
@@ -93,12 +110,32 @@ public struct Configuration: Sendable {
     /// Entries written by another version of the app are not used (row CAC-6).
     public var appVersion: String?
 
+    /// Which content types are a success for endpoints whose own are `.automatic` (row RSP-2).
+    ///
+    /// Default ``AcceptableContentTypes/automatic``: those of the response serializer. `.any` ignores what servers
+    /// say. Downloads take no part.
+    public var acceptableContentTypes = AcceptableContentTypes.automatic
+    /// What the service's own rules say about every answer, before the endpoint's own (default none).
+    public var businessValidators: [BusinessValidator] = []
+    /// Makes values of JSON for endpoints that bring no decoder of their own (default: no strategies).
+    public var jsonDecoder = FastJSONDecoder()
+    /// Makes the body of errors for endpoints that have no decoder for it (default `nil`: none).
+    public var errorDecoder: ErrorDecoder?
     /// Processors of every answer, before the endpoint's own.
     public var responseProcessors: [any ResponseProcessor] = []
-    /// Last changes to the request, serialized body included, before each task's first attempt.
+    /// Last changes to the request, serialized body included, before each attempt.
+    ///
+    /// Each attempt begins with the request as it was serialized, so that nothing is signed or encrypted twice.
     public var requestProcessors: [any RequestProcessor] = []
     /// Changes to errors before they are delivered.
     public var errorProcessors: [@Sendable (RequestError) async -> RequestError] = []
+    /// Answers in place of failures: the last word before delivery, behind ``errorProcessors`` (row VAL-16).
+    ///
+    /// An answer that it returns is a success, without further validation; `nil` leaves the failure. Cancelled
+    /// requests take no part. Default `nil`.
+    public var errorRecovery: (@Sendable (RequestError, RequestDescription) async -> Response?)?
+    /// Texts of errors for people; `nil`, the default, has none.
+    public var errorMessages: ErrorMessages?
     /// Who hears of every event.
     public var eventListeners: [any RequestEventListener] = []
 
@@ -110,49 +147,4 @@ public struct Configuration: Sendable {
         self.baseURL = baseURL
         self.cdnURL = cdnURL
     }
-}
-
-/// How a base URL and an endpoint's path become one (row URL-3).
-public enum URLJoining: Sendable, Hashable {
-    /// The base gets a trailing slash, then RFC 3986 §5.2: a leading slash in the path drops the base's path.
-    case rfc3986
-    /// The path is appended with exactly one slash between, whatever it begins with.
-    case append
-}
-
-/// Where the API version of an endpoint with a relative URL goes (row URL-8).
-public enum APIVersionPlacement: Sendable, Hashable {
-    /// Between base and path, as a segment: `https://example.com/v5/users`. The default.
-    case path
-    /// Into a header with this name.
-    case header(String)
-    /// Into the query under this name.
-    case query(String)
-}
-
-/// Changes a URL on its way (row URL-7).
-public protocol URLFilter: Sendable {
-    /// Returns the URL to use in place of this one. What it throws fails the request.
-    func filter(_ url: String, of request: RequestDescription) async throws -> String
-}
-
-/// A filter made of a closure.
-public struct ClosureURLFilter: URLFilter {
-    private let body: @Sendable (String, RequestDescription) async throws -> String
-
-    /// Makes a filter.
-    public init(_ body: @escaping @Sendable (String, RequestDescription) async throws -> String) {
-        self.body = body
-    }
-
-    /// Calls the closure.
-    public func filter(_ url: String, of request: RequestDescription) async throws -> String {
-        try await body(url, request)
-    }
-}
-
-/// Changes the final request: a signature over the bytes of the body, encryption (row RSQ-8).
-public protocol RequestProcessor: Sendable {
-    /// Changes the request, or throws what fails it.
-    func process(_ request: inout TransportRequest, of description: RequestDescription) async throws
 }

@@ -28,7 +28,7 @@ package final class FileSink: ResponseSink {
         var answer = DownloadPlanner.judge(
             status, head.headers, contentLength: head.contentLength, after: start)
         // What validation will not let pass must not replace what is there.
-        if status < 300, !context.description.acceptableStatusCodes.contains(status) {
+        if status < 300, !context.description.acceptsStatus(status) {
             answer = .reject
         }
         if status < 300,

@@ -54,7 +54,10 @@ extension MultipartBody {
         let hasOwn = { (name: HTTPField.Name) in part.headers.contains(name) }
         if let name = part.name, !hasOwn(.contentDisposition) {
             text += "Content-Disposition: form-data; name=\"\(Self.escaped(Self.lines(name)))\""
-            if let filename = part.filename { text += "; filename=\"\(Self.escaped(filename))\"" }
+            if let filename = part.filename {
+                text += "; filename=\"\(Self.escaped(filename))\""
+                if part.sendsExtendedFilename { text += Self.extended(filename) }
+            }
             text += "\r\n"
         }
         if let type = part.body.contentType, !hasOwn(.contentType) {
@@ -97,6 +100,16 @@ extension MultipartBody {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    /// The name in the form of RFC 8187, for one that ASCII cannot hold.
+    private static func extended(_ name: String) -> String {
+        guard !name.utf8.allSatisfy({ $0 < 0x80 }) else { return "" }
+        var bytes = Array("; filename*=UTF-8''".utf8)
+        PercentEncoding.append(name.utf8, keeping: extendedBytes, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let extendedBytes = ByteSet.alphanumeric.union("!#$&+-.^_`|~")
 
     private func checkBoundary() throws(RequestError) {
         let isValid =

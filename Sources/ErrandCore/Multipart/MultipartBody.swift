@@ -44,6 +44,10 @@ public struct MultipartBody: Sendable {
         public var name: String?
         /// The file's name, where the part is a file.
         public var filename: String?
+        /// Whether a file name beyond ASCII is sent a second time as `filename*` (RFC 8187; default false).
+        ///
+        /// Servers that read forms as browsers send them do not need it, and RFC 7578 advises against it.
+        public var sendsExtendedFilename = false
         /// The content; its content type is the part's.
         public var body: HTTPBody
         /// Further headers; stronger than those made from the other properties.

@@ -61,6 +61,7 @@ public final class Outbox: Sendable {
         let isNew = state.withLock { state in
             guard !state.isRunning else { return false }
             state.isRunning = true
+            state.queue.wake()
             let known = Set(state.queue.entries.map(\.id))
             for entry in left where !known.contains(entry.id) {
                 state.queue.add(entry)
@@ -96,7 +97,7 @@ public final class Outbox: Sendable {
     @discardableResult
     public func add(_ description: RequestDescription) async throws(RequestError) -> UUID {
         let entry = try await store.append(
-            try OutboxBuilder(agent.configuration).entry(
+            try await OutboxBuilder(agent.configuration).entry(
                 for: description, at: agent.clock.now, maximumBodyBytes: policy.maximumBodyBytes))
         state.withLock { state in
             if state.found.remove(entry.id) == nil { state.queue.add(entry) }
@@ -128,7 +129,7 @@ public final class Outbox: Sendable {
         pump()
     }
 
-    /// Waits until nothing is left to send, what was set aside excepted.
+    /// Waits until nothing is left to send, what was set aside excepted; for ever while it is stopped.
     public func untilDelivered() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in

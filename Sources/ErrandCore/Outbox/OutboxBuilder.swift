@@ -10,14 +10,14 @@ struct OutboxBuilder {
     /// The entry; the configuration's headers are left to the moment of sending, its arguments are taken now.
     func entry(
         for description: RequestDescription, at date: Date, maximumBodyBytes: Int
-    ) throws(RequestError) -> OutboxEntry {
+    ) async throws(RequestError) -> OutboxEntry {
         guard description.download == nil else {
             throw refusal(description, "is a download, which is for whoever waits for its file")
         }
         let configuration = try configuration.inEnvironment()
         var request = try RequestBuilder().build(
             description, configuration: configuration, sharedHeaders: [:],
-            sharedArguments: description.usesSharedArguments ? configuration.sharedArguments : [:],
+            sharedArguments: try await Self.arguments(of: configuration, for: description),
             relativeURL: description.url)
         // Said anew by whoever sends it.
         request.headers[.userAgent] = nil
@@ -25,6 +25,25 @@ struct OutboxBuilder {
             try bytes(of: body, description, limit: maximumBodyBytes)
         }
         return OutboxEntry(request, of: description, at: date, body: body)
+    }
+
+    private static func arguments(
+        of configuration: Configuration, for description: RequestDescription
+    ) async throws(RequestError) -> Arguments {
+        guard description.usesSharedArguments else { return [:] }
+        guard let provider = configuration.argumentProvider else {
+            return configuration.sharedArguments
+        }
+        do {
+            return configuration.sharedArguments.merging(try await provider())
+        } catch let error as RequestError {
+            throw error
+        } catch {
+            throw RequestError(
+                .adaptationFailed, stage: .adapt,
+                "The provider of shared arguments threw \(type(of: error)); nothing was kept. The thrown error is underlying.",
+                underlying: error)
+        }
     }
 
     private func bytes(

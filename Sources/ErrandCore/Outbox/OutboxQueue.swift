@@ -85,7 +85,11 @@ package struct OutboxQueue: Sendable {
             (lane.failures, lane.blockedUntil) = (0, nil)
             if isThere { lane.entries.removeFirst() }
             return .remove
-        case .stopped: return .nothing
+        case .stopped:
+            // Whoever stops all requests, or shuts the agent down, is not answered with the same one at once.
+            lane.failures += 1
+            lane.blockedUntil = now + policy.pause(after: lane.failures, asked: nil)
+            return .nothing
         case .unreachable:
             lane.failures += 1
             lane.blockedUntil = now + policy.pause(after: lane.failures, asked: nil)

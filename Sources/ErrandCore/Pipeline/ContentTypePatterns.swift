@@ -1,11 +1,13 @@
 /// A set of media types and patterns such as `image/*` and `*+json`, compared without regard to case and
 /// parameters (RFC 9110 §8.3.1).
 package struct ContentTypePatterns: Sendable {
+    private let types: Set<String>
     private let exact: Set<String>
     private let prefixes: [String]
     private let suffixes: [String]
 
     package init(_ types: Set<String>) {
+        self.types = types
         let lowered = types.map { $0.lowercased() }
         exact = Set(lowered)
         prefixes = lowered.filter { $0.hasSuffix("/*") }.map { String($0.dropLast()) }
@@ -20,7 +22,18 @@ package struct ContentTypePatterns: Sendable {
         case .plist: plist
         case .xml: xml
         case .data, .string, .custom: nil
+        case .compound(let serializers): union(of: serializers)
         }
+    }
+
+    /// What any one of them takes; `nil`, everything, where one of them takes everything.
+    private static func union(of serializers: [ResponseSerializer]) -> ContentTypePatterns? {
+        var all: Set<String> = []
+        for serializer in serializers {
+            guard let patterns = automatic(for: serializer) else { return nil }
+            all.formUnion(patterns.types)
+        }
+        return ContentTypePatterns(all)
     }
 
     package func match(_ contentType: String) -> Bool {

@@ -63,7 +63,7 @@ private struct DownloadVisit {
         // Ranges are defined for GET only (RFC 9110 §14.2).
         let allowsResume =
             plan.resumes && exchange.request.method == .get
-            && exchange.description.acceptableStatusCodes.contains(206)
+            && exchange.description.acceptsStatus(206)
         var start = DownloadPlanner.start(
             allowsResume: allowsResume, url: url, journal: file.journal, partSize: file.size,
             session: BootSession.current)

@@ -9,6 +9,8 @@ package struct Exchange: Sendable {
         get { sharedRequest.value }
         set { sharedRequest = Shared(newValue) }
     }
+    /// The request before the user's processors, from which each further attempt begins; `nil` without processors.
+    var serialized: Shared<TransportRequest>?
     /// What is cancelled with this request: the task's scope, or that of one attempt with a limit of its own.
     package var scope: CancellationScope
     /// The number of the present attempt, from 1; 0 before the first.

@@ -1,12 +1,30 @@
+import ErrandJSON
+
 /// Runs the configuration's processors, then the endpoint's own, then makes the typed output.
 package struct ProcessStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let failure: RequestError
         do {
             let answer = try await next(exchange)
             return try await refine(answer, of: exchange)
         } catch {
-            throw await map(error, of: exchange)
+            failure = await map(error, of: exchange)
         }
+        guard !failure.isCancellation, let recover = exchange.configuration.errorRecovery,
+            let response = await run(recover, on: failure, of: exchange)
+        else { throw failure }
+        try makeOutput(of: response, exchange)
+        return response
+    }
+
+    private func run(
+        _ recover: @escaping @Sendable (RequestError, RequestDescription) async -> Response?,
+        on failure: RequestError, of exchange: Exchange
+    ) async -> Response? {
+        let context = exchange.context
+        // It cannot throw; where it is cancelled its answer counts for nothing.
+        return (try? await exchange.scope.run { await recover(failure, context.description) })
+            ?? nil
     }
 
     /// What processors or the decoder refuse is taken out of the store: it would be refused again for as long as
@@ -16,20 +34,24 @@ package struct ProcessStep: Step {
     ) async throws(RequestError) -> Response {
         do {
             var response = answer
+            if exchange.description.removesNulls { response.removeNulls() }
             for processor in exchange.configuration.responseProcessors {
                 response = try await run(processor, on: response, exchange.scope)
             }
             for processor in exchange.description.processors {
                 response = try await run(processor, on: response, exchange.scope)
             }
-            if let decode = exchange.description.decode {
-                exchange.context.keep(output: try decode(response))
-            }
+            try makeOutput(of: response, exchange)
             return response
         } catch {
             if !error.isCancellation { exchange.context.dropStored() }
             throw error
         }
+    }
+
+    private func makeOutput(of response: Response, _ exchange: Exchange) throws(RequestError) {
+        guard let decode = exchange.description.decode else { return }
+        exchange.context.keep(output: try decode(response, exchange.configuration.jsonDecoder))
     }
 
     private func run(
@@ -54,6 +76,9 @@ package struct ProcessStep: Step {
     private func map(_ error: RequestError, of exchange: Exchange) async -> RequestError {
         guard !error.isCancellation else { return error }
         var error = error
+        if let decoder = exchange.description.errorDecoder, error.body == nil {
+            error.body = decoder.body(of: error.response)
+        }
         for processor in exchange.configuration.errorProcessors {
             let before = error
             // It cannot throw; where it is cancelled its answer counts for nothing.

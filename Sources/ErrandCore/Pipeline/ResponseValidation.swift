@@ -11,22 +11,30 @@ package enum ResponseValidation {
         _ response: Response, description: RequestDescription
     ) throws(RequestError) {
         let status = response.status.code
-        guard description.acceptableStatusCodes.contains(status) else {
+        guard description.acceptsStatus(status) else {
+            let rule =
+                description.statusCodeValidator == nil
+                ? "is outside \(description.acceptableStatusCodes)"
+                : "the statusCodeValidator does not accept"
             throw RequestError(
                 .unacceptableStatus, stage: .validate,
-                "The server answered \(status), which is outside \(description.acceptableStatusCodes). The error's response holds what it said.",
+                "The server answered \(status), which \(rule). The error's response holds what it said.",
                 response: response)
         }
         if description.download != nil {
-            return try checkContentType(response, description: description)
+            try checkContentType(response, description: description)
+        } else {
+            let isEmpty = hasNoBody(response)
+            if !isEmpty { try checkContentType(response, description: description) }
+            try checkBody(
+                response, as: description.responseSerializer, isEmpty: isEmpty)
+            try checkShape(response, description: description, isEmpty: isEmpty)
         }
-        let isEmpty = hasNoBody(response, method: description.method)
-        if !isEmpty { try checkContentType(response, description: description) }
-        try checkBody(response, description: description, isEmpty: isEmpty)
+        for validator in description.businessValidators { try validator.check(response) }
     }
 
     /// Nothing, or one single space, counts as nothing (row RSP-4).
-    private static func hasNoBody(_ response: Response, method: HTTPMethod) -> Bool {
+    private static func hasNoBody(_ response: Response) -> Bool {
         guard case .data(let data) = response.body else { return false }
         return data.isEmpty || (data.count == 1 && data.first == 0x20)
     }
@@ -64,9 +72,9 @@ package enum ResponseValidation {
     }
 
     private static func checkBody(
-        _ response: Response, description: RequestDescription, isEmpty: Bool
+        _ response: Response, as serializer: ResponseSerializer, isEmpty: Bool
     ) throws(RequestError) {
-        switch description.responseSerializer {
+        switch serializer {
         case .data, .string, .xml: break
         case .json:
             if !isEmpty { try checkJSON(response) }
@@ -76,16 +84,17 @@ package enum ResponseValidation {
             do { try check(response) } catch let error as RequestError { throw error } catch {
                 throw undecodable(response, "The custom serializer rejected the body.", error)
             }
+        case .compound(let serializers):
+            var first: RequestError?
+            for serializer in serializers {
+                do throws(RequestError) {
+                    return try checkBody(response, as: serializer, isEmpty: isEmpty)
+                } catch {
+                    first = first ?? error
+                }
+            }
+            if let first { throw first }
         }
-        guard let shape = description.validator else { return }
-        if isEmpty {
-            guard shape.requiresBody else { return }
-            throw RequestError(
-                .emptyBody, stage: .validate,
-                "The answer has no body and the validator requires one.",
-                response: response)
-        }
-        try checkShape(response, shape)
     }
 
     private static func checkJSON(_ response: Response) throws(RequestError) {
@@ -97,7 +106,16 @@ package enum ResponseValidation {
         }
     }
 
-    private static func checkShape(_ response: Response, _ shape: JSONShape) throws(RequestError) {
+    private static func checkShape(
+        _ response: Response, description: RequestDescription, isEmpty: Bool
+    ) throws(RequestError) {
+        guard let shape = description.validator else { return }
+        guard !isEmpty else {
+            guard shape.requiresBody else { return }
+            throw RequestError(
+                .emptyBody, stage: .validate,
+                "The answer has no body and the validator requires one.", response: response)
+        }
         let json: JSON
         // A body that is no JSON passes a validator of an endpoint that does not ask for JSON (row VAL-1).
         do { json = try response.parsedJSON() } catch { return }

@@ -41,7 +41,7 @@ package final class TaskContext: Sendable {
         cookieJar: CookieJar? = nil
     ) {
         self.id = id
-        self.description = description
+        self.description = configuration.value.completing(description)
         sharedConfiguration = configuration
         self.transport = transport
         self.store = store

@@ -13,6 +13,9 @@ package struct RetryStep: Step {
         var exchange = prepared(exchange, policy, host)
         while true {
             exchange.attempt += 1
+            if exchange.attempt > 1, exchange.serialized != nil {
+                exchange.request = try await processed(exchange)
+            }
             try begin(exchange, host)
             let failure: RequestError
             do {
@@ -96,6 +99,18 @@ package struct RetryStep: Step {
         return delay
     }
 
+    /// Signatures with their time stamps are made anew for each attempt; the idempotency key stays.
+    private func processed(_ exchange: Exchange) async throws(RequestError) -> TransportRequest {
+        var request = exchange.serialized?.value ?? exchange.request
+        if let name = HTTPField.Name.idempotencyKey, request.headers[name] == nil,
+            let key = exchange.request.headers[name]
+        {
+            request.headers[name] = key
+        }
+        return try await RequestProcessing.process(
+            request, attempt: exchange.attempt, of: exchange)
+    }
+
     private func decide(
         _ error: RequestError, policy: RetryPolicy, _ exchange: Exchange
     ) -> RetryDecision {
@@ -123,8 +138,9 @@ package struct RetryStep: Step {
     private func wait(
         _ delay: Duration, after failure: RequestError, _ exchange: Exchange
     ) async throws(RequestError) {
+        let isLong = delay > .zero || ConnectivityGate.isClosable(exchange.context)
         do {
-            try await exchange.pausing(for: delay) { () throws(RequestError) in
+            try await exchange.pausing(isLong) { () throws(RequestError) in
                 try await exchange.sleep(for: delay)
                 try await ConnectivityGate.pass(exchange)
             }

@@ -23,7 +23,7 @@ package struct PaceStep: Step {
             )
         }
         let delay = pacer.reserve(host, limit: limit, now: exchange.context.clock.uptime)
-        try await exchange.pausing(for: delay) { () throws(RequestError) in
+        try await exchange.pausing(delay > .zero) { () throws(RequestError) in
             try await pacer.wait(host, delay, exchange)
         }
         guard configuration.learnsRateLimits else { return try await next(exchange) }

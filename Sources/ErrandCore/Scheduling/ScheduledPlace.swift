@@ -44,13 +44,13 @@ package final class ScheduledPlace: Sendable {
 }
 
 extension Exchange {
-    /// Waits without holding a place meanwhile.
+    /// Waits, without holding a place meanwhile where the wait is long.
     ///
     /// - Throws: What `wait` throws, or ``RequestError/Code/cancelled`` while waiting for a new place.
     func pausing(
-        for delay: Duration, _ wait: () async throws(RequestError) -> Void
+        _ isLong: Bool, _ wait: () async throws(RequestError) -> Void
     ) async throws(RequestError) {
-        guard delay > .zero, let place else { return try await wait() }
+        guard isLong, let place else { return try await wait() }
         place.leave()
         try await wait()
         try await place.enter(self, hadPlace: true)

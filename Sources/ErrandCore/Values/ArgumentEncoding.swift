@@ -25,6 +25,11 @@ public struct ArgumentEncoding: Sendable {
     public var spaces: SpaceStyle
     /// Which characters stay as they are; default ``EscapeStyle/query``.
     public var escapes: EscapeStyle
+    /// The charset of names and values in query and form; default UTF-8.
+    ///
+    /// Text that has no place in it fails the request with ``RequestError/Code/invalidArguments``, and a form's
+    /// content type names it (row ENC-12). JSON, property lists and multipart are UTF-8 whatever this says.
+    public var charset: Charset
     /// Whether names are sorted by code units at every level, as AFNetworking did; also in JSON.
     ///
     /// Default false: literals keep their order; dictionaries are sorted already when they become arguments.
@@ -37,7 +42,8 @@ public struct ArgumentEncoding: Sendable {
         arrays: ArrayStyle = .brackets, nulls: NullStyle = .keyOnly, bools: BoolStyle = .numeric,
         dates: DateStyle = .iso8601, data: DataStyle = .base64,
         spaces: SpaceStyle = .percentEncoded, escapes: EscapeStyle = .query,
-        sortsKeys: Bool = false, custom: (@Sendable (Arguments) throws -> String)? = nil
+        charset: Charset = .utf8, sortsKeys: Bool = false,
+        custom: (@Sendable (Arguments) throws -> String)? = nil
     ) {
         self.arrays = arrays
         self.nulls = nulls
@@ -46,6 +52,7 @@ public struct ArgumentEncoding: Sendable {
         self.data = data
         self.spaces = spaces
         self.escapes = escapes
+        self.charset = charset
         self.sortsKeys = sortsKeys
         self.custom = custom
     }
@@ -106,6 +113,30 @@ public struct ArgumentEncoding: Sendable {
         case base64
         /// Two lower-case hexadecimal digits a byte.
         case hex
+    }
+
+    /// The charset of a form: UTF-8, or what an old server reads.
+    public struct Charset: Sendable, Hashable {
+        /// The name that goes into the content type, such as `gbk`; empty for UTF-8, which needs none.
+        public let name: String
+        /// Foundation's encoding.
+        public let encoding: String.Encoding
+
+        /// Makes a charset of a registered name and Foundation's encoding of it.
+        public init(name: String, encoding: String.Encoding) {
+            self.name = name
+            self.encoding = encoding
+        }
+
+        /// UTF-8, the default.
+        public static let utf8 = Charset(name: "", encoding: .utf8)
+        /// GBK and its successor GB 18030.
+        public static let gb18030 = Charset(
+            name: "gb18030", encoding: String.Encoding(rawValue: 0x8000_0632))
+        /// Shift JIS.
+        public static let shiftJIS = Charset(name: "shift_jis", encoding: .shiftJIS)
+        /// ISO 8859-1.
+        public static let latin1 = Charset(name: "iso-8859-1", encoding: .isoLatin1)
     }
 
     /// What stands for a space.

@@ -64,6 +64,9 @@ public struct HTTPBody: Sendable {
             contentType: contentType)
     }
 
+    /// Whether the bytes are in memory, all of them.
+    var isInMemory: Bool { if case .data = storage { true } else { false } }
+
     /// The number of bytes where it is known without reading; `nil` for a file, until it is opened.
     public var knownLength: Int64? {
         switch storage {

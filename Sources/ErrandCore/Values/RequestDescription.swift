@@ -31,6 +31,8 @@ public struct RequestDescription: Sendable {
     public var requestSerializer: RequestSerializer = .form
     /// A body in place of one made from arguments.
     public var body: HTTPBody?
+    /// Compresses the body; `nil` sends it as it is.
+    public var bodyEncoder: (any BodyEncoder)?
     /// Headers of this request.
     public var headers: HTTPFields = [:]
     /// Headers of this request as plain text; checked, and stronger than ``headers``.
@@ -67,10 +69,18 @@ public struct RequestDescription: Sendable {
     public var responseSerializer: ResponseSerializer = .json
     /// Which statuses are a success.
     public var acceptableStatusCodes: Range<Int> = 200..<300
+    /// Which statuses are a success, in place of ``acceptableStatusCodes``.
+    public var statusCodeValidator: StatusCodeValidator?
     /// Which content types are a success.
     public var acceptableContentTypes: AcceptableContentTypes = .automatic
     /// The shape that JSON must have.
     public var validator: JSONShape?
+    /// What the service's own rules say about answers, in order; the first that does not accept counts.
+    public var businessValidators: [BusinessValidator] = []
+    /// Whether members and items that are null are dropped from the JSON, behind validation.
+    public var removesNulls = false
+    /// Makes the error's body of an answer that failed.
+    public var errorDecoder: ErrorDecoder?
     /// The endpoint's own steps behind validation.
     public var processors: [any ResponseProcessor] = []
 
@@ -98,7 +108,8 @@ public struct RequestDescription: Sendable {
     /// Hears of the progress, from any thread, every 100 ms at most and before the end.
     public var progressHandler: (@Sendable (TransferProgress) -> Void)?
     /// Makes the typed output of an endpoint that has one; runs in the pipeline, off the main actor.
-    package var decode: (@Sendable (Response) throws(RequestError) -> any Sendable)?
+    package var decode:
+        (@Sendable (Response, FastJSONDecoder) throws(RequestError) -> any Sendable)?
     /// Where a download goes; `nil` for everything that is none.
     public var download: DownloadPlan?
 
@@ -111,27 +122,5 @@ public struct RequestDescription: Sendable {
     public init(endpoint: String, url: String) {
         self.endpoint = endpoint
         self.url = url
-    }
-}
-
-/// The parts of a `URLRequest` that are honoured when an endpoint brings its own (row MET-5).
-public struct CustomRequest: Sendable {
-    /// The absolute URL.
-    public var url: String
-    /// The method.
-    public var method: HTTPMethod
-    /// The headers.
-    public var headers: [(name: String, value: String)]
-    /// The body.
-    public var body: HTTPBody?
-
-    /// Makes a request that is sent as it is.
-    public init(
-        url: String, method: HTTPMethod, headers: [(name: String, value: String)], body: HTTPBody?
-    ) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
     }
 }

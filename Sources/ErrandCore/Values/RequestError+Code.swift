@@ -8,7 +8,7 @@ extension RequestError {
         /// The name as written in code.
         public var description: String { name.rawValue }
 
-        private enum Name: String, Sendable {
+        private enum Name: String, Sendable, CaseIterable {
             case invalidURL, noBaseURL, invalidMethod, invalidHeader, invalidArguments, invalidBody
             case invalidValidator, invalidConfiguration, invalidCombination, unsupported
             case adaptationFailed, cacheMiss, storeFailed, duplicate, queueFull, offline,
@@ -19,8 +19,11 @@ extension RequestError {
             case tooManyRedirects, unsafeRedirect, proxyFailed, transportFailed, agentShutDown
             case unacceptableStatus, unacceptableContentType, emptyBody, shapeMismatch
             case undecodable, processingFailed, fileFailed, resumeFailed, digestMismatch, cancelled
-            case batchFailed, chainFailed, authenticationFailed
+            case batchFailed, chainFailed, authenticationFailed, rejected
         }
+
+        /// Every code that there is by now.
+        package static var all: [Code] { Name.allCases.map(Code.init) }
 
         /// The URL is empty, cannot be parsed, or is neither http nor https.
         public static let invalidURL = Code(.invalidURL)
@@ -104,6 +107,8 @@ extension RequestError {
         public static let undecodable = Code(.undecodable)
         /// A processor rejected the answer.
         public static let processingFailed = Code(.processingFailed)
+        /// The business validator rejected the answer; see ``RequestError/underlying``.
+        public static let rejected = Code(.rejected)
         /// A file cannot be read, written or moved.
         public static let fileFailed = Code(.fileFailed)
         /// A download cannot be resumed nor restarted.

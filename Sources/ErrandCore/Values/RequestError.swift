@@ -53,6 +53,16 @@ public struct RequestError: Error, Sendable {
         get { shared.value.cacheMiss }
         set { change { $0.cacheMiss = newValue } }
     }
+    /// What the endpoint's or the configuration's ``ErrorDecoder`` made of the answer's body.
+    public var body: (any Sendable)? {
+        get { shared.value.body }
+        set { change { $0.body = newValue } }
+    }
+    /// The text of `Configuration.errorMessages` for people; `nil` where it has none.
+    public var userMessage: String? {
+        get { shared.value.userMessage }
+        set { change { $0.userMessage = newValue } }
+    }
 
     /// What the attempt cost that failed, where it got as far as the transport.
     public var timings: AttemptTimings? {
@@ -70,6 +80,8 @@ public struct RequestError: Error, Sendable {
         var timeout: TimeoutKind?
         var shapeFault: JSONShapeFault?
         var cacheMiss: CacheMissReason?
+        var body: (any Sendable)?
+        var userMessage: String?
         var timings: AttemptTimings?
     }
 
@@ -134,6 +146,9 @@ public struct RequestError: Error, Sendable {
     /// The status of the answer, where there was one.
     public var status: HTTPResponse.Status? { response?.status }
 
+    /// The decoded body of the answer, if it is of this type.
+    public func body<Body>(as type: Body.Type = Body.self) -> Body? { body as? Body }
+
     /// The error everybody gets who is cancelled.
     public static var cancelled: RequestError {
         RequestError(.cancelled, stage: .cancel, "The request was cancelled.")
@@ -148,6 +163,9 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         return text
     }
 
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
+    /// The text for people, ``userMessage``; without one the same as ``description``.
+    public var errorDescription: String? { userMessage ?? description }
+
+    /// What happened and what to do, for developers.
+    public var failureReason: String? { message }
 }

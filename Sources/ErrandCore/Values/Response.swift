@@ -74,6 +74,7 @@ public struct Response: Sendable {
         var remoteAddress: String?
         var trailers: HTTPFields
         var lazyJSON = LazyJSON()
+        var removesNulls = false
     }
 
     private var shared: Shared<Fields>
@@ -145,19 +146,39 @@ public struct Response: Sendable {
 
     /// The body as JSON, or why it is none.
     public func parsedJSON() throws(JSONError) -> JSON {
-        try shared.value.lazyJSON.value(of: data).get()
+        try shared.value.lazyJSON.value(of: data, removesNulls: shared.value.removesNulls).get()
+    }
+
+    /// From here on the body's JSON is without members and items that are null (row RSP-8).
+    mutating func removeNulls() {
+        change {
+            $0.removesNulls = true
+            $0.lazyJSON = LazyJSON(removingNullsOf: $0.lazyJSON)
+        }
     }
 }
 
 /// JSON that is parsed when somebody asks, once for all copies of a response.
 private final class LazyJSON: Sendable {
     private let state = Mutex<Result<JSON, JSONError>?>(nil)
+    /// The same with its nulls, parsed perhaps already.
+    private let original: LazyJSON?
 
-    func value(of data: @autoclosure () -> Data) -> Result<JSON, JSONError> {
+    init(removingNullsOf original: LazyJSON? = nil) { self.original = original }
+
+    func value(
+        of data: @autoclosure () -> Data, removesNulls: Bool
+    ) -> Result<JSON, JSONError> {
         state.withLock { state in
             if let state { return state }
-            let bytes = data()
-            let result = Result { () throws(JSONError) in try JSON(parsing: bytes) }
+            var result: Result<JSON, JSONError>
+            if let original {
+                result = original.value(of: data(), removesNulls: false)
+            } else {
+                let bytes = data()
+                result = Result { () throws(JSONError) in try JSON(parsing: bytes) }
+            }
+            if removesNulls { result = result.map(\.removingNulls) }
             state = result
             return result
         }

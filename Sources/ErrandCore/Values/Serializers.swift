@@ -42,6 +42,8 @@ public enum ResponseSerializer: Sendable {
     case xml
     /// Checked by a closure, which throws what is wrong.
     case custom(@Sendable (Response) throws -> Void)
+    /// Whichever of these accepts the body first; the first one's error when none does.
+    indirect case compound([ResponseSerializer])
 }
 
 /// Which content types an answer may have (row RSP-2).
@@ -56,11 +58,25 @@ public enum AcceptableContentTypes: Sendable, Hashable {
 }
 
 /// Credentials that go out with the first attempt (row HDR-3).
-public enum Authorization: Sendable, Hashable {
+///
+/// Its description and its mirror hold no secret.
+public enum Authorization: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `Basic`, RFC 7617: user and password in UTF-8.
     case basic(user: String, password: String)
     /// `Bearer`, RFC 6750.
     case bearer(String)
     /// The header's value as it is.
     case custom(String)
+
+    /// Which scheme it is, and nothing of the credentials.
+    public var description: String {
+        switch self {
+        case .basic: "Basic"
+        case .bearer: "Bearer"
+        case .custom: "custom"
+        }
+    }
+
+    /// No children: credentials do not end up in logs.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

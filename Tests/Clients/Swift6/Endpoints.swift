@@ -137,3 +137,32 @@ final class Users: PageRequest<User> {
     }
 
 }
+
+final class Rules: JSONRequest<[User]?> {
+    override var url: String { "/rules" }
+    override var method: HTTPMethod { .post }
+    override var argumentEncoding: ArgumentEncoding? { .webForm }
+    override var bodyEncoder: (any BodyEncoder)? { .gzip }
+    override var statusCodeValidator: StatusCodeValidator? { .codes([200, 204]) }
+    override var businessValidator: BusinessValidator? {
+        BusinessValidator { response in
+            response.json["error"].int.map { .reject(BusinessError(number: $0)) } ?? .accept
+        }
+    }
+    override var removesNulls: Bool { true }
+    override var errorDecoder: ErrorDecoder? { .json(User.self) }
+    override var outputPath: [String] { ["data", "users"] }
+}
+
+final class Forget: JSONRequest<EmptyBody> {
+    override var url: String { "/users/7" }
+    override var method: HTTPMethod { .delete }
+}
+
+final class Words: Request<[String]> {
+    override var url: String { "/words" }
+    override var responseSerializer: ResponseSerializer { .compound([.json, .string]) }
+    override var decoder: ResponseDecoder<[String]> {
+        .firstOf([.json(), ResponseDecoder.string.map { [$0] }])
+    }
+}

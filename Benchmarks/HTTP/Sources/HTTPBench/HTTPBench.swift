@@ -6,7 +6,8 @@ import Foundation
 enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
-            print("usage: HTTPBench async|closures|bare WORKLOAD COUNT IN_FLIGHT URL SIZE")
+            print(
+                "usage: HTTPBench async|closures|bare|foundation WORKLOAD COUNT IN_FLIGHT URL SIZE")
             exit(2)
         }
         let transport = CurlTransport()
@@ -21,7 +22,7 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async: bad = await runAsync(job, agent: agent, meter: &meter)
+        case .async, .foundation: bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
         }

@@ -8,6 +8,8 @@ struct Job: Sendable {
         case closures
         /// The transport alone, without pipeline and classes.
         case bare
+        /// An endpoint class for each request, whose answer Foundation reads.
+        case foundation
     }
 
     let mode: Mode

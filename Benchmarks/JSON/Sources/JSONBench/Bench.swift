@@ -1,3 +1,4 @@
+import CAllocations
 import ErrandJSON
 import Foundation
 
@@ -17,7 +18,9 @@ struct Bench {
         for task in tasks {
             switch task {
             case "parse": addParsers(&measure)
-            case "shape": addShapes(&measure)
+            case "shape":
+                addShapes(&measure)
+                addValidation(&measure, model)
             case "walk": addWalks(&measure)
             case "decode": addDecoders(&measure, model)
             default: addEncoders(&measure, model)
@@ -27,7 +30,9 @@ struct Bench {
         print("\n\(document.name) (\(data.count) bytes), MB/s")
         report(
             speeds, "parse", "errand parse", over: ["JSONSerialization parse", "simdjson parse"])
+        if speeds["errand parse"] != nil { reportAllocations() }
         report(speeds, "shape", "errand parse + shape", over: ["errand parse"])
+        reportValidation(speeds)
         report(speeds, "walk", "errand walk", over: ["JSONSerialization walk"])
         report(
             speeds, "whole", "errand parse + walk",
@@ -48,6 +53,15 @@ struct Bench {
             line += String(format: " (%.1f)", other)
         }
         print(line)
+    }
+
+    /// How many blocks one parse asks for, which must not grow with the document.
+    private func reportAllocations() {
+        guard allocation_count() >= 0 else { return }
+        let bytes = Array(document.data)
+        let start = allocation_count()
+        keep(try? JSON(parsing: bytes))
+        print("  errand parse               \(allocation_count() - start) allocations")
     }
 
     private func addParsers(_ measure: inout Measure) {

@@ -4,7 +4,7 @@ import Foundation
 // Register, sign in, user info: the ordinary life of an endpoint.
 extension Journey {
     func register() async throws {
-        let request = on(Register(username: "orville", password: "kitty-hawk"))
+        let request = on(API.Passengers.register("orville", password: "kitty-hawk"))
         await withCheckedContinuation { continuation in
             request.start { request in
                 self.tell()
@@ -26,7 +26,7 @@ extension Journey {
 
     func signIn() async throws {
         do {
-            try await on(SignIn(username: "orville", password: "dayton")).value()
+            try await on(API.Passengers.signIn("orville", password: "dayton")).value()
             claims.claim("a wrong password is refused", false)
         } catch {
             tell()
@@ -35,7 +35,7 @@ extension Journey {
                 "the processor found: \(complaint?.text ?? "nothing")",
                 error.code == .processingFailed && error.status == .ok && complaint != nil)
         }
-        let token = try await on(SignIn(username: "orville", password: "kitty-hawk")).value()
+        let token = try await on(API.Passengers.signIn("orville", password: "kitty-hawk")).value()
         tell()
         claims.claim("the right one brings a token", token == AirlineServer.token)
         // From now on every request carries it.
@@ -44,13 +44,13 @@ extension Journey {
 
     func userInfo() async throws {
         let before = server.loopback.requests.count
-        let first = on(GetUser(id: 1903))
+        let first = on(API.Passengers.find(1903))
         let user = try await first.value()
         tell()
         try checkFirst(first, user, requests: server.loopback.requests.count - before)
         try state.noteRun()
 
-        let again = on(GetUser(id: 1903))
+        let again = on(API.Passengers.find(1903))
         let same = try await again.value()
         tell()
         claims.claim(

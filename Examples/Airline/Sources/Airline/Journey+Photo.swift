@@ -6,7 +6,7 @@ extension Journey {
     func photo() async throws {
         let whole = server.photo.body
         do {
-            try await on(GetPhoto(to: state.photo)).value()
+            try await on(API.photo(to: state.photo)).value()
             claims.claim("the connection broke", false)
         } catch {
             tell()
@@ -19,7 +19,7 @@ extension Journey {
             "nothing is at the destination yet",
             !FileManager.default.fileExists(atPath: state.photo.path))
 
-        let file = try await on(GetPhoto(to: state.photo)).value()
+        let file = try await on(API.photo(to: state.photo)).value()
         tell()
         let request = server.loopback.requests.last
         let range = request?.header("Range") ?? "none"
@@ -35,8 +35,8 @@ extension Journey {
 
     func batch() async throws {
         let before = server.loopback.requests.count
-        let user = on(GetUser(id: 1903))
-        let photo = on(GetPhoto(to: state.secondPhoto))
+        let user = on(API.Passengers.find(1903))
+        let photo = on(API.photo(to: state.secondPhoto))
         let batch = BatchRequest([user, photo])
         try await batch.send()
         tell()
@@ -51,8 +51,8 @@ extension Journey {
 
     func chain() async throws {
         let chain = ChainRequest()
-        chain.add(on(Register(username: "wilbur", password: "kitty-hawk")))
-            .then { register in self.on(GetUser(id: register.userId ?? 0)) }
+        chain.add(on(API.Passengers.register("wilbur", password: "kitty-hawk")))
+            .then { register in self.on(API.Passengers.find(register.userId ?? 0)) }
         try await chain.send()
         tell()
         let register = chain.requests.first as? Register
@@ -64,7 +64,7 @@ extension Journey {
 
     func fares() async throws {
         do {
-            try await on(GetFares()).send()
+            try await on(API.Flights.fares).send()
             claims.claim("the broken answer is refused", false)
         } catch {
             tell()

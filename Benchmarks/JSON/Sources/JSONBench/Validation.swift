@@ -1,0 +1,30 @@
+import ErrandJSON
+import Foundation
+
+/// Validation beside parsing: how fast a shape walks over what is parsed already, and whether one that was derived from
+/// a type is as fast as one that was written by hand.
+extension Bench {
+    func addValidation<Model: Codable>(_ measure: inout Measure, _ model: Model.Type) {
+        let data = document.data
+        guard let json = try? JSON(parsing: data) else { return }
+        let written = document.kind.shape
+        measure.add("errand validate") { keep(written.matches(json)) }
+        guard let derived = try? JSONShape(of: model) else { return }
+        precondition(derived.firstFault(in: json) == nil)
+        measure.add("errand validate, derived") { keep(derived.matches(json)) }
+        measure.add("errand parse + derived") {
+            keep((try? JSON(parsing: data)).map(derived.matches))
+        }
+    }
+
+    func reportValidation(_ speeds: [String: Double]) {
+        let parse = speeds["errand parse"] ?? 0
+        for job in ["errand validate", "errand validate, derived", "errand parse + derived"] {
+            guard let speed = speeds[job] else { continue }
+            var line = "  " + job.padding(toLength: 24, withPad: " ", startingAt: 0)
+            line += String(format: "%8.1f", speed)
+            if parse > 0 { line += String(format: "  %6.2f x errand parse", speed / parse) }
+            print(line)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+/// The airline's endpoints by what they are about: an API centre in plain Swift.
+///
+/// Each call makes a fresh endpoint, so that no state leaks from one call to the next.
+enum API {
+    enum Passengers {
+        static func find(_ id: Int) -> GetUser { GetUser(id: id) }
+
+        static func register(_ username: String, password: String) -> Register {
+            Register(username: username, password: password)
+        }
+
+        static func signIn(_ username: String, password: String) -> SignIn {
+            SignIn(username: username, password: password)
+        }
+    }
+
+    enum Flights {
+        static var fares: GetFares { GetFares() }
+    }
+
+    static func photo(to file: URL) -> GetPhoto { GetPhoto(to: file) }
+}

@@ -1,0 +1,107 @@
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ErrandCore
+
+/// What a configuration adds, and who wins (rows CFG-3, CFG-4, ENC-12, URL-9).
+struct SharedValueTests {
+    private var world = BuilderWorld()
+
+    @Test func fixedHeadersWinOverTheRequests() throws {
+        var world = world
+        world.sharedHeaders = [.from: "shared", .via: "shared", .authorization: "Basic c2hhcmVk"]
+        world.configuration.fixedHeaderNames = [.from, .authorization, .age]
+        let headers = try world.build {
+            $0.headers = [.from: "own", .via: "own", .age: "1"]
+            $0.authorization = .bearer("own")
+        }.headers
+        #expect(headers[values: .from] == ["shared"])
+        #expect(headers[values: .via] == ["own"])
+        #expect(headers[values: .authorization] == ["Basic c2hhcmVk"])
+        // Fixed is what is shared; a name that nobody shares stays the request's.
+        #expect(headers[.age] == "1")
+    }
+
+    @Test func argumentsOfHosts() async throws {
+        var configuration = Configuration(baseURL: "http://api.example.com/")
+        configuration.sharedArguments = ["a": 1, "b": 1, "c": 1]
+        configuration.hostArguments = [
+            "*.example.com": ["b": 2, "c": 2], "api.example.com": ["c": 3], "other.com": ["d": 4],
+        ]
+        var description = RequestDescription(endpoint: "E", url: "x")
+        func query() async throws -> String? {
+            let agent = RequestAgent(configuration: configuration, transport: ScriptedTransport())
+            return try await agent.transportRequest(for: description).url.query
+        }
+        #expect(try await query() == "a=1&b=2&c=3")
+        description.arguments = ["c": 9]
+        #expect(try await query() == "a=1&b=2&c=9")
+        description.url = "http://other.com/"
+        #expect(try await query() == "a=1&b=1&d=4&c=9")
+        description.usesSharedArguments = false
+        #expect(try await query() == "c=9")
+    }
+
+    @Test func formsInOtherCharsets() throws {
+        let request = try world.build {
+            $0.method = .post
+            $0.arguments = ["名": "中文 a"]
+            $0.argumentEncoding = ArgumentEncoding(charset: .gb18030)
+        }
+        #expect(request.bodyText == "%C3%FB=%D6%D0%CE%C4%20a")
+        #expect(
+            request.headers[.contentType] == "application/x-www-form-urlencoded; charset=gb18030")
+        let query = try world.build {
+            $0.arguments = ["k": "é"]
+            $0.argumentEncoding = ArgumentEncoding(charset: .latin1)
+        }
+        #expect(query.url.query == "k=%E9")
+        let error = world.failure {
+            $0.arguments = ["k": "中"]
+            $0.argumentEncoding = ArgumentEncoding(charset: .latin1)
+        }
+        #expect(error?.code == .invalidArguments)
+        #expect(error?.message.contains("\"k\"") == true && error?.message.contains("中") == false)
+    }
+
+    @Test func queryFilters() async throws {
+        let filter = QueryFilter(["v": "5 1", "list": ["a", "b"]])
+        let description = RequestDescription(endpoint: "E", url: "")
+        for (url, expected) in [
+            ("x", "x?v=5%201&list%5B%5D=a&list%5B%5D=b"),
+            ("x?v=6#top", "x?v=6&list%5B%5D=a&list%5B%5D=b#top"),
+            ("http://h/x?", "http://h/x?v=5%201&list%5B%5D=a&list%5B%5D=b"),
+        ] {
+            #expect(try filter.filter(url, of: description) == expected)
+        }
+    }
+
+    @Test func requestsAreWrittenDownAndReadBack() throws {
+        let headers = [(name: "X-A", value: "1"), (name: "X-A", value: "2")]
+        for body in [
+            nil, HTTPBody.data(Data([0, 255]), contentType: "a/b"), .string("x", contentType: nil),
+            .file(URL(fileURLWithPath: "/tmp/x"), contentType: "c/d"),
+        ] {
+            let request = CustomRequest(
+                url: "http://h/x?a=1", method: "PURGE", headers: headers, body: body)
+            let read = try JSONDecoder().decode(
+                CustomRequest.self, from: JSONEncoder().encode(request))
+            #expect(read.url == request.url && read.method == request.method)
+            #expect(read.headers.map(\.value) == ["1", "2"])
+            #expect(read.body?.contentType == body?.contentType)
+            switch (read.body?.storage, body?.storage) {
+            case (nil, nil): break
+            case (.data(let left)?, .data(let right)?): #expect(left == right)
+            case (.file(let left)?, .file(let right)?): #expect(left == right)
+            default: Issue.record("another body")
+            }
+        }
+        let parts = HTTPBody.multipart(MultipartBody([.text("a", "b")]))
+        #expect(throws: EncodingError.self) {
+            try JSONEncoder().encode(
+                CustomRequest(url: "http://h/", method: .post, headers: [], body: parts))
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Endpoints that bring a `URLRequest` (row MET-5).
+@Suite(.timeLimit(.minutes(1))) struct CustomRequestTests {
+    private final class Brought: BaseRequest {
+        var request: URLRequest
+        var limits: Timeouts?
+        private(set) var hooks: [String] = []
+
+        init(_ request: URLRequest) { self.request = request }
+        override func customURLRequest() -> URLRequest? { request }
+        override var timeouts: Timeouts? { limits }
+        override var cacheSeconds: Int { 60 }
+        override var writesCacheAsynchronously: Bool { false }
+        override var validator: JSONShape? { ["n": .int] }
+        override func willStart() { hooks.append("start") }
+        override func didFinish() { hooks.append("finish") }
+        override func didFail() { hooks.append("fail") }
+    }
+
+    private func made() throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: "https://other.example.com/a?b=c")))
+        request.httpMethod = "POST"
+        request.httpBody = Data("raw".utf8)
+        request.setValue("text/x", forHTTPHeaderField: "Content-Type")
+        return request
+    }
+
+    @Test func validatorsHooksCacheAndProgressStay() async throws {
+        let world = World { $0.sharedHeaders = [.from: "shared"] }
+        world.transport.on(.post, "/a", .json(#"{"n":1}"#), .json(#"{"n":"two"}"#))
+        let request = world.with(Brought(try made()))
+        #expect(try await request.send().json["n"].int == 1)
+        let sent = try #require(world.transport.requests.first)
+        #expect(sent.url.string == "https://other.example.com/a?b=c")
+        #expect(sent.headers[.contentType] == "text/x" && sent.headers[.from] == nil)
+        #expect(try await sent.collectedBody() == Data("raw".utf8))
+        #expect(try await request.send().source == .cacheFresh)
+        request.ignoresCache = true
+        let error = await #expect(throws: RequestError.self) { try await request.send() }
+        #expect(error?.code == .shapeMismatch)
+        #expect(request.hooks == ["start", "finish", "start", "finish", "start", "fail"])
+    }
+
+    @Test func theMannerOfSendingCountsWhereTheEndpointSaysNothing() throws {
+        var url = try made()
+        let request = Brought(url)
+        #expect(request.describe().timeouts == nil)
+        url.timeoutInterval = 2.5
+        url.allowsCellularAccess = false
+        request.request = url
+        #expect(request.describe().timeouts?.idle == .milliseconds(2500))
+        #expect(request.describe().allowsCellularAccess == false)
+        request.limits = Timeouts(idle: .seconds(9))
+        #expect(request.describe().timeouts?.idle == .seconds(9))
+    }
+
+    @Test func nothingSecretIsInDescriptions() async throws {
+        let world = World { $0.authenticators = [] }
+        world.agent.configuration.sharedHeaders = [.authorization: "Bearer hunter2"]
+        var description = RequestDescription(
+            endpoint: "E", url: "https://u:hunter2@h/x?token=hunter2#hunter2")
+        description.authorization = .bearer("hunter2")
+        description.headers = [.cookie: "sid=hunter2"]
+        description.arguments = ["password": "hunter2"]
+        #expect("\(description)" == "E: GET https://h/x?…")
+        world.transport.on(nil, nil, .json(#"{"token":"hunter2"}"#, status: .forbidden))
+        description.url = "https://h/x?token=hunter2"
+        let task = world.agent.start(description)
+        let error = await #expect(throws: RequestError.self) { try await task.response() }
+        let sent = try #require(world.transport.requests.first)
+        let texts: [Any] = [
+            description, world.agent.configuration, sent, try #require(error),
+            try #require(error?.response), BasicAuthenticator(user: "a", password: "hunter2"),
+            APIKeyAuthenticator("hunter2", in: .query("key")), CustomRequest(sent),
+        ]
+        for value in texts {
+            let printed = "\(value)" + String(reflecting: value)
+            #expect(!printed.contains("hunter2"))
+        }
+        #expect(error?.localizedDescription.contains("hunter2") == false)
+        let bridged = error.map { "\($0.nsError)" } ?? "hunter2"
+        #expect(!bridged.contains("hunter2"))
+    }
+}
