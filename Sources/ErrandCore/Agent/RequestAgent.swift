@@ -26,6 +26,7 @@ public final class RequestAgent: Sendable {
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
     private let state: Mutex<State>
+    private let hasCompanions: Atomic<Bool>
 
     /// Makes an agent.
     ///
@@ -45,6 +46,7 @@ public final class RequestAgent: Sendable {
         let writes = PendingCacheWrites()
         self.writes = writes
         pipeline = Pipeline(flights: FlightTable(), writes: writes)
+        hasCompanions = Atomic(!configuration.companions.isEmpty)
         state = Mutex(State(configuration: Shared(configuration)))
     }
 
@@ -53,10 +55,19 @@ public final class RequestAgent: Sendable {
     /// May be replaced at any time; a task keeps what it started with.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration }.value }
-        set { state.withLock { $0.configuration = Shared(newValue) } }
+        set {
+            state.withLock { state in
+                state.configuration = Shared(newValue)
+                hasCompanions.store(!newValue.companions.isEmpty, ordering: .releasing)
+            }
+        }
     }
 
-    package var companions: [any Sendable] { state.withLock { $0.configuration }.value.companions }
+    /// The accessories of every request; asked for several times by each, so not under the lock where there are none.
+    package var companions: [any Sendable] {
+        guard hasCompanions.load(ordering: .acquiring) else { return [] }
+        return state.withLock { $0.configuration }.value.companions
+    }
 
     /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
     public var cookieJar: CookieJar { configuration.cookieJar ?? ownCookieJar }
@@ -171,13 +182,14 @@ public final class RequestAgent: Sendable {
         if let messages = context.configuration.errorMessages {
             result = result.mapError { messages.added(to: $0) }
         }
-        context.progress.finish(isWhole: (try? result.get()) != nil)
         let outcome: TaskOutcome
         switch result {
         case .success:
+            context.progress.finish(isWhole: true)
             context.emit(.ended(nil))
             outcome = TaskOutcome(result: result, output: context.output)
         case .failure(let error):
+            context.progress.finish()
             context.emit(.ended(error))
             outcome = TaskOutcome(result: result)
         }

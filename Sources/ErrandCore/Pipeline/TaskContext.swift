@@ -41,7 +41,8 @@ package final class TaskContext: Sendable {
         cookieJar: CookieJar? = nil
     ) {
         self.id = id
-        self.description = configuration.value.completing(description)
+        var description = description
+        configuration.value.complete(&description)
         sharedConfiguration = configuration
         self.transport = transport
         self.store = store
@@ -54,6 +55,7 @@ package final class TaskContext: Sendable {
         pause = PauseGate()
         place = Mutex(Place(priority: description.priority))
         leader = nil
+        self.description = description
     }
 
     /// The context of a transfer that several tasks share: it tells the leader's listeners.

@@ -23,6 +23,15 @@ package final class ProgressHub: Sendable {
         var listeners: [Int: Listener] = [:]
         var handlers: [Int: Handler] = [:]
         var mirrors: [Int: ProgressHub] = [:]
+
+        /// Hardly anybody listens to a small request; then a change is a change of the value.
+        var isHeard: Bool { !(listeners.isEmpty && handlers.isEmpty && mirrors.isEmpty) }
+
+        mutating func completeTotals() {
+            let sent = progress.bytesSent
+            progress.totalBytesToSend = max(progress.totalBytesToSend ?? sent, sent)
+            progress.totalBytesToReceive = progress.bytesReceived
+        }
     }
 
     private let state = Mutex(State())
@@ -37,15 +46,17 @@ package final class ProgressHub: Sendable {
 
     /// Changes the progress and tells whoever listens, in the order of the changes.
     package func update(_ change: (inout TransferProgress) -> Void) {
-        let (wakes, mirrors) = state.withLock { state in
+        let told = state.withLock { state -> (wakes: [Int], mirrors: [ProgressHub])? in
             change(&state.progress)
+            guard state.isHeard else { return nil }
             let wakes = Self.spread(&state, now: now)
             // Locks nest in this direction only.
             for mirror in state.mirrors.values { mirror.keep(state.progress) }
             return (wakes, Array(state.mirrors.values))
         }
-        for id in wakes { tell(id) }
-        for mirror in mirrors { mirror.tellHandlers() }
+        guard let told else { return }
+        for id in told.wakes { tell(id) }
+        for mirror in told.mirrors { mirror.tellHandlers() }
     }
 
     /// Passes every value on to another hub, beginning with the present one.
@@ -66,22 +77,22 @@ package final class ProgressHub: Sendable {
     ///
     /// - Parameter isWhole: Whether everything went over: then what had no total has one now.
     package func finish(isWhole: Bool = false) {
-        let (listeners, owed, hasHandlers) = state.withLock { state in
-            guard !state.isFinished else { return ([] as [Listener], [] as [Int], false) }
+        let isHeard = state.withLock { state in
+            guard !state.isFinished else { return false }
             state.isFinished = true
-            if isWhole {
-                let sent = state.progress.bytesSent
-                state.progress.totalBytesToSend = max(state.progress.totalBytesToSend ?? sent, sent)
-                state.progress.totalBytesToReceive = state.progress.bytesReceived
-            }
+            if isWhole { state.completeTotals() }
+            return state.isHeard
+        }
+        if isHeard { tellTheLast() }
+    }
+
+    private func tellTheLast() {
+        let (listeners, owed, hasHandlers) = state.withLock { state in
             for listener in state.listeners.values where listener.throttle.owes(state.progress) {
                 listener.stream.yield(state.progress)
             }
             let owed = state.handlers.filter { $0.value.throttle.owes(state.progress) }.map(\.key)
             for id in owed { state.handlers[id]?.pending = state.progress }
-            guard !state.listeners.isEmpty || !state.handlers.isEmpty else {
-                return ([], [], false)
-            }
             defer { state.listeners = [:] }
             return (Array(state.listeners.values), owed, !state.handlers.isEmpty)
         }
