@@ -13,13 +13,26 @@ extension RequestAgent {
         let context = TaskContext(
             id: TaskID.next(), description: description, configuration: configuration,
             transport: transport, store: nil, clock: SystemClock())
-        let configuration = try context.sharedConfiguration.inEnvironment()
-        let exchange = try await RequestAdapter.adapt(Exchange(context: context), configuration)
-        var request = try await RequestProcessing.process(
-            exchange.request, attempt: 1, of: exchange)
-        if description.usesCookies, configuration.value.usesCookies {
-            CookieStep.add(cookieJar.cookies(for: request.url), to: &request.headers)
+        let result = await withTaskCancellationHandler {
+            await preview(Exchange(context: context))
+        } onCancel: {
+            context.scope.cancel()
         }
-        return request
+        return try result.get()
+    }
+
+    private func preview(_ exchange: Exchange) async -> Result<TransportRequest, RequestError> {
+        do throws(RequestError) {
+            let configuration = try exchange.context.sharedConfiguration.inEnvironment()
+            let adapted = try await RequestAdapter.adapt(exchange, configuration)
+            var request = try await RequestProcessing.process(
+                adapted.request, attempt: 1, of: adapted)
+            if adapted.context.description.usesCookies, configuration.value.usesCookies {
+                CookieStep.add(cookieJar.cookies(for: request.url), to: &request.headers)
+            }
+            return .success(request)
+        } catch {
+            return .failure(error)
+        }
     }
 }

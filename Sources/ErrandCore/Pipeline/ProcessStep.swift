@@ -2,6 +2,15 @@ import ErrandJSON
 
 /// Runs the configuration's processors, then the endpoint's own, then makes the typed output.
 package struct ProcessStep: Step {
+    package func concerns(_ exchange: Exchange) -> Bool {
+        let context = exchange.context
+        return context.description.decode != nil || context.description.removesNulls
+            || context.description.errorDecoder != nil || !context.description.processors.isEmpty
+            || !context.configuration.responseProcessors.isEmpty
+            || !context.configuration.errorProcessors.isEmpty
+            || context.configuration.errorRecovery != nil
+    }
+
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let failure: RequestError
         do {
