@@ -16,6 +16,10 @@
         ///
         /// libcurl 7.88 fails with error 16 then.
         let reusesPriorKnowledge: Bool
+        /// Whether a TLS session that it resumes still knows the peer's chain.
+        ///
+        /// From libcurl 8.12 on sessions are kept in a written form, which holds the peer's own certificate alone.
+        let keepsChainsOfSessions: Bool
         /// Whether it speaks TLS.
         let hasTLS: Bool
         /// Whether it can connect to Unix sockets.
@@ -38,6 +42,7 @@
             version = information?.version.map { String(cString: $0) } ?? "unknown"
             hasHTTP2 = features & CURL_VERSION_HTTP2 != 0
             reusesPriorKnowledge = (information?.version_num ?? 0) >= 0x08_00_00
+            keepsChainsOfSessions = (information?.version_num ?? 0) < 0x08_0C_00
             hasTLS = features & CURL_VERSION_SSL != 0
             hasUnixSockets = features & CURL_VERSION_UNIX_SOCKETS != 0
             hasSecureProxies = features & CURL_VERSION_HTTPS_PROXY != 0

@@ -17,7 +17,10 @@ private enum NullRemoval {
         if let members = json.object {
             sink.write(UInt8(ascii: "{"))
             var isFirst = true
-            for (key, value) in members where !value.isNull {
+            // The first of repeated keys counts, here as everywhere, also where it is null.
+            var seen: Set<String> = []
+            for (key, value) in members {
+                guard seen.insert(key).inserted, !value.isNull else { continue }
                 if !isFirst { sink.write(UInt8(ascii: ",")) }
                 isFirst = false
                 sink.write(string: key)

@@ -131,9 +131,12 @@ struct DerivedShapeTests {
 
     @Test func nullsAreRemovedAtEveryLevel() throws {
         let json = try JSON(
-            parsing: #"{"a":null,"b":[1,null,{"c":null,"d":"\u00e9"}],"e":{},"a":2.50}"#)
-        #expect("\(json.removingNulls)" == #"{"b":[1,{"d":"é"}],"e":{},"a":2.50}"#)
+            parsing: #"{"a":null,"b":[1,null,{"c":null,"d":"\u00e9"}],"e":{},"f":2.50}"#)
+        #expect("\(json.removingNulls)" == #"{"b":[1,{"d":"é"}],"e":{},"f":2.50}"#)
         #expect(JSON.null.removingNulls.isNull)
+        // A null that came first is what was validated: a later namesake must not take its place.
+        let repeated = try JSON(parsing: #"{"role":null,"role":"admin","a":1,"a":2}"#)
+        #expect("\(repeated.removingNulls)" == #"{"a":1}"#)
         var deep = JSON(["x", nil] as [JSON])
         for _ in 0..<3000 { deep = JSON([deep]) }
         #expect(deep.removingNulls.count == 1)

@@ -16,8 +16,9 @@ nonisolated struct CompositeBytes: Sendable {
         sum.totalBytesToSend = isComplete ? 0 : nil
         sum.totalBytesToReceive = isComplete ? 0 : nil
         for member in members.values {
-            sum.bytesSent += member.bytesSent
-            sum.bytesReceived += member.bytesReceived
+            sum.bytesSent = TransferProgress.sum(sum.bytesSent, member.bytesSent)
+            sum.bytesReceived = TransferProgress.sum(
+                sum.bytesReceived, member.bytesReceived)
             // What has no body to send has a total of nothing.
             let toSend = member.totalBytesToSend ?? (member.bytesSent == 0 ? 0 : nil)
             sum.totalBytesToSend = Self.add(sum.totalBytesToSend, toSend)
@@ -28,6 +29,6 @@ nonisolated struct CompositeBytes: Sendable {
 
     private static func add(_ one: Int64?, _ other: Int64?) -> Int64? {
         guard let one, let other else { return nil }
-        return one + other
+        return TransferProgress.sum(one, other)
     }
 }

@@ -15,8 +15,9 @@ extension RequestTask {
         progress.resumingHandler = { [weak self] in self?.resume() }
         onProgress { update in
             let received = update.totalBytesToReceive
-            let total = received.map { $0 + (update.totalBytesToSend ?? 0) } ?? -1
-            let done = update.bytesSent + update.bytesReceived
+            let total =
+                received.map { TransferProgress.sum($0, update.totalBytesToSend ?? 0) } ?? -1
+            let done = TransferProgress.sum(update.bytesSent, update.bytesReceived)
             // Nothing at all to transfer is all of it: a fraction of nothing would be 0.
             progress.totalUnitCount = total == 0 ? 1 : total
             progress.completedUnitCount = total == 0 ? 1 : done

@@ -15,9 +15,15 @@ public struct TransferProgress: Sendable, Hashable {
     /// Both ways together, from 0 to 1; `nil` while a total is unknown.
     public var fractionCompleted: Double? {
         guard let receive = totalBytesToReceive else { return nil }
-        let total = (totalBytesToSend ?? 0) + receive
+        let total = Self.sum(totalBytesToSend ?? 0, receive)
         guard total > 0 else { return 1 }
-        return min(1, Double(bytesSent + bytesReceived) / Double(total))
+        return min(1, Double(Self.sum(bytesSent, bytesReceived)) / Double(total))
+    }
+
+    /// Two lengths together: a server may announce any number, and two of them may be more than there are.
+    package static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+        let (sum, isTooMuch) = one.addingReportingOverflow(other)
+        return isTooMuch ? .max : sum
     }
 }
 

@@ -24,11 +24,11 @@ extension SecurityPolicy {
     }
 
     private static func check(_ pin: PinnedHost) throws(RequestError) {
-        let name = TrustRules.normalized(pin.host)
-        guard !name.isEmpty, !name.utf8.contains(where: { $0 <= 0x20 || $0 == 0x2A || $0 == 0x2F })
+        guard let name = TrustRules.name(pin), !name.isEmpty,
+            !name.utf8.contains(where: { $0 <= 0x20 || $0 == 0x2A || $0 == 0x25 })
         else {
             throw invalid(
-                "A pinned host must be a name such as api.example.com, without a star; "
+                "A pinned host must be a name such as api.example.com, without port and without a star; "
                     + "includesSubdomains stands for one.")
         }
         if pin.includesSubdomains, PublicSuffixRules.builtIn.isPublicSuffix(name) {

@@ -40,7 +40,7 @@ package struct TrustRules: Sendable, Hashable {
 
     /// The pins for a host: those for just this host, or else those of the nearest domain above it.
     private static func pins(_ all: [PinnedHost], for host: String) -> [PinnedHost] {
-        let fitting = all.map { ($0, normalized($0.host)) }.filter { pin, name in
+        let fitting = all.map { ($0, name($0) ?? "") }.filter { pin, name in
             name == host || (pin.includesSubdomains && isBelow(host, name))
         }
         let longest = fitting.map { $0.1.utf8.count }.max()
@@ -50,6 +50,20 @@ package struct TrustRules: Sendable, Hashable {
     private static func isBelow(_ host: String, _ domain: String) -> Bool {
         !domain.isEmpty && host.hasSuffix("." + domain) && !CookieDomain.isAddress(host)
             && !CookieDomain.isAddress(domain)
+    }
+
+    /// A pin's host as addresses have it: punycode, brackets around IPv6; `nil` for what is no host, or has a port.
+    ///
+    /// A pin that was compared as it is written would fit no address, and let everything through.
+    static func name(_ pin: PinnedHost) -> String? {
+        let text = pin.host
+        let isBareIPv6 = !text.hasPrefix("[") && text.utf8.count { $0 == UInt8(ascii: ":") } > 1
+        guard text.last != ":" || isBareIPv6,
+            let url = try? URI(parsing: "https://\(isBareIPv6 ? "[\(text)]" : text)/"),
+            let host = url.host, !host.isEmpty, url.port == nil, url.userInfo == nil,
+            url.path == "/", url.query == nil, url.fragment == nil
+        else { return nil }
+        return normalized(host)
     }
 
     /// Lower case, without the root's dot: `Example.com.` is the same host as `example.com`.

@@ -38,6 +38,9 @@
             if let file = security.clientCertificateFile { try special(CURLOPT_SSLCERT, file) }
             if let file = security.clientKeyFile { try special(CURLOPT_SSLKEY, file) }
             if let identity = security.clientIdentity { try applyIdentity(identity) }
+            if pins != nil, !CurlLibrary.linked.keepsChainsOfSessions {
+                try special(CURLOPT_SSL_SESSIONID_CACHE, 0)
+            }
             if let rules {
                 if !rules.requiresValidChain { try special(CURLOPT_SSL_VERIFYPEER, 0) }
                 if !rules.requiresName { try special(CURLOPT_SSL_VERIFYHOST, 0) }

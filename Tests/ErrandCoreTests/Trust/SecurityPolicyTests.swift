@@ -29,6 +29,27 @@ struct SecurityPolicyTests {
         #expect(rules.enforced.count == (isBelow ? 2 : 1))
     }
 
+    @Test(arguments: [
+        ("bücher.de", "xn--bcher-kva.de"), ("BÜCHER.de", "xn--bcher-kva.de"), ("::1", "[::1]"),
+        ("[::1]", "[::1]"), ("2001:DB8::7", "[2001:db8::7]"), ("10.0.0.1", "10.0.0.1"),
+    ])
+    func pinsAreWrittenAsPeopleWriteHosts(pinned: String, host: String) throws {
+        var policy = SecurityPolicy()
+        policy.pins = [PinnedHost(pinned, publicKeys: [Self.pin])]
+        try policy.check(host: host, isSecure: true, now: Self.now)
+        #expect(TrustRules(policy, host: host, now: Self.now).enforced.count == 1)
+    }
+
+    @Test(arguments: [
+        "example.com:8443", "[::1]:443", "user@example.com", "example.com/path", "example.com?q",
+        "example.com#f", "a b.com", "exa%20mple.com", "example.com:",
+    ])
+    func aPinThatCouldFitNoAddressIsRefused(pinned: String) {
+        #expect(
+            refusal { $0.pins = [PinnedHost(pinned, publicKeys: [Self.pin])] }?.code
+                == .invalidConfiguration)
+    }
+
     @Test func expiredPinsOfAHostDoNotFallBack() {
         var policy = SecurityPolicy()
         policy.publicKeyPins = [Self.pin]
