@@ -1,7 +1,10 @@
-import Errand
+import ErrandCore
 import ErrandTesting
+import Foundation
 import Synchronization
 import Testing
+
+@testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) @MainActor struct AccessoryTests {
     /// Companions of all requests of an agent.
@@ -70,6 +73,76 @@ import Testing
         work.cancel()
         _ = await work.result
         #expect(moments == [.willStart, .willCancel, .willStop, .didStop])
+    }
+
+    @Test func aCancellationThatIsOvertakenByTheEndIsToldOnce() async throws {
+        // Held up between the task that is told to stop and the accessories, until the request has ended.
+        let gate = Gate()
+        let holdUp = HoldUp(at: gate)
+        let world = World { $0.eventListeners.append(holdUp) }
+        world.transport.on(nil, nil, ScriptedAnswer.json("{}").held(by: gate))
+        let request = world.with(Plain("x"))
+        var moments: [ClosureAccessory.Moment] = []
+        await withCheckedContinuation { continuation in
+            request.accessories = [
+                ClosureAccessory { moment, _ in
+                    moments.append(moment)
+                    if moment == .didStop { continuation.resume() }
+                }
+            ]
+            let task = request.start()
+            Task {
+                try await gate.reached()
+                DispatchQueue.global().async {
+                    task.cancel()
+                    holdUp.isOver.signal()
+                }
+            }
+        }
+        holdUp.goOn.signal()
+        await holdUp.returned()
+        // Whoever comes too late comes on the main actor.
+        await Task { @MainActor in }.value
+        #expect(moments == [.willStart, .willCancel, .willStop, .didStop])
+    }
+
+    @Test func aRelayKnowsWhatItTold() {
+        let request = Plain("x")
+        var moments: [ClosureAccessory.Moment] = []
+        request.accessories = [ClosureAccessory { moment, _ in moments.append(moment) }]
+        let deaf = AccessoryRelay(request: request)
+        deaf.take(.willSuspend)
+        #expect(!deaf.close())
+        // Too late: the end has told it.
+        deaf.take(.willCancel)
+        #expect(!deaf.close() && moments == [.willSuspend])
+        let relay = AccessoryRelay(request: request)
+        relay.take(.willCancel)
+        #expect(relay.close() && moments == [.willSuspend, .willCancel])
+    }
+
+    /// Keeps whoever cancels a request waiting in the event of it, and lets the request's answer in meanwhile.
+    private final class HoldUp: RequestEventListener {
+        let gate: Gate
+        let goOn = DispatchSemaphore(value: 0)
+        let isOver = DispatchSemaphore(value: 0)
+
+        init(at gate: Gate) { self.gate = gate }
+
+        func handle(_ event: RequestEvent) {
+            guard case .cancelled = event.kind else { return }
+            gate.open()
+            goOn.wait()
+        }
+
+        func returned() async {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async { [isOver] in
+                    isOver.wait()
+                    continuation.resume()
+                }
+            }
+        }
     }
 
     @Test func aRequestShowsNothingSecret() {

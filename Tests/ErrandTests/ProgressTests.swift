@@ -1,4 +1,5 @@
 import Errand
+import ErrandCore
 import ErrandTesting
 import Foundation
 import Synchronization
@@ -55,6 +56,41 @@ import Testing
         }
         try await world.with(inline).send()
         #expect(last.withLock { $0.last }?.bytesReceived == 100)
+    }
+
+    @Test func theEndWaitsForAHandlerThatIsBusyOnAnotherThread() async {
+        let world = World()
+        world.transport.on(nil, nil, .silence)
+        let task = world.agent.start(Anything().describe())
+        let lines = Mutex<[String]>([])
+        let goOn = DispatchSemaphore(value: 0)
+        await withCheckedContinuation { entered in
+            task.onProgress(every: .seconds(3600)) { progress in
+                if progress.bytesReceived == 1 {
+                    entered.resume()
+                    goOn.wait()
+                }
+                lines.withLock { $0.append("\(progress.bytesReceived)") }
+            }
+            DispatchQueue.global().async {
+                task.context.progress.update { $0.bytesReceived = 1 }
+            }
+        }
+        task.context.progress.update { $0.bytesReceived = 2 }
+        let ended = Mutex(false)
+        task.whenEnded { _ in
+            ended.withLock { $0 = true }
+            lines.withLock { $0.append("end") }
+        }
+        task.cancel()
+        // Other requests come and go meanwhile.
+        let other = World()
+        other.transport.on(nil, nil, .json("{}"))
+        _ = try? await other.with(Plain("x")).send()
+        #expect(!ended.withLock { $0 })
+        goOn.signal()
+        await task.untilEnded()
+        #expect(lines.withLock { $0 } == ["1", "2", "end"])
     }
 
     @Test func aThrottledSequenceKeepsToTheClockAndEndsWithTheLastValue() async throws {

@@ -49,7 +49,9 @@ import Testing
         let description = Plain("x").describe()
         let tasks = (0..<10_000).map { _ in world.agent.start(description) }
         try await untilQueued(10_000, world)
-        world.agent.cancelAll()
+        // The one with the place comes last: else the next one takes it before its own turn to be cancelled.
+        world.agent.cancelAll { $0.id != first.id }
+        first.cancel()
         for task in tasks + [first] {
             let error = await task.outcome().result
             guard case .failure(let error) = error, error.isCancellation else {
@@ -159,6 +161,41 @@ import Testing
         try await world.events.until { $0.contains { "\($0.kind)".hasPrefix("queued") } }
         gate.open()
         _ = try await (held.response(), next.response())
+    }
+
+    @Test func anAttemptAfterOneThatRanOutOfTimeInAPauseWaitsForItsPlace() async throws {
+        let world = World {
+            $0.limits.total = 1
+            $0.hostRateLimits = ["slow.example": RateLimit(requests: 1, per: .seconds(10))]
+            $0.retryPolicy = RetryPolicy(
+                maximumAttempts: 2, baseDelay: .zero, attemptTimeout: .seconds(25))
+        }
+        let gate = Gate()
+        world.transport.on(nil, nil, .json("{}"))
+        world.transport.on(.get, "/held", ScriptedAnswer.json("{}").held(by: gate))
+        try await world.with(Plain("https://slow.example/a")).send()
+        let second = world.agent.start(Plain("https://slow.example/b").describe())
+        // The pause for the host's sake, and the limit of the attempt.
+        try await world.clock.untilSleeping(2)
+        world.clock.advance(by: .seconds(1))
+        let held = world.agent.start(Plain("held").describe())
+        try await gate.reached()
+        world.clock.advance(by: .seconds(9))
+        try await world.events.until { $0.count { "\($0.kind)".hasPrefix("queued") } == 1 }
+        // The attempt's time is over while it waits for its place; the next one may go to the host at once.
+        world.clock.advance(by: .seconds(15))
+        let isAgain: @Sendable (RequestEvent) -> Bool = {
+            if case .attemptStarted(2) = $0.kind { true } else { false }
+        }
+        let events = try await world.events.until { events in
+            events.count { "\($0.kind)".hasPrefix("queued") } == 2
+                || events.contains(where: isAgain)
+        }
+        #expect(!events.contains(where: isAgain))
+        #expect(world.transport.requests.map(\.url.path) == ["/a", "/held"])
+        gate.open()
+        _ = try await held.response()
+        #expect(try await second.response().attempts == 2)
     }
 
     private func untilQueued(_ count: Int, _ world: World) async throws {

@@ -7,6 +7,8 @@ nonisolated final class AccessoryRelay: Sendable {
     private struct State {
         var changes: [RequestTask.Change] = []
         var isClosed = false
+        /// Whether the accessories heard of a cancellation from here.
+        var hasToldCancel = false
     }
 
     private let state = Mutex(State())
@@ -40,15 +42,20 @@ nonisolated final class AccessoryRelay: Sendable {
     }
 
     /// Tells what is on its way, and takes nothing more.
+    ///
+    /// - Returns: Whether the accessories have heard that the request is cancelled. A cancellation from before somebody
+    ///   observed the task, or that is still on its way here, is for the end to tell.
     @MainActor
-    func close() {
-        flush()
-        state.withLock { $0.isClosed = true }
+    func close() -> Bool {
+        flush(isLast: true)
+        return state.withLock { $0.hasToldCancel }
     }
 
     @MainActor
-    private func flush() {
+    private func flush(isLast: Bool = false) {
         let changes = state.withLock { state in
+            if isLast { state.isClosed = true }
+            if state.changes.contains(.willCancel) { state.hasToldCancel = true }
             defer { state.changes = [] }
             return state.changes
         }

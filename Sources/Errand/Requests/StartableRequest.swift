@@ -24,9 +24,9 @@ extension StartableRequest {
         if let owner { task.bind(to: owner) }
         let reports = reportProgress(of: task)
         let deliver: @MainActor (TaskOutcome) -> Void = { [self] outcome in
-            accompaniment?.close()
+            let knowsOfCancel = accompaniment?.close() ?? false
             reports?.flush()
-            end(outcome, isAccompanied: accompaniment != nil) { error in
+            end(outcome, isAccompanied: knowsOfCancel) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
         }

@@ -182,14 +182,15 @@ public final class RequestAgent: Sendable {
         if let messages = context.configuration.errorMessages {
             result = result.mapError { messages.added(to: $0) }
         }
+        let isWhole = if case .success = result { true } else { false }
+        // A handler may be busy on the thread of another request that it shares a transfer with.
+        if !context.progress.finish(isWhole: isWhole) { await context.progress.untilTold() }
         let outcome: TaskOutcome
         switch result {
         case .success:
-            context.progress.finish(isWhole: true)
             context.emit(.ended(nil))
             outcome = TaskOutcome(result: result, output: context.output)
         case .failure(let error):
-            context.progress.finish()
             context.emit(.ended(error))
             outcome = TaskOutcome(result: result)
         }

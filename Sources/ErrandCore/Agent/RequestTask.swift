@@ -66,6 +66,8 @@ public final class RequestTask: Sendable, Identifiable {
     /// Calls back on changes of the progress, from any thread, one call at a time; the last value comes before the
     /// task's end is told.
     ///
+    /// The end waits for a call that is under way, so a handler must not wait for the end; it may cancel the task.
+    ///
     /// - Parameters:
     ///   - interval: The least time between two calls, the last one excepted; default 100 ms.
     ///   - bytes: So many bytes more, in either direction, are told at once; `nil`, the default, waits for the time.

@@ -86,6 +86,8 @@ public struct Configuration: Sendable {
     public var hostRateLimits: [String: RateLimit] = [:]
     /// Whether hosts are left in peace as 429, `Retry-After` and the `RateLimit` headers ask, and are asked no more
     /// often than `RateLimit-Policy` allows where ``rateLimit`` and ``hostRateLimits`` say nothing (default false).
+    ///
+    /// No answer makes a request wait longer than five minutes.
     public var learnsRateLimits = false
     /// How many retries each host may cost; `nil`, the default, has no limit.
     public var retryBudget: RetryBudget?

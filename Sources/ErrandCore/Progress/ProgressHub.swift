@@ -23,6 +23,8 @@ package final class ProgressHub: Sendable {
         var listeners: [Int: Listener] = [:]
         var handlers: [Int: Handler] = [:]
         var mirrors: [Int: ProgressHub] = [:]
+        /// Who waits until the last handler has heard the last value.
+        var waiters: [CheckedContinuation<Void, Never>] = []
 
         /// Hardly anybody listens to a small request; then a change is a change of the value.
         var isHeard: Bool { !(listeners.isEmpty && handlers.isEmpty && mirrors.isEmpty) }
@@ -31,6 +33,30 @@ package final class ProgressHub: Sendable {
             let sent = progress.bytesSent
             progress.totalBytesToSend = max(progress.totalBytesToSend ?? sent, sent)
             progress.totalBytesToReceive = progress.bytesReceived
+        }
+
+        /// Yields the last value to streams and notes it for handlers; keeps those who still have to hear it, or
+        /// whom somebody is telling.
+        mutating func takeLast() -> [Listener] {
+            for listener in listeners.values where listener.throttle.owes(progress) {
+                listener.stream.yield(progress)
+            }
+            for (id, handler) in handlers where handler.throttle.owes(progress) {
+                handlers[id]?.pending = progress
+            }
+            handlers = handlers.filter { $0.value.isTelling || $0.value.pending != nil }
+            defer { listeners = [:] }
+            return Array(listeners.values)
+        }
+
+        /// Nobody tells a handler any more; returns who waited for that, if it was the last one after the end.
+        mutating func rest(_ id: Int) -> [CheckedContinuation<Void, Never>] {
+            handlers[id]?.isTelling = false
+            guard isFinished else { return [] }
+            handlers[id] = nil
+            guard handlers.isEmpty else { return [] }
+            defer { waiters = [] }
+            return waiters
         }
     }
 
@@ -75,30 +101,39 @@ package final class ProgressHub: Sendable {
     /// No more changes come; the last value is told to whoever has not heard it, and stays in each stream until
     /// it is read.
     ///
+    /// A handler that another thread is inside of hears the last value there, after what it is hearing now: it hears
+    /// one value at a time, and waiting here could be waiting for oneself. ``untilTold()`` waits for it.
+    ///
     /// - Parameter isWhole: Whether everything went over: then what had no total has one now.
-    package func finish(isWhole: Bool = false) {
-        let isHeard = state.withLock { state in
-            guard !state.isFinished else { return false }
+    /// - Returns: Whether every handler has heard the last value and returned.
+    @discardableResult
+    package func finish(isWhole: Bool = false) -> Bool {
+        let (listeners, ids) = state.withLock { state -> ([Listener], [Int]) in
+            guard !state.isFinished else { return ([], []) }
             state.isFinished = true
             if isWhole { state.completeTotals() }
-            return state.isHeard
-        }
-        if isHeard { tellTheLast() }
-    }
-
-    private func tellTheLast() {
-        let (listeners, owed, hasHandlers) = state.withLock { state in
-            for listener in state.listeners.values where listener.throttle.owes(state.progress) {
-                listener.stream.yield(state.progress)
-            }
-            let owed = state.handlers.filter { $0.value.throttle.owes(state.progress) }.map(\.key)
-            for id in owed { state.handlers[id]?.pending = state.progress }
-            defer { state.listeners = [:] }
-            return (Array(state.listeners.values), owed, !state.handlers.isEmpty)
+            guard state.isHeard else { return ([], []) }
+            // In one go with the end: whoever is telling now finds the last value, or has gone.
+            let listeners = state.takeLast()
+            return (listeners, Array(state.handlers.keys))
         }
         for listener in listeners { listener.stream.finish() }
-        for id in owed { claim(id) }
-        if hasHandlers { state.withLock { $0.handlers = [:] } }
+        guard !ids.isEmpty else { return true }
+        for id in ids { claim(id) }
+        return state.withLock { $0.handlers.isEmpty }
+    }
+
+    /// Waits, after ``finish(isWhole:)``, until every handler has heard the last value and returned; holds no thread
+    /// meanwhile.
+    package func untilTold() async {
+        await withCheckedContinuation { continuation in
+            let isTold = state.withLock { state in
+                guard state.isFinished, !state.handlers.isEmpty else { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isTold { continuation.resume() }
+        }
     }
 
     /// A stream of changes, beginning with the present value.
@@ -126,8 +161,10 @@ package final class ProgressHub: Sendable {
         return stream
     }
 
-    /// Calls back on every change until the end, from any thread, one call at a time; the last value comes before
-    /// ``finish(isWhole:)`` returns.
+    /// Calls back on every change until the end, from any thread, one call at a time.
+    ///
+    /// The last value comes before ``untilTold()`` returns, and before ``finish(isWhole:)`` does unless another thread
+    /// is inside the handler just then.
     package func listen(
         every interval: Duration = .zero, bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
@@ -160,7 +197,10 @@ package final class ProgressHub: Sendable {
 
     /// Yields to streams and notes what handlers have to hear; returns those whom the caller must tell.
     private static func spread(_ state: inout State, now: () -> Duration) -> [Int] {
-        guard !state.listeners.isEmpty || !state.handlers.isEmpty else { return [] }
+        // A handler that is hearing the last value hears none behind it.
+        guard !state.isFinished, !state.listeners.isEmpty || !state.handlers.isEmpty else {
+            return []
+        }
         let needsTime =
             state.listeners.values.contains { !$0.throttle.isPlain }
             || state.handlers.values.contains { !$0.throttle.isPlain }
@@ -195,17 +235,17 @@ package final class ProgressHub: Sendable {
         if isMine { tell(id) }
     }
 
-    /// Tells a handler until nothing is pending.
+    /// Tells a handler until nothing is pending; after the end lets go of it.
     private func tell(_ id: Int) {
         while true {
-            let next = state.withLock { state -> (Handler, TransferProgress)? in
+            let (next, waiters) = state.withLock { state in
                 guard let handler = state.handlers[id], let progress = handler.pending else {
-                    state.handlers[id]?.isTelling = false
-                    return nil
+                    return (nil as (Handler, TransferProgress)?, state.rest(id))
                 }
                 state.handlers[id]?.pending = nil
-                return (handler, progress)
+                return ((handler, progress), [])
             }
+            for waiter in waiters { waiter.resume() }
             guard let (handler, progress) = next else { return }
             handler.tell(progress)
         }

@@ -144,6 +144,7 @@ package struct RetryStep: Step {
                 try await exchange.sleep(for: delay)
                 try await ConnectivityGate.pass(exchange)
             }
+            try await exchange.regainPlace()
         } catch {
             var error = error
             error.attempts = exchange.attempt

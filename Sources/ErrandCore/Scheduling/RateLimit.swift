@@ -41,21 +41,25 @@ package struct Pace: Sendable, Equatable {
 
     package init() {}
 
-    /// Whether nothing is known that a new one would not say: a full bucket, and no silence asked for.
+    /// Whether nothing is known that a new one would not say: a full bucket, no silence asked for, and no limit of the
+    /// server's, which it need not say again.
     package func isIdle(now: Duration) -> Bool {
-        now >= fullAt && now >= blockedUntil && refusals == 0
+        learned == nil && now >= fullAt && now >= blockedUntil && refusals == 0
     }
 
     /// Takes a token, now or of the future; returns how long to wait for it.
-    package mutating func reserve(_ limit: RateLimit?, now: Duration) -> Duration {
+    ///
+    /// A limit that the server named imposes no more than ``longestPause``, the configuration's own whatever it is.
+    package mutating func reserve(_ own: RateLimit?, now: Duration) -> Duration {
         let blocked = max(.zero, blockedUntil - now)
-        guard let limit = limit ?? learned else { return blocked }
+        guard let limit = own ?? learned else { return blocked }
         refill(limit, now: now)
         let left = (tokens ?? Double(limit.burst)) - 1
         tokens = left
         let interval = limit.per / Double(limit.requests)
         fullAt = now + interval * (Double(limit.burst) - left)
-        return max(blocked, left >= 0 ? .zero : interval * -left)
+        let delay = max(blocked, left >= 0 ? .zero : interval * -left)
+        return own == nil ? min(delay, Self.longestPause) : delay
     }
 
     /// Gives back the token of whoever stopped waiting.

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -66,6 +67,51 @@ import Testing
         }
         hub.finish()
         #expect(state.withLock { $0.last } == 20_000 && state.withLock { $0.faults } == 0)
+    }
+
+    @Test func aHandlerThatIsBusyElsewhereHearsTheLastValueBeforeTheEnd() async {
+        let leader = ProgressHub()
+        let hub = ProgressHub()
+        let heard = Mutex<[Int64]>([])
+        let goOn = DispatchSemaphore(value: 0)
+        leader.mirror(into: hub, id: 1)
+        await withCheckedContinuation { entered in
+            hub.listen { progress in
+                if progress.bytesReceived == 1 {
+                    entered.resume()
+                    goOn.wait()
+                }
+                heard.withLock { $0.append(progress.bytesReceived) }
+            }
+            // Another thread, that of the transfer, is inside of the handler.
+            DispatchQueue.global().async { leader.update { $0.bytesReceived = 1 } }
+        }
+        leader.update { $0.bytesReceived = 2 }
+        #expect(!hub.finish(isWhole: true))
+        // None comes behind the last.
+        leader.update { $0.bytesReceived = 3 }
+        hub.update { $0.bytesSent = 4 }
+        #expect(heard.withLock { $0 } == [])
+        async let told: Void = hub.untilTold()
+        goOn.signal()
+        await told
+        #expect(heard.withLock { $0 } == [1, 2])
+        await hub.untilTold()
+        #expect(hub.finish())
+    }
+
+    @Test func aHandlerMayFinishItsHub() async {
+        let hub = ProgressHub()
+        let heard = Mutex<[Int64]>([])
+        hub.listen(every: .seconds(3600)) { progress in
+            heard.withLock { $0.append(progress.bytesReceived) }
+            guard progress.bytesReceived == 1 else { return }
+            hub.update { $0.bytesReceived = 2 }
+            #expect(!hub.finish())
+        }
+        hub.update { $0.bytesReceived = 1 }
+        await hub.untilTold()
+        #expect(heard.withLock { $0 } == [1, 2])
     }
 
     @Test func aHandlerMayAskItsHub() {

@@ -34,7 +34,8 @@ import Testing
         }
         let said = RateLimitHeaders(status: 200, headers: fields, now: Date())
         pace.learn(said, now: .zero)
-        #expect(!pace.isIdle(now: .seconds(7)) && pace.isIdle(now: .seconds(8)))
+        // The server need not say its limit again.
+        #expect(!pace.isIdle(now: .seconds(8)) && !pace.isIdle(now: .seconds(3600)))
         let delays = (0..<4).map { _ in pace.reserve(nil, now: .zero) }
         #expect(delays == [.zero, .zero, .seconds(1), .seconds(2)])
         // The configuration's own limit is the stronger word.
@@ -43,6 +44,37 @@ import Testing
         let own = RateLimit(requests: 1, per: .seconds(5), burst: 1)
         _ = other.reserve(own, now: .zero)
         expect(other.reserve(own, now: .zero), .seconds(5))
+    }
+
+    /// What an answer with a policy, and nothing else, says.
+    private func policy(_ text: String) -> RateLimitHeaders {
+        var fields = HTTPFields()
+        if let name = HTTPField.Name("RateLimit-Policy") { fields[name] = text }
+        return RateLimitHeaders(status: 200, headers: fields, now: Date())
+    }
+
+    @Test func aPolicyAloneIsRemembered() {
+        let pacer = Pacer()
+        pacer.learn(policy(#""d";q=2;w=60"#), of: "a.example", now: .zero)
+        #expect(pacer.count == 1)
+        let delays = (0..<4).map { _ in pacer.reserve("a.example", limit: nil, now: .zero) }
+        #expect(delays == [.zero, .zero, .seconds(30), .seconds(60)])
+        // After a quiet time it still holds.
+        let later = (0..<3).map { _ in pacer.reserve("a.example", limit: nil, now: .seconds(3600)) }
+        #expect(later == [.zero, .zero, .seconds(30)])
+        #expect(pacer.reserve("b.example", limit: nil, now: .zero) == .zero)
+    }
+
+    @Test func aServersLimitPutsNobodyToSleepForADay() {
+        var pace = Pace()
+        pace.learn(policy(#""d";q=1;w=86400"#), now: .zero)
+        let delays = (0..<3).map { _ in pace.reserve(nil, now: .zero) }
+        #expect(delays == [.zero, Pace.longestPause, Pace.longestPause])
+        // What the configuration asks for is meant.
+        var strict = Pace()
+        let own = RateLimit(requests: 1, per: .seconds(86_400))
+        _ = strict.reserve(own, now: .zero)
+        expect(strict.reserve(own, now: .zero), .seconds(86_400))
     }
 
     @Test func refusalsWithoutAReasonAreWaitedOutLongerAndLonger() {
