@@ -117,9 +117,11 @@ public final class Outbox: Sendable {
 
     /// Forgets an entry; one that is under way may still be delivered.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``.
+    /// - Throws: ``RequestError/Code/storeFailed``; then this outbox does not send it, but the store still has it.
     public func remove(_ id: UUID) async throws(RequestError) {
         state.withLock { $0.queue.remove(id) }
+        // It may have been the last that somebody waits for.
+        defer { pump() }
         try await store.remove(id)
     }
 
@@ -145,11 +147,12 @@ public final class Outbox: Sendable {
     private func pump() {
         let clock = agent.clock
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard state.isRunning else { return [] }
-            while let entry = state.queue.next(now: clock.uptime) {
-                state.tasks[entry.id] = Task { [weak self] in await self?.send(entry) }
+            if state.isRunning {
+                while let entry = state.queue.next(now: clock.uptime) {
+                    state.tasks[entry.id] = Task { [weak self] in await self?.send(entry) }
+                }
+                setAlarm(&state)
             }
-            setAlarm(&state)
             guard state.queue.waiting == 0, state.tasks.isEmpty else { return [] }
             defer { state.idleWaiters = [] }
             return state.idleWaiters
@@ -184,7 +187,8 @@ public final class Outbox: Sendable {
         } catch {
             failure = error
         }
-        let verdict = OutboxVerdict.judge(failure, now: agent.clock.now)
+        let verdict = OutboxVerdict.judge(
+            failure, acceptable: entry.acceptableStatusCodes, now: agent.clock.now)
         let change = state.withLock { state in
             state.queue.ended(
                 entry, verdict, reason: failure.map { "\($0.code): \($0.message)" }, policy: policy,
