@@ -91,14 +91,18 @@ public final class Outbox: Sendable {
     ///
     /// Its body must be in memory, in files or of parts of these; it is kept with the request. The endpoint's hooks,
     /// validator and typed output are not: a status that ``RequestDescription/acceptableStatusCodes`` holds is a success.
+    /// The configuration's URL filters and arguments are applied now, the rest of it at each attempt.
     ///
     /// - Returns: The entry's identity, once it is in the store.
-    /// - Throws: What is wrong with the request, or ``RequestError/Code/storeFailed``; then it is not kept.
+    /// - Throws: What is wrong with the request, ``RequestError/Code/unsupported`` for one with a security policy of its
+    ///   own, or ``RequestError/Code/storeFailed``; then it is not kept.
     @discardableResult
     public func add(_ description: RequestDescription) async throws(RequestError) -> UUID {
         let entry = try await store.append(
-            try await OutboxBuilder(agent.configuration).entry(
-                for: description, at: agent.clock.now, maximumBodyBytes: policy.maximumBodyBytes))
+            try await OutboxBuilder(configuration: agent.configuration, transport: agent.transport)
+                .entry(
+                    for: description, at: agent.clock.now,
+                    maximumBodyBytes: policy.maximumBodyBytes))
         state.withLock { state in
             if state.found.remove(entry.id) == nil { state.queue.add(entry) }
         }
