@@ -91,14 +91,18 @@ public final class Outbox: Sendable {
     ///
     /// Its body must be in memory, in files or of parts of these; it is kept with the request. The endpoint's hooks,
     /// validator and typed output are not: a status that ``RequestDescription/acceptableStatusCodes`` holds is a success.
+    /// The configuration's URL filters and arguments are applied now, the rest of it at each attempt.
     ///
     /// - Returns: The entry's identity, once it is in the store.
-    /// - Throws: What is wrong with the request, or ``RequestError/Code/storeFailed``; then it is not kept.
+    /// - Throws: What is wrong with the request, ``RequestError/Code/unsupported`` for one with a security policy of its
+    ///   own, or ``RequestError/Code/storeFailed``; then it is not kept.
     @discardableResult
     public func add(_ description: RequestDescription) async throws(RequestError) -> UUID {
         let entry = try await store.append(
-            try await OutboxBuilder(agent.configuration).entry(
-                for: description, at: agent.clock.now, maximumBodyBytes: policy.maximumBodyBytes))
+            try await OutboxBuilder(configuration: agent.configuration, transport: agent.transport)
+                .entry(
+                    for: description, at: agent.clock.now,
+                    maximumBodyBytes: policy.maximumBodyBytes))
         state.withLock { state in
             if state.found.remove(entry.id) == nil { state.queue.add(entry) }
         }
@@ -117,9 +121,11 @@ public final class Outbox: Sendable {
 
     /// Forgets an entry; one that is under way may still be delivered.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``.
+    /// - Throws: ``RequestError/Code/storeFailed``; then this outbox does not send it, but the store still has it.
     public func remove(_ id: UUID) async throws(RequestError) {
         state.withLock { $0.queue.remove(id) }
+        // It may have been the last that somebody waits for.
+        defer { pump() }
         try await store.remove(id)
     }
 
@@ -145,11 +151,12 @@ public final class Outbox: Sendable {
     private func pump() {
         let clock = agent.clock
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard state.isRunning else { return [] }
-            while let entry = state.queue.next(now: clock.uptime) {
-                state.tasks[entry.id] = Task { [weak self] in await self?.send(entry) }
+            if state.isRunning {
+                while let entry = state.queue.next(now: clock.uptime) {
+                    state.tasks[entry.id] = Task { [weak self] in await self?.send(entry) }
+                }
+                setAlarm(&state)
             }
-            setAlarm(&state)
             guard state.queue.waiting == 0, state.tasks.isEmpty else { return [] }
             defer { state.idleWaiters = [] }
             return state.idleWaiters
@@ -184,7 +191,8 @@ public final class Outbox: Sendable {
         } catch {
             failure = error
         }
-        let verdict = OutboxVerdict.judge(failure, now: agent.clock.now)
+        let verdict = OutboxVerdict.judge(
+            failure, acceptable: entry.acceptableStatusCodes, now: agent.clock.now)
         let change = state.withLock { state in
             state.queue.ended(
                 entry, verdict, reason: failure.map { "\($0.code): \($0.message)" }, policy: policy,

@@ -3,47 +3,78 @@ import HTTPTypes
 
 /// Makes of an endpoint's description what an outbox keeps: everything that can be known now is.
 struct OutboxBuilder {
-    private let configuration: Configuration
+    let configuration: Configuration
+    let transport: any Transport
 
-    init(_ configuration: Configuration) { self.configuration = configuration }
-
-    /// The entry; the configuration's headers are left to the moment of sending, its arguments are taken now.
+    /// The entry: its address behind the configuration's URL filters, with its arguments, as of now.
+    ///
+    /// The configuration's headers and its filters of absolute URLs are left to the moment of sending.
     func entry(
         for description: RequestDescription, at date: Date, maximumBodyBytes: Int
     ) async throws(RequestError) -> OutboxEntry {
-        guard description.download == nil else {
-            throw refusal(description, "is a download, which is for whoever waits for its file")
+        try check(description)
+        var request = try await adapted(description)
+        // Said anew by whoever sends it, or it would be stronger than the configuration's headers.
+        let own = Self.headerNames(of: description)
+        for field in DefaultHeaders.fields where !own.contains(field.name) {
+            request.headers[fields: field.name] = []
         }
-        let configuration = try configuration.inEnvironment()
-        var request = try RequestBuilder().build(
-            description, configuration: configuration, sharedHeaders: [:],
-            sharedArguments: try await Self.arguments(of: configuration, for: description),
-            relativeURL: description.url)
-        // Said anew by whoever sends it.
-        request.headers[.userAgent] = nil
         let body = try request.body.map { (body) throws(RequestError) in
             try bytes(of: body, description, limit: maximumBodyBytes)
         }
         return OutboxEntry(request, of: description, at: date, body: body)
     }
 
-    private static func arguments(
-        of configuration: Configuration, for description: RequestDescription
-    ) async throws(RequestError) -> Arguments {
-        guard description.usesSharedArguments else { return [:] }
-        guard let provider = configuration.argumentProvider else {
-            return configuration.sharedArguments
+    private func check(_ description: RequestDescription) throws(RequestError) {
+        guard description.download == nil else {
+            throw refusal(description, "is a download, which is for whoever waits for its file")
         }
-        do {
-            return configuration.sharedArguments.merging(try await provider())
-        } catch let error as RequestError {
-            throw error
-        } catch {
+        // Pins and certificates are not written down, and sending it without them would trust more than it may.
+        guard description.securityPolicy == nil else {
             throw RequestError(
-                .adaptationFailed, stage: .adapt,
-                "The provider of shared arguments threw \(type(of: error)); nothing was kept. The thrown error is underlying.",
-                underlying: error)
+                .unsupported, stage: .build,
+                "\(description.endpoint) has a securityPolicy, which an outbox cannot keep. Set it on the configuration of the outbox's agent: transport.security."
+            )
         }
+    }
+
+    /// The request as the pipeline would make it, without what is left to the moment of sending.
+    private func adapted(
+        _ description: RequestDescription
+    ) async throws(RequestError) -> TransportRequest {
+        var description = description
+        description.usesSharedHeaders = false
+        description.progressHandler = nil
+        var configuration = configuration
+        configuration.absoluteURLFilters = []
+        let context = TaskContext(
+            id: TaskID.next(), description: description, configuration: configuration,
+            transport: transport, store: nil, clock: SystemClock())
+        let result = await withTaskCancellationHandler {
+            await Self.adapt(Exchange(context: context))
+        } onCancel: {
+            context.scope.cancel()
+        }
+        return try result.get()
+    }
+
+    private static func adapt(
+        _ exchange: Exchange
+    ) async -> Result<TransportRequest, RequestError> {
+        do throws(RequestError) {
+            let configuration = try exchange.context.sharedConfiguration.inEnvironment()
+            return .success(try await RequestAdapter.adapt(exchange, configuration).request)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func headerNames(of description: RequestDescription) -> Set<HTTPField.Name> {
+        if let custom = description.customRequest {
+            return Set(custom.headers.compactMap { HTTPField.Name($0.name) })
+        }
+        return Set(description.headers.map(\.name))
+            .union(description.headerFieldValues.keys.compactMap { HTTPField.Name($0) })
     }
 
     private func bytes(

@@ -23,7 +23,7 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     public var tag: Int
     /// The method.
     public var method: String
-    /// The absolute address, with the arguments that go into the query.
+    /// The absolute address behind the configuration's URL filters, with the arguments that go into the query.
     public var url: String
     /// The request's own headers, without those that hold secrets.
     public var headers: [Header]
@@ -31,6 +31,16 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     public var body: Data?
     /// The statuses that count as delivered.
     public var acceptableStatusCodes: Range<Int>
+    /// Whether the configuration's headers are added at each attempt; false for a complete request of its own.
+    public var usesSharedHeaders = true
+    /// Whether cookies are sent and stored.
+    public var usesCookies = true
+    /// Whether a mobile connection may be used.
+    public var allowsCellularAccess = true
+    /// Which redirects are followed; `nil` takes the configuration's.
+    public var redirectPolicy: RedirectPolicy?
+    /// Time limits of each attempt; `nil` takes the configuration's.
+    public var timeouts: Timeouts?
     /// How often a server refused it for a reason that may pass.
     public var refusals = 0
     /// Why the last attempt failed, without secrets; `nil` before the first.
@@ -58,10 +68,43 @@ extension OutboxEntry {
             .map { Header(name: $0.name.rawName, value: $0.value) }
         self.body = body
         acceptableStatusCodes = description.acceptableStatusCodes
+        usesSharedHeaders = description.usesSharedHeaders && description.customRequest == nil
+        usesCookies = description.usesCookies
+        allowsCellularAccess = description.allowsCellularAccess
+        redirectPolicy = description.redirectPolicy
+        timeouts = description.timeouts
         let key = HTTPField.Name.idempotencyKey
         if let key, !request.headers.contains(key) {
             headers.append(Header(name: key.rawName, value: id.uuidString))
         }
+    }
+
+    /// Reads an entry; what an earlier version did not write has its default.
+    ///
+    /// - Throws: `DecodingError`.
+    public init(from decoder: any Decoder) throws {
+        let from = try decoder.container(keyedBy: CodingKeys.self)
+        id = try from.decode(UUID.self, forKey: .id)
+        sequence = try from.decode(Int64.self, forKey: .sequence)
+        addedAt = try from.decode(Date.self, forKey: .addedAt)
+        endpoint = try from.decode(String.self, forKey: .endpoint)
+        tag = try from.decode(Int.self, forKey: .tag)
+        method = try from.decode(String.self, forKey: .method)
+        url = try from.decode(String.self, forKey: .url)
+        headers = try from.decode([Header].self, forKey: .headers)
+        body = try from.decodeIfPresent(Data.self, forKey: .body)
+        acceptableStatusCodes = try from.decode(Range<Int>.self, forKey: .acceptableStatusCodes)
+        func flag(_ key: CodingKeys) throws -> Bool {
+            try from.decodeIfPresent(Bool.self, forKey: key) ?? true
+        }
+        usesSharedHeaders = try flag(.usesSharedHeaders)
+        usesCookies = try flag(.usesCookies)
+        allowsCellularAccess = try flag(.allowsCellularAccess)
+        redirectPolicy = try from.decodeIfPresent(RedirectPolicy.self, forKey: .redirectPolicy)
+        timeouts = try from.decodeIfPresent(Timeouts.self, forKey: .timeouts)
+        refusals = try from.decode(Int.self, forKey: .refusals)
+        lastFailure = try from.decodeIfPresent(String.self, forKey: .lastFailure)
+        isSetAside = try from.decode(Bool.self, forKey: .isSetAside)
     }
 
     /// The request as it goes out each time; what the configuration adds is added anew.
@@ -74,7 +117,13 @@ extension OutboxEntry {
             description.headers.append(HTTPField(name: name, value: header.value))
         }
         description.body = body.map { .data($0, contentType: nil) }
+        description.isURLFiltered = true
         description.usesSharedArguments = false
+        description.usesSharedHeaders = usesSharedHeaders
+        description.usesCookies = usesCookies
+        description.allowsCellularAccess = allowsCellularAccess
+        description.redirectPolicy = redirectPolicy
+        description.timeouts = timeouts
         description.acceptableStatusCodes = acceptableStatusCodes
         description.acceptableContentTypes = .any
         description.responseSerializer = .data

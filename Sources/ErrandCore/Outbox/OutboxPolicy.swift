@@ -45,9 +45,14 @@ package enum OutboxVerdict: Sendable, Equatable {
     /// Somebody stopped the sending; nothing is known.
     case stopped
 
-    package static func judge(_ error: RequestError?, now: Date) -> OutboxVerdict {
+    /// - Parameter acceptable: The statuses that count as delivered.
+    package static func judge(
+        _ error: RequestError?, acceptable: Range<Int>, now: Date
+    ) -> OutboxVerdict {
         guard let error else { return .delivered }
         switch error.code {
+        // A business validator dropped the answer: the server has the request.
+        case .cancelled where error.stage == .validate: return .delivered
         case .cancelled, .agentShutDown: return .stopped
         case .unacceptableStatus:
             guard let status = error.response?.status.code,
@@ -55,6 +60,11 @@ package enum OutboxVerdict: Sendable, Equatable {
             else { return .hopeless }
             let asked = RetryDecision.retryAfter(error.response?.headers[.retryAfter], now: now)
             return .refused(after: asked)
+        // What took the request says no, or where it is to go instead: it was not carried out.
+        case .rejected, .unsafeRedirect, .tooManyRedirects: return .hopeless
+        // It took the request; what came back could not be kept or processed, and would not be better a second time.
+        case _ where error.response.map({ acceptable.contains($0.status.code) }) == true:
+            return .delivered
         case .timedOut, .cannotFindHost, .cannotConnect, .connectionLost, .offline, .circuitOpen,
             .queueFull, .transportFailed, .proxyFailed, .secureConnectionFailed, .truncatedBody:
             return .unreachable

@@ -70,7 +70,8 @@ package struct ProcessStep: Step {
             return try await scope.run {
                 try await processor.process(response, attempt: response.attempts)
             }
-        } catch let error as RequestError {
+        } catch var error as RequestError {
+            if error.response == nil, !error.isCancellation { error.response = response }
             throw error
         } catch is CancellationError {
             throw .cancelled

@@ -78,8 +78,9 @@ enum RequestAdapter {
         let context = exchange.context
         var parts = parts
         // An absolute URL may be none of the filters' business (row URL-1).
-        if configuration.value.filtersAbsoluteURLs
-            || (try? URI(parsing: parts.url))?.isAbsoluteHTTP != true
+        if !context.description.isURLFiltered,
+            configuration.value.filtersAbsoluteURLs
+                || (try? URI(parsing: parts.url))?.isAbsoluteHTTP != true
         {
             parts.url = try await filter(
                 parts.url, by: configuration.value.urlFilters, of: context, exchange.scope)

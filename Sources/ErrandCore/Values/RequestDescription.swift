@@ -110,6 +110,8 @@ public struct RequestDescription: Sendable {
     /// Makes the typed output of an endpoint that has one; runs in the pipeline, off the main actor.
     package var decode:
         (@Sendable (Response, FastJSONDecoder) throws(RequestError) -> any Sendable)?
+    /// Whether the configuration's URL filters have run: on what an outbox kept.
+    package var isURLFiltered = false
     /// Where a download goes; `nil` for everything that is none.
     public var download: DownloadPlan?
 

@@ -11,7 +11,7 @@ public enum DuplicatePolicy: Sendable, Hashable {
 }
 
 /// Which redirects are followed (row SES-3).
-public struct RedirectPolicy: Sendable, Hashable {
+public struct RedirectPolicy: Sendable, Hashable, Codable {
     /// How many redirects in a row are followed; 0 hands every 3xx back as the answer (default 20).
     public var maximumCount: Int
     /// Whether a redirect from https to http is followed, without credentials (default false).

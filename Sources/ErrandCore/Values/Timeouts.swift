@@ -2,7 +2,7 @@
 ///
 /// Every value is exact to the millisecond on both transports. `nil` means no limit. A value of zero or
 /// less is refused when the request is built.
-public struct Timeouts: Sendable, Hashable {
+public struct Timeouts: Sendable, Hashable, Codable {
     /// From the start of an attempt until the connection, TLS included, is there (default 30 s).
     public var connect: Duration?
     /// The longest silence: no byte sent or received for this long ends the attempt (default 60 s).

@@ -158,12 +158,21 @@ import Testing
         (.unacceptableStatus, 401, .refused(after: nil)),
         (.authenticationFailed, 0, .refused(after: nil)), (.unacceptableStatus, 400, .hopeless),
         (.unacceptableStatus, 409, .hopeless), (.invalidURL, 0, .hopeless),
-        (.unsafeRedirect, 0, .hopeless),
+        (.unsafeRedirect, 0, .hopeless), (.truncatedBody, 0, .unreachable),
+        (.truncatedBody, 201, .delivered), (.bodyTooLarge, 200, .delivered),
+        (.processingFailed, 200, .delivered), (.unacceptableContentType, 200, .delivered),
+        (.connectionLost, 200, .delivered), (.connectionLost, 503, .unreachable),
+        (.processingFailed, 404, .hopeless), (.rejected, 200, .hopeless),
     ])
     func whatAnErrorMeans(code: RequestError.Code, status: Int, verdict: OutboxVerdict) {
         var error = RequestError(code, stage: .transport, "")
         if status > 0 { error.response = Response(status: .init(code: status), url: URI()) }
-        #expect(OutboxVerdict.judge(error, now: Date()) == verdict)
-        #expect(OutboxVerdict.judge(nil, now: Date()) == .delivered)
+        #expect(OutboxVerdict.judge(error, acceptable: 200..<300, now: Date()) == verdict)
+        #expect(OutboxVerdict.judge(nil, acceptable: 200..<300, now: Date()) == .delivered)
+    }
+
+    @Test func anAnswerThatABusinessValidatorDroppedIsADelivery() {
+        let dropped = RequestError(.cancelled, stage: .validate, "")
+        #expect(OutboxVerdict.judge(dropped, acceptable: 200..<300, now: Date()) == .delivered)
     }
 }
