@@ -50,15 +50,7 @@ struct ArgumentText {
     func data(_ data: Data) -> String {
         switch encoding.data {
         case .base64: return data.base64EncodedString()
-        case .hex:
-            let digits = Array("0123456789abcdef".utf8)
-            var text: [UInt8] = []
-            text.reserveCapacity(data.count * 2)
-            for byte in data {
-                text.append(digits[Int(byte >> 4)])
-                text.append(digits[Int(byte & 15)])
-            }
-            return String(decoding: text, as: UTF8.self)
+        case .hex: return data.lowercaseHex
         }
     }
 

@@ -57,16 +57,7 @@ package struct SHA256: Sendable {
     }
 
     /// The digest of everything so far in lower-case hex.
-    package func finalizeHex() -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(64)
-        for byte in finalize() {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package func finalizeHex() -> String { finalize().lowercaseHex }
 }
 
 /// The eight words and what a block of 64 bytes does to them.

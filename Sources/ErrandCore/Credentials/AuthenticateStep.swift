@@ -12,7 +12,6 @@ package struct AuthenticateStep: Step {
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let entries = exchange.configuration.authenticators
-        if entries.isEmpty { return try await next(exchange) }
         try Self.check(entries)
         let original = exchange.request
         guard !exchange.hasLeftOrigin, !original.headers.contains(.authorization),

@@ -19,11 +19,7 @@ struct MD5 {
     ]
 
     /// The digest in 32 lower-case hexadecimal digits.
-    static func hex(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = digest(bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
+    static func hex(_ bytes: some Sequence<UInt8>) -> String { digest(bytes).lowercaseHex }
 
     /// The digest: 16 bytes.
     static func digest(_ bytes: some Sequence<UInt8>) -> [UInt8] {

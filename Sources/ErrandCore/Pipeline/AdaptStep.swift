@@ -3,10 +3,7 @@
 package struct AdaptStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = try exchange.context.sharedConfiguration.inEnvironment()
-        var exchange =
-            RequestAdapter.mayWait(configuration)
-            ? try await RequestAdapter.adapt(exchange, configuration)
-            : try RequestAdapter.adaptAtOnce(exchange, configuration)
+        var exchange = try await RequestAdapter.adapt(exchange, configuration)
         if !configuration.value.requestProcessors.isEmpty {
             exchange.serialized = Shared(exchange.request)
             exchange.request = try await RequestProcessing.process(

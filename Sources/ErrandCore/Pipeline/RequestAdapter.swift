@@ -18,7 +18,6 @@ enum RequestAdapter {
     static func adapt(
         _ exchange: Exchange, _ configuration: Shared<Configuration>
     ) async throws(RequestError) -> Exchange {
-        guard mayWait(configuration) else { return try adaptAtOnce(exchange, configuration) }
         var parts = parts(exchange.context, configuration)
         if hasProviders(configuration) {
             parts = try await provided(parts, exchange, configuration)
@@ -33,24 +32,6 @@ enum RequestAdapter {
                 of: exchange.context, exchange.scope)
             exchange.request.url = try RequestBuilder.absoluteURL(parsing: text)
         }
-        try bind(&exchange, parts.arguments, configuration)
-        return exchange
-    }
-
-    /// Whether there is code of users that has to be waited for.
-    static func mayWait(_ configuration: Shared<Configuration>) -> Bool {
-        hasProviders(configuration) || !configuration.value.absoluteURLFilters.isEmpty
-    }
-
-    /// The same where nothing has to be waited for.
-    static func adaptAtOnce(
-        _ exchange: Exchange, _ configuration: Shared<Configuration>
-    ) throws(RequestError) -> Exchange {
-        var parts = parts(exchange.context, configuration)
-        if !configuration.value.hostArguments.isEmpty {
-            try addHostArguments(to: &parts, exchange.context, configuration)
-        }
-        var exchange = try built(exchange, parts, configuration)
         try bind(&exchange, parts.arguments, configuration)
         return exchange
     }

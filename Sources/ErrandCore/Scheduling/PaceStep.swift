@@ -10,10 +10,6 @@ package struct PaceStep: Step {
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = exchange.configuration
-        guard
-            configuration.rateLimit != nil || configuration.learnsRateLimits
-                || !configuration.hostRateLimits.isEmpty
-        else { return try await next(exchange) }
         let host = exchange.request.url.host ?? ""
         let limit = configuration.hostRateLimits[host] ?? configuration.rateLimit
         if let limit, !limit.isSensible {

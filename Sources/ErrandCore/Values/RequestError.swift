@@ -88,9 +88,7 @@ public struct RequestError: Error, Sendable {
     private var shared: Shared<Fields>
 
     private mutating func change(_ change: (inout Fields) -> Void) {
-        var fields = shared.value
-        change(&fields)
-        shared = Shared(fields)
+        shared = shared.changed(change)
     }
 
     /// Makes an error.

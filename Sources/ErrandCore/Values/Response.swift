@@ -80,9 +80,7 @@ public struct Response: Sendable {
     private var shared: Shared<Fields>
 
     private mutating func change(_ change: (inout Fields) -> Void) {
-        var fields = shared.value
-        change(&fields)
-        shared = Shared(fields)
+        shared = shared.changed(change)
     }
 
     /// Makes an answer, as a scripted transport or a store does.

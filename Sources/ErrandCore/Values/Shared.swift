@@ -6,4 +6,11 @@ final class Shared<Value: Sendable>: Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }
+
+    /// The same value with a change, behind a reference of its own.
+    func changed(_ change: (inout Value) -> Void) -> Shared {
+        var value = value
+        change(&value)
+        return Shared(value)
+    }
 }
