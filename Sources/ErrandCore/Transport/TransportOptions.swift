@@ -30,6 +30,11 @@ public struct TransportOptions: Sendable, Hashable {
     public var security: SecurityPolicy?
     /// Which proxy to use (default ``ProxyPolicy/environment``).
     public var proxy: ProxyPolicy = .environment
+    /// Whom to trust as an `https://` proxy and what to show it; `nil` trusts what the system trusts (default).
+    ///
+    /// The server behind the proxy is ``security``'s. Pins are refused with ``RequestError/Code/unsupported``: an
+    /// authority of the proxy's own does the same.
+    public var proxySecurity: SecurityPolicy?
     /// Addresses to use in place of DNS: `"host:port"` to IP addresses.
     public var addressOverrides: [String: [String]] = [:]
     /// Which kind of IP address to use (default either).

@@ -15,6 +15,10 @@
             var hasHeadBegun: Bool
             /// What a proxy answered to CONNECT; 0 when none was asked.
             var proxyAnswer: Int
+            /// What the TLS library thinks of the proxy's chain; 0 where it has no objection, or has not looked.
+            var proxyVerification = 0
+            /// The proxy that stands between, where it is certain that one does.
+            var proxy: ProxyRoute?
             var limits: Timeouts?
         }
 
@@ -22,6 +26,9 @@
         static func error(_ result: CURLcode, context: Context) -> RequestError {
             if result == CURLE_OPERATION_TIMEDOUT {
                 return timedOut(context.isConnected ? .idle : .connect, limits: context.limits)
+            }
+            if let (code, message) = proxyFault(result, context) {
+                return make(code, message, result)
             }
             if refusesClient(context.text) {
                 return make(
@@ -45,7 +52,7 @@
         /// Whether the peer has said that it is the client's certificate that it does not like (RFC 8446 §6.2).
         ///
         /// With TLS 1.3 that comes behind the handshake, with the first attempt to read an answer.
-        private static func refusesClient(_ text: String) -> Bool {
+        static func refusesClient(_ text: String) -> Bool {
             [
                 "alert certificate required", "alert bad certificate",
                 "alert unsupported certificate", "alert certificate revoked",

@@ -17,6 +17,8 @@
         @exclusivity(unchecked) private(set) var now = EventLoop.readClock()
         /// What all exchanges share because only one of them is served at a time.
         let workbench = Workbench()
+        /// TLS sessions for new connections.
+        let sessions: SessionShelf
 
         @exclusivity(unchecked) private var sockets: SocketTable
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
@@ -36,6 +38,7 @@
             self.poll = poll
             self.wakeUp = wakeUp
             sockets = SocketTable(poll: poll)
+            sessions = SessionShelf(isEnabled: configuration.resumesTLSSessions)
             CurlLibrary.initialize()
             multi = curl_multi_init()
             guard let multi else { return }
@@ -53,8 +56,11 @@
         /// Closing connections calls back, so this cannot wait for `deinit`.
         private func cleanUp() {
             spare.removeAll()
+            answered.removeAll()
+            admitted.removeAll()
             if let multi { curl_multi_cleanup(multi) }
             multi = nil
+            sessions.close()
         }
 
         /// Serves until the mailbox is closed and every transfer has ended.

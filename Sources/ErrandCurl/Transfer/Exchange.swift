@@ -55,6 +55,8 @@
         var needsReset = true
         /// The options that were set, where a request with the same ones may inherit them.
         var specialOptions: TransportOptions?
+        /// Where the handle's TLS sessions are kept.
+        var sessionShare: UnsafeMutableRawPointer?
         /// The handle keeps a buffer of an unusual size.
         var hasOwnBuffer = false
         /// Whether libcurl was told to wait for a connection that can be shared.
@@ -278,12 +280,16 @@
             guard let handle else { return CurlFailure.unknown }
             var proxyAnswer = 0
             errand_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &proxyAnswer)
+            var proxyVerification = 0
+            errand_get_long(handle, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxyVerification)
             return CurlFailure.error(
                 result,
                 context: CurlFailure.Context(
                     text: String(cString: errorText), host: transfer?.request.url.host ?? "",
                     isConnected: sendings > 0, isHeadComplete: head.isComplete,
                     hasHeadBegun: head.hasBegun, proxyAnswer: proxyAnswer,
+                    proxyVerification: proxyVerification,
+                    proxy: transfer.flatMap { ProxyRoute($0.request.options.proxy) },
                     limits: transfer?.request.timeouts))
         }
 
