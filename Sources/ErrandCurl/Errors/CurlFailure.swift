@@ -100,7 +100,11 @@
                     : (.unsupported, "This libcurl cannot carry the URL's scheme.")
             case CURLE_OUT_OF_MEMORY where context.isConnected && !context.isHeadComplete,
                 CURLcode(rawValue: 100) where context.isConnected:
-                return (.badServerResponse, "A header line of \(host)'s answer is too long.")
+                return (
+                    .badServerResponse,
+                    "A header line of \(host)'s answer is longer than libcurl takes, 100 KB: built in, so that "
+                        + "maximumHeadBytes cannot raise it. Have the server send shorter lines."
+                )
             case CURLE_BAD_CONTENT_ENCODING:
                 return (.badContentEncoding, "The answer's encoding is corrupt or unknown.")
             default:
@@ -118,8 +122,20 @@
             if text.contains("chunk") {
                 return (.badServerResponse, "The chunks of \(context.host)'s answer are malformed.")
             }
+            // nghttp2's number for libcurl's own refusal, which it gives to a head that it has no room for.
+            if text.contains("returned -902"), !context.isHeadComplete {
+                return (
+                    .badServerResponse,
+                    "The head of \(context.host)'s answer is larger than libcurl takes over HTTP/2, 128 KB: built in, so "
+                        + "that maximumHeadBytes cannot raise it. Have the server send fewer headers, or use .http11."
+                )
+            }
             if text.contains("Too large response headers") || text.contains("header") {
-                return (.badServerResponse, "The head of \(context.host)'s answer is too large.")
+                return (
+                    .badServerResponse,
+                    "The head of \(context.host)'s answer is larger than libcurl takes, 300 KB: built in, so that "
+                        + "maximumHeadBytes cannot raise it. Have the server send fewer headers."
+                )
             }
             if context.isHeadComplete {
                 return (

@@ -44,6 +44,8 @@
         @exclusivity(unchecked) var nextNudge = MonotonicTime.never
         @exclusivity(unchecked) var isAwaitingNudge = false
         @exclusivity(unchecked) var isRefused = false
+        @exclusivity(unchecked) var headNudges = 0
+        @exclusivity(unchecked) var hasMoreBehindHead = false
         @exclusivity(unchecked) var isHTTP2 = false
 
         // What the options work with; see Exchange+Options.swift.
@@ -95,6 +97,8 @@
             nextNudge = .never
             isAwaitingNudge = false
             isRefused = false
+            headNudges = 0
+            hasMoreBehindHead = false
             takenUp = loop.now
             wasAttached = false
             errorText[0] = 0
@@ -248,6 +252,7 @@
             }
             upload = nil
             body.letGo()
+            transfer?.ended()
             transfer?.exchange = nil
             transfer?.receiver = nil
             transfer?.source = nil

@@ -26,10 +26,8 @@
         /// Where a host's sessions are; `nil` where none are kept, or there is no memory for them.
         func share(for host: String?) -> UnsafeMutableRawPointer? {
             guard !shares.isEmpty else { return nil }
-            // FNV-1a: hosts differ in few letters.
-            var hash: UInt32 = 2_166_136_261
-            for byte in (host ?? "").utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-            let index = Int(hash % UInt32(Self.count))
+            // Other bits than those that have chosen the loop.
+            let index = Int(LoopChoice.hash(of: host) >> 16) % Self.count
             if let share = shares[index] { return share }
             shares[index] = errand_share_sessions()
             return shares[index]
