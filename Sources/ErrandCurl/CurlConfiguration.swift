@@ -24,7 +24,7 @@ public struct CurlConfiguration: Sendable, Hashable {
     ///
     /// Default true.
     ///
-    /// It saves a third of a handshake's CPU time here, more at the server. A server can tell by it that two
+    /// It saves a quarter of a connection's CPU time here, more at the server. A server can tell by it that two
     /// connections come from one client; turn it off where that matters.
     public var resumesTLSSessions = true
     /// How many threads share the work, 1 to 64.
