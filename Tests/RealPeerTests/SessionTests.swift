@@ -46,6 +46,7 @@ struct SessionTests {
             slow.url.path = "/slow"
             let receiver = RecordingReceiver()
             busy.append((transport.start(slow, receiver: receiver), receiver))
+            _ = try await receiver.headCame()
             #expect(try await isResumed(request(peer)))
         }
         for (transfer, receiver) in busy {
