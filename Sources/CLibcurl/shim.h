@@ -75,6 +75,16 @@ static inline curl_version_info_data *errand_version_info(void) {
     return curl_version_info(CURLVERSION_NOW);
 }
 
+/* A share object for TLS sessions alone, used by one thread; NULL when there is no memory for it. */
+static inline CURLSH *errand_share_sessions(void) {
+    CURLSH *share = curl_share_init();
+    if (share && curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK) {
+        curl_share_cleanup(share);
+        return NULL;
+    }
+    return share;
+}
+
 /* The multi handle. */
 typedef int (*errand_socket_callback)(
     CURL *handle, curl_socket_t socket, int interest, void *context, void *socket_context);

@@ -2,32 +2,37 @@
     import CLibcurl
     public import ErrandCore
 
-    /// Carries requests with libcurl's multi interface: one thread, however many transfers.
+    /// Carries requests with libcurl's multi interface: one thread, however many transfers, unless
+    /// ``CurlConfiguration/loops`` asks for more.
     ///
     /// HTTP/1.1, HTTP/2 over TLS or with prior knowledge; streaming both ways; every limit exact to the
     /// millisecond. Connections, TLS sessions and parsed certificates are kept for later requests. Host,
     /// Content-Length and Transfer-Encoding among a request's headers are replaced by the transport's own.
     ///
     /// The thread starts with the first request and ends when the transport is let go and its transfers have
-    /// ended. Receivers are called on it, but for ends: several at once are told from a thread of the pool. For
-    /// example:
+    /// ended. Receivers are called on it, those of one transfer always on the same, but for ends: several at once
+    /// are told from a thread of the pool. For example:
     ///
     ///     let agent = RequestAgent(transport: CurlTransport())
     public final class CurlTransport: Transport {
         /// The configuration's name, `curl` by default.
         public let name: String
 
-        private let mailbox: Mailbox
+        private let mailboxes: [Mailbox]
 
         /// Makes a transport.
         ///
         /// Nothing is opened or started yet.
         public init(configuration: CurlConfiguration = CurlConfiguration()) {
             name = configuration.name
-            mailbox = Mailbox(configuration: configuration)
+            let count = configuration.effectiveLoops
+            mailboxes = (0..<count).map { index in
+                Mailbox(
+                    configuration: configuration.part(index, of: count), isCounting: count > 1)
+            }
         }
 
-        deinit { mailbox.close() }
+        deinit { for mailbox in mailboxes { mailbox.close() } }
 
         /// Throws ``RequestError/Code/unsupported`` when the linked libcurl cannot do what the request asks for,
         /// ``RequestError/Code/invalidCombination`` for a HEAD with a body, and
@@ -48,15 +53,28 @@
                     source = .failure(error)
                 }
             }
+            let mailbox = mailbox(for: request)
             let transfer = CurlTransfer(
                 request, source: source, receiver: receiver, mailbox: mailbox)
+            mailbox.began()
             if !mailbox.post(.start(transfer)) {
+                mailbox.ended()
                 receiver.didEnd(TransferEnd(error: CurlFailure.cannotBegin))
             }
             return transfer
         }
 
         /// Ends every transfer with ``RequestError/Code/agentShutDown``; later ones end with it at once.
-        public func shutDown() { _ = mailbox.post(.shutDown) }
+        public func shutDown() { for mailbox in mailboxes { _ = mailbox.post(.shutDown) } }
+
+        private func mailbox(for request: TransportRequest) -> Mailbox {
+            guard mailboxes.count > 1 else { return mailboxes[0] }
+            let isShared = Exchange.sharesConnections(request)
+            let index =
+                isShared
+                ? LoopChoice.index(forHost: request.url.host, of: mailboxes.count)
+                : LoopChoice.leastBusy(of: mailboxes.count) { mailboxes[$0].underWay }
+            return mailboxes[index]
+        }
     }
 #endif

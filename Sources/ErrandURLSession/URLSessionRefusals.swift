@@ -54,6 +54,9 @@ enum URLSessionRefusals {
 
     private static func route(_ options: TransportOptions) -> String? {
         if options.proxy != .environment { return "takes its proxy from the environment only" }
+        if options.proxySecurity != nil {
+            return "trusts the system's certificates of proxies only"
+        }
         if !options.addressOverrides.isEmpty { return "has no address overrides" }
         if options.addressFamily != .any { return "cannot choose between IPv4 and IPv6" }
         if options.unixSocketPath != nil { return "cannot connect to Unix sockets" }

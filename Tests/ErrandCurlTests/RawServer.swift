@@ -11,6 +11,7 @@ final class RawServer: Sendable {
     let port: Int
     private let listener: Int32
     private let counter = Mutex(0)
+    private let isStopped = Mutex(false)
 
     /// Listens on a free port of 127.0.0.1.
     init(_ script: @escaping Script) throws {
@@ -31,7 +32,11 @@ final class RawServer: Sendable {
         let thread = Thread { [weak self] in
             while true {
                 let peer = accept(descriptor, nil, nil)
-                if peer < 0 { return }
+                if peer < 0 {
+                    // Here, and nowhere else: the number may come again, and this thread would take another's callers.
+                    close(descriptor)
+                    return
+                }
                 let number = self?.counter.withLock { count in
                     count += 1
                     return count
@@ -52,8 +57,11 @@ final class RawServer: Sendable {
     var connections: Int { counter.withLock { $0 } }
 
     func stop() {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        if isFirst { shutdown(listener, Int32(SHUT_RDWR)) }
     }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }

@@ -54,6 +54,17 @@ struct HTTP2Tests {
             })
     }
 
+    /// With several loops all requests of a host still go one way.
+    @Test func oneConnectionWithSeveralLoops() async throws {
+        var configuration = CurlConfiguration()
+        configuration.loops = 4
+        let transport = CurlTransport(configuration: configuration)
+        let request = peers.request(.nginxTLS, host: "localhost")
+        let records = try await transport.run(all: Array(repeating: request, count: 100))
+        #expect(records.allSatisfy { $0.error == nil && $0.head?.httpVersion == .http2 })
+        #expect(Set(records.map { PeerInfo($0).connection }).count == 1)
+    }
+
     /// What is more than the server takes at once opens a connection for a hundred, not one for each; or waits, where
     /// connections are limited.
     @Test(arguments: [nil, 2])
@@ -136,6 +147,36 @@ struct HTTP2Tests {
         #expect(record.end?.trailers[checksum] == "1234")
         #expect(record.end?.trailers[note] == "behind the body")
         #expect(record.head?.headers[checksum] == nil)
+    }
+
+    /// libcurl has limits of its own, and says little about them.
+    @Test func largeHeads() async throws {
+        func run(_ query: String) async throws -> RecordingReceiver.Record {
+            var request = peers.request(.earlyTLS, "/stop?status=200&\(query)")
+            request.options.maximumHeadBytes = 8 << 20
+            return try await transport.run(request)
+        }
+        for query in [
+            "lines=40&line=1000", "lines=90&line=1000", "lines=1&line=40000", "lines=1&line=70000",
+            "lines=2000&line=10",
+        ] {
+            let record = try await run(query)
+            #expect((record.end?.timings.finished ?? .zero) < .seconds(15), "\(query)")
+            #expect(record.error == nil && record.text == "xxxx", "\(record.trouble)")
+        }
+        var small = peers.request(.earlyTLS, "/stop?status=200&lines=90&line=1000")
+        small.options.receiveBufferBytes = 1024
+        let slow = try await transport.run(small)
+        #expect(slow.error == nil && slow.text == "xxxx", "\(slow.trouble)")
+        let both = try await run("lines=90&line=1000&length=40000")
+        #expect(both.error == nil && both.received == 40_000, "\(both.trouble)")
+        let many = try await run("lines=200&line=1000")
+        #expect(many.error?.code == .badServerResponse, "\(many.trouble)")
+        #expect(many.error?.message.contains("larger than libcurl takes over HTTP/2") == true)
+        let long = try await run("lines=1&line=110000")
+        #expect(long.error != nil && long.head == nil)
+        let next = try await run("lines=1")
+        #expect(next.error == nil, "\(next.trouble)")
     }
 
     @Test func manyLargeAnswersAtOnce() async throws {

@@ -14,6 +14,8 @@ struct Peers: Sendable {
         case nghttpdTLS, nghttpdPlain, nghttpdClients
         case tinyproxy, tinyproxyLocked, socks, socksLocked
         case httpbin, earlyTLS, earlyPlain
+        case secureProxy, secureProxyLocked, secureProxyClients, secureProxyStranger
+        case secureProxyMisnamed
 
         var scheme: String {
             switch self {

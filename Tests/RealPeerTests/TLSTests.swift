@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Authorities, versions and sessions of TLS.
+/// Authorities and versions of TLS.
 @Suite("Real peers: TLS", .timeLimit(.minutes(3)))
 struct TLSTests {
     private let peers: Peers
@@ -72,27 +72,6 @@ struct TLSTests {
         request.options.addressOverrides = [:]
         let record = try await transport.run(request)
         #expect(record.error?.code == .secureConnectionFailed, "\(record.trouble)")
-    }
-
-    /// A new connection takes up the session of an earlier one, also of one that another handle had.
-    @Test(arguments: [Peers.Peer.nginxTLS, .nginxTLS12])
-    func sessionsAreResumed(peer: Peers.Peer) async throws {
-        func request() -> TransportRequest {
-            var request = peers.request(peer, headers: [.connection: "close"])
-            request.options.httpVersion = .http11
-            return request
-        }
-        let first = try await transport.run(request())
-        #expect(first.error == nil && !PeerInfo(first).isResumed, "\(first.trouble)")
-        let second = try await transport.run(request())
-        #expect(second.end?.timings.reusedConnection == false)
-        #expect(PeerInfo(second).isResumed)
-        // Four at once need four handles, of which three have never seen this server.
-        let more = try await transport.run(all: (0..<4).map { _ in request() })
-        #expect(more.allSatisfy { $0.error == nil })
-        #expect(more.contains { PeerInfo($0).isResumed })
-        let again = try await transport.run(all: (0..<4).map { _ in request() })
-        #expect(again.allSatisfy { PeerInfo($0).isResumed })
     }
 
     /// The file's certificates are kept, so that a new connection does not parse them again.

@@ -57,6 +57,14 @@ public struct TransportOptions: Sendable, Hashable {
         get { shared.value.proxy }
         set { change { $0.proxy = newValue } }
     }
+    /// Whom to trust as an `https://` proxy and what to show it; `nil` trusts what the system trusts (default).
+    ///
+    /// The server behind the proxy is ``security``'s. Pins are refused with ``RequestError/Code/unsupported``: an
+    /// authority of the proxy's own does the same.
+    public var proxySecurity: SecurityPolicy? {
+        get { shared.value.proxySecurity }
+        set { change { $0.proxySecurity = newValue } }
+    }
     /// Addresses to use in place of DNS: `"host:port"` to IP addresses.
     public var addressOverrides: [String: [String]] {
         get { shared.value.addressOverrides }
@@ -83,6 +91,7 @@ public struct TransportOptions: Sendable, Hashable {
         var receiveBufferBytes: Int?
         var security: SecurityPolicy?
         var proxy: ProxyPolicy = .environment
+        var proxySecurity: SecurityPolicy?
         var addressOverrides: [String: [String]] = [:]
         var addressFamily: AddressFamily = .any
         var unixSocketPath: String?

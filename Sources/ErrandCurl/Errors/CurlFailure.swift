@@ -15,6 +15,10 @@
             var hasHeadBegun: Bool
             /// What a proxy answered to CONNECT; 0 when none was asked.
             var proxyAnswer: Int
+            /// What the TLS library thinks of the proxy's chain; 0 where it has no objection, or has not looked.
+            var proxyVerification = 0
+            /// The proxy that stands between, where it is certain that one does.
+            var proxy: ProxyRoute?
             var limits: Timeouts?
         }
 
@@ -22,6 +26,9 @@
         static func error(_ result: CURLcode, context: Context) -> RequestError {
             if result == CURLE_OPERATION_TIMEDOUT {
                 return timedOut(context.isConnected ? .idle : .connect, limits: context.limits)
+            }
+            if let (code, message) = proxyFault(result, context) {
+                return make(code, message, result)
             }
             if refusesClient(context.text) {
                 return make(
@@ -45,7 +52,7 @@
         /// Whether the peer has said that it is the client's certificate that it does not like (RFC 8446 §6.2).
         ///
         /// With TLS 1.3 that comes behind the handshake, with the first attempt to read an answer.
-        private static func refusesClient(_ text: String) -> Bool {
+        static func refusesClient(_ text: String) -> Bool {
             [
                 "alert certificate required", "alert bad certificate",
                 "alert unsupported certificate", "alert certificate revoked",
@@ -93,7 +100,11 @@
                     : (.unsupported, "This libcurl cannot carry the URL's scheme.")
             case CURLE_OUT_OF_MEMORY where context.isConnected && !context.isHeadComplete,
                 CURLcode(rawValue: 100) where context.isConnected:
-                return (.badServerResponse, "A header line of \(host)'s answer is too long.")
+                return (
+                    .badServerResponse,
+                    "A header line of \(host)'s answer is longer than libcurl takes, 100 KB: built in, so that "
+                        + "maximumHeadBytes cannot raise it. Have the server send shorter lines."
+                )
             case CURLE_BAD_CONTENT_ENCODING:
                 return (.badContentEncoding, "The answer's encoding is corrupt or unknown.")
             default:
@@ -111,8 +122,20 @@
             if text.contains("chunk") {
                 return (.badServerResponse, "The chunks of \(context.host)'s answer are malformed.")
             }
+            // nghttp2's number for libcurl's own refusal, which it gives to a head that it has no room for.
+            if text.contains("returned -902"), !context.isHeadComplete {
+                return (
+                    .badServerResponse,
+                    "The head of \(context.host)'s answer is larger than libcurl takes over HTTP/2, 128 KB: built in, so "
+                        + "that maximumHeadBytes cannot raise it. Have the server send fewer headers, or use .http11."
+                )
+            }
             if text.contains("Too large response headers") || text.contains("header") {
-                return (.badServerResponse, "The head of \(context.host)'s answer is too large.")
+                return (
+                    .badServerResponse,
+                    "The head of \(context.host)'s answer is larger than libcurl takes, 300 KB: built in, so that "
+                        + "maximumHeadBytes cannot raise it. Have the server send fewer headers."
+                )
             }
             if context.isHeadComplete {
                 return (

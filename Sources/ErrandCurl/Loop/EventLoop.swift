@@ -18,6 +18,8 @@
         @exclusivity(unchecked) private(set) var now = EventLoop.readClock()
         /// What all exchanges share because only one of them is served at a time.
         let workbench = Workbench()
+        /// TLS sessions for new connections.
+        let sessions: SessionShelf
 
         @exclusivity(unchecked) private var sockets: SocketTable
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
@@ -40,6 +42,7 @@
             self.poll = poll
             self.wakeUp = wakeUp
             sockets = SocketTable(poll: poll)
+            sessions = SessionShelf(isEnabled: configuration.resumesTLSSessions)
             CurlLibrary.initialize()
             multi = curl_multi_init()
             guard let multi else { return }
@@ -57,8 +60,11 @@
         /// Closing connections calls back, so this cannot wait for `deinit`.
         private func cleanUp() {
             spare.removeAll()
+            answered.removeAll()
+            admitted.removeAll()
             if let multi { curl_multi_cleanup(multi) }
             multi = nil
+            sessions.close()
         }
 
         /// Serves until the mailbox is closed and every transfer has ended.

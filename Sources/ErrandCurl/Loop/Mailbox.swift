@@ -35,7 +35,23 @@
         private let configuration: CurlConfiguration
         private let state = Mutex(State())
 
-        init(configuration: CurlConfiguration) { self.configuration = configuration }
+        private let isCounting: Bool
+        private let load = Atomic<Int>(0)
+
+        /// Where nobody chooses between loops, transfers need not be counted.
+        init(configuration: CurlConfiguration, isCounting: Bool) {
+            self.configuration = configuration
+            self.isCounting = isCounting
+        }
+
+        /// How many transfers are under way, as far as they are counted.
+        var underWay: Int { load.load(ordering: .relaxed) }
+
+        /// One more transfer is under way.
+        func began() { if isCounting { load.add(1, ordering: .relaxed) } }
+
+        /// One less.
+        func ended() { if isCounting { load.subtract(1, ordering: .relaxed) } }
 
         /// Puts a message down; false when there is no loop to read it.
         func post(_ message: Message) -> Bool {

@@ -34,6 +34,7 @@
                 try security.check(
                     host: request.url.host ?? "", isSecure: isSecure, now: Date())
             }
+            if let security = request.options.proxySecurity { try checkProxySecurity(security) }
         }
 
         /// Throws when the method is no token: on the wire it could end the line and begin another.
@@ -81,6 +82,18 @@
                 throw invalid(
                     "The proxy's scheme is \(scheme). Use http, https, socks5 or socks5h.")
             }
+        }
+
+        private func checkProxySecurity(_ security: SecurityPolicy) throws(RequestError) {
+            guard library.hasSecureProxies else { throw unsupported("TLS to proxies") }
+            guard security.pins.isEmpty, security.publicKeyPins.isEmpty else {
+                throw RequestError(
+                    .unsupported, stage: .transport,
+                    "Proxies are not pinned. Name the proxy's authority in proxySecurity, and pin the server in security."
+                )
+            }
+            try checkSecurity(security)
+            try security.check(host: "", isSecure: true, now: Date())
         }
 
         private func checkUnixSocket(_ path: String) throws(RequestError) {

@@ -39,6 +39,11 @@ package struct HeadReader {
     /// Whether the blank line behind the final head has been seen.
     package var isComplete: Bool { phase == .trailers }
 
+    /// Whether lines of an HTTP/2 head have been seen, and not yet the blank one behind them.
+    package var isWithinHTTP2: Bool {
+        phase == .head && buffer.count > 5 && buffer[5] == UInt8(ascii: "2")
+    }
+
     /// Whether anything at all has been seen.
     package var hasBegun: Bool { seen > 0 || phase == .trailers }
 
@@ -48,7 +53,10 @@ package struct HeadReader {
     ) -> Event {
         seen += line.count
         guard seen <= limit else {
-            return .failed(HeadFault("The head is larger than \(limit) bytes."))
+            return .failed(
+                HeadFault(
+                    "The head is larger than \(limit) bytes; raise maximumHeadBytes if that is expected."
+                ))
         }
         buffer.append(contentsOf: line)
         guard phase == .head, Self.isBlank(line) else { return .more }

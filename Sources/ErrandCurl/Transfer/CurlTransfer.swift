@@ -45,6 +45,9 @@
             self.mailbox = mailbox
         }
 
+        /// The end has come.
+        func ended() { mailbox.ended() }
+
         func cancel() { raise(.cancel) }
 
         func resumeReceiving() { raise(.resume) }

@@ -49,7 +49,9 @@
         fileprivate func receive(line: UnsafeRawBufferPointer) -> Int {
             deadlines.active(at: loop.now)
             switch head.feed(line, cache: &loop.workbench.fields) {
-            case .more: return line.count
+            case .more:
+                if head.isWithinHTTP2 { noteUnfinishedHead() }
+                return line.count
             case .interim(let head):
                 guard !isCancelled, !state.isAborting else { return 0 }
                 receiver?.didReceive(informational: responseHead(head))
@@ -106,6 +108,7 @@
                 return Int(give(up: CurlFailure.headCutOff)) * Int(CURL_WRITEFUNC_ERROR)
             }
             if isRefused { noteRefusal() }
+            if headNudges > 0 { hasMoreBehindHead = true }
             deliverBody(bytes)
             return state.isAborting ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
         }

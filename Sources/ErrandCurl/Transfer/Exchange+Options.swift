@@ -19,6 +19,7 @@
                 waitsForSharing = false
                 specialOptions = nil
             }
+            try shareSessions(with: request.url.host)
             writeURL(request.url)
             try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
             try applyMethodAndBody(request)
@@ -62,6 +63,9 @@
             errand_set_long(handle, CURLOPT_BUFFERSIZE, 32 << 10)
             // Without it, giving up while a name is looked up would hold the loop until the resolver is done.
             try set(CURLOPT_QUICK_EXIT, 1)
+            // A reset keeps the share but not the number of sessions in it, so it is set again.
+            sessionShare = nil
+            if !self.loop.sessions.isEnabled { try set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
             if CurlLibrary.linked.hasHTTP2 {
                 try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
             }
@@ -69,9 +73,23 @@
                 // libcurl keeps the parsed bundle for all connections, but not while a directory is set.
                 try expect(errand_set_string(handle, CURLOPT_CAPATH, nil))
             }
+            if CurlLibrary.linked.hasSecureProxies {
+                try set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+                if CurlLibrary.linked.hasBundle {
+                    try expect(errand_set_string(handle, CURLOPT_PROXY_CAPATH, nil))
+                }
+            }
             if !CurlLibrary.linked.environmentNamesProxy {
                 try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
             }
+        }
+
+        /// Resumes, and leaves behind, TLS sessions where the other handles do.
+        private func shareSessions(with host: String?) throws(RequestError) {
+            let share = loop.sessions.share(for: host)
+            guard share != sessionShare else { return }
+            try expect(errand_set_pointer(handle, CURLOPT_SHARE, share))
+            sessionShare = share
         }
 
         /// Where it cannot be seen what a connection turns out to be, libcurl does the waiting; see ``StreamGate``.

@@ -35,10 +35,17 @@
                 try applyOverride(options.addressOverrides, url: request.url)
             }
             try applyProxy(options.proxy)
-            if let security = options.security { try applySecurity(security) }
+            let isTunnelled = request.url.scheme == "https"
+            if let security = options.security, isTunnelled || options.proxySecurity == nil {
+                try applySecurity(security)
+            }
+            if let security = options.proxySecurity {
+                try applyProxySecurity(security, isTunnelled: isTunnelled)
+            }
             // The next request is likely to want the same, unless it depends on the URL.
             let dependsOnURL =
                 !options.addressOverrides.isEmpty || options.security?.pins.isEmpty == false
+                || options.proxySecurity != nil
             if needsReset, !dependsOnURL { specialOptions = options }
         }
 

@@ -44,6 +44,8 @@
         @exclusivity(unchecked) var nextNudge = MonotonicTime.never
         @exclusivity(unchecked) var isAwaitingNudge = false
         @exclusivity(unchecked) var isRefused = false
+        @exclusivity(unchecked) var headNudges = 0
+        @exclusivity(unchecked) var hasMoreBehindHead = false
         @exclusivity(unchecked) var isHTTP2 = false
 
         // What the options work with; see Exchange+Options.swift.
@@ -55,6 +57,8 @@
         var needsReset = true
         /// The options that were set, where a request with the same ones may inherit them.
         var specialOptions: TransportOptions?
+        /// Where the handle's TLS sessions are kept.
+        var sessionShare: UnsafeMutableRawPointer?
         /// The handle keeps a buffer of an unusual size.
         var hasOwnBuffer = false
         /// Whether libcurl was told to wait for a connection that can be shared.
@@ -93,6 +97,8 @@
             nextNudge = .never
             isAwaitingNudge = false
             isRefused = false
+            headNudges = 0
+            hasMoreBehindHead = false
             takenUp = loop.now
             wasAttached = false
             errorText[0] = 0
@@ -246,6 +252,7 @@
             }
             upload = nil
             body.letGo()
+            transfer?.ended()
             transfer?.exchange = nil
             transfer?.receiver = nil
             transfer?.source = nil
@@ -278,12 +285,16 @@
             guard let handle else { return CurlFailure.unknown }
             var proxyAnswer = 0
             errand_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &proxyAnswer)
+            var proxyVerification = 0
+            errand_get_long(handle, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxyVerification)
             return CurlFailure.error(
                 result,
                 context: CurlFailure.Context(
                     text: String(cString: errorText), host: transfer?.request.url.host ?? "",
                     isConnected: sendings > 0, isHeadComplete: head.isComplete,
                     hasHeadBegun: head.hasBegun, proxyAnswer: proxyAnswer,
+                    proxyVerification: proxyVerification,
+                    proxy: transfer.flatMap { ProxyRoute($0.request.options.proxy) },
                     limits: transfer?.request.timeouts))
         }
 

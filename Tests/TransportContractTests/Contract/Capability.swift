@@ -8,7 +8,7 @@ enum Capability: String, CaseIterable, Sendable {
     case versionAndAddress, phaseTimings, connectionPause, streamsWithoutSpooling
     case http11OverTLS, http2Only, http2PriorKnowledge
     case ownAuthorities, pinnedKeys, clientCertificates, minimumTLSVersion, uncheckedCertificates
-    case proxyByName, noProxy, addressOverrides, addressFamily, unixSockets
+    case proxyByName, secureProxies, noProxy, addressOverrides, addressFamily, unixSockets
 
     /// The row's text.
     var summary: String {
@@ -38,6 +38,7 @@ enum Capability: String, CaseIterable, Sendable {
         case .minimumTLSVersion: "A lowest TLS version above 1.2"
         case .uncheckedCertificates: "`allowInvalidCertificates`, `validatesDomainName = false`"
         case .proxyByName: "A proxy by name"
+        case .secureProxies: "`https://` proxies, with authorities of their own"
         case .noProxy: "No proxy, whatever the environment says"
         case .addressOverrides: "Address overrides"
         case .addressFamily: "Choice of IPv4 or IPv6"
@@ -75,6 +76,7 @@ enum Capability: String, CaseIterable, Sendable {
         case .minimumTLSVersion: security.minimumVersion = .tls13
         case .uncheckedCertificates: security = .insecureForTests
         case .proxyByName: request.options.proxy = .url("http://127.0.0.1:1")
+        case .secureProxies: request.options.proxySecurity = .insecureForTests
         case .noProxy: request.options.proxy = .none
         case .addressOverrides:
             request.options.addressOverrides = ["example.com:80": ["127.0.0.1"]]

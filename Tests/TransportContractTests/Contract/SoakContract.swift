@@ -12,7 +12,7 @@ import Testing
 @Suite("Contract: endurance", .timeLimit(.minutes(2)))
 struct SoakContract {
     /// Rounds to warm up with, and rounds that must cost nothing.
-    private static let (warmUp, rounds) = (400, 2000)
+    private static let (warmUp, rounds) = (400, 10_000)
 
     /// What libraries keep of each request is known and small (`docs/transports.md`); a leaked buffer or
     /// connection is many times this.

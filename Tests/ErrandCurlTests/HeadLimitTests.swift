@@ -1,0 +1,54 @@
+import ErrandCore
+import ErrandCurl
+import Foundation
+import Testing
+
+/// Heads that are too large: for the request, or for libcurl, which has limits of its own.
+@Suite(.timeLimit(.minutes(1)))
+struct HeadLimitTests {
+    private func run(_ head: String, limit: Int) async throws -> RequestError? {
+        let server = try RawServer { connection in
+            while connection.readHead() != nil {
+                connection.write("HTTP/1.1 200 OK\r\n\(head)Content-Length: 2\r\n\r\nhi")
+            }
+        }
+        defer { server.stop() }
+        let record = try await CurlTransport().run(.get, server.url()) {
+            $0.options.maximumHeadBytes = limit
+        }
+        #expect(record.error != nil || record.body == Data("hi".utf8))
+        return record.error
+    }
+
+    private func line(_ length: Int) -> String {
+        "X-Long: \(String(repeating: "v", count: length - 10))\r\n"
+    }
+
+    @Test func requestsLimit() async throws {
+        #expect(try await run(line(60_000), limit: 61_000) == nil)
+        let error = try #require(try await run(line(60_000), limit: 59_000))
+        #expect(error.code == .badServerResponse)
+        #expect(error.message.contains("larger than 59000 bytes"))
+        #expect(error.message.contains("raise maximumHeadBytes"))
+    }
+
+    /// A line's limit is libcurl's, and no setting of a request's: the error says so.
+    @Test(arguments: [110_000, 1 << 20])
+    func linesBeyondLibcurl(length: Int) async throws {
+        #expect(try await run(line(100_000), limit: 8 << 20) == nil)
+        let error = try #require(try await run(line(length), limit: 8 << 20))
+        #expect(error.code == .badServerResponse, "\(error)")
+        #expect(error.message.contains("longer than libcurl takes, 100 KB"))
+        #expect(error.underlying is CurlError)
+    }
+
+    @Test func headsBeyondLibcurl() async throws {
+        let lines = String(repeating: line(1000), count: 290)
+        #expect(try await run(lines, limit: 8 << 20) == nil)
+        let more = String(repeating: line(1000), count: 400)
+        let error = try #require(try await run(more, limit: 8 << 20))
+        #expect(error.code == .badServerResponse, "\(error)")
+        #expect(error.message.contains("larger than libcurl takes, 300 KB"))
+        #expect(error.underlying is CurlError)
+    }
+}
