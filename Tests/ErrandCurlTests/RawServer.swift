@@ -63,6 +63,8 @@ final class RawServer: Sendable {
 final class RawConnection {
     /// The first is 1.
     let number: Int
+    /// How many answers went out by ``answer(_:)``.
+    private(set) var answered = 0
     private var descriptor: Int32
     private var pending: [UInt8] = []
 
@@ -89,6 +91,30 @@ final class RawConnection {
         let body = Array(pending.prefix(count))
         pending.removeFirst(body.count)
         return body
+    }
+
+    /// The body that a head announces.
+    func readBody(of head: String) -> [UInt8] {
+        for line in head.lowercased().split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("content-length:") {
+                return readBody(
+                    Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) ?? 0)
+            }
+            if line.hasPrefix("transfer-encoding:") { return readChunks() }
+        }
+        return []
+    }
+
+    /// Waits until the next request begins to come, and leaves it unread; false at the end of the connection.
+    func waitForBytes() -> Bool {
+        var byte: UInt8 = 0
+        return !pending.isEmpty || recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
+    }
+
+    /// Answers 200 with this text.
+    func answer(_ text: String) {
+        answered += 1
+        write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
     }
 
     /// A chunked body, decoded.
