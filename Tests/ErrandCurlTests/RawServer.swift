@@ -9,8 +9,38 @@ final class RawServer: Sendable {
     typealias Script = @Sendable (RawConnection) -> Void
 
     let port: Int
-    private let listener: Int32
+    private let listener: Listener
     private let counter = Mutex(0)
+
+    /// The listening socket: closed once, by the thread that accepts.
+    ///
+    /// Its number is given to the next socket at once: whoever went on to use it would get that one's connections.
+    private final class Listener: Sendable {
+        private let descriptor: Int32
+        private let isOpen = Mutex(true)
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+        /// The next connection; `nil` when there will be none.
+        func next() -> Int32? {
+            while true {
+                let peer = accept(descriptor, nil, nil)
+                if peer >= 0 { return peer }
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                isOpen.withLock { isOpen in
+                    isOpen = false
+                    Glibc.close(descriptor)
+                }
+                return nil
+            }
+        }
+
+        func stop() {
+            isOpen.withLock { isOpen in
+                if isOpen { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            }
+        }
+    }
 
     /// Listens on a free port of 127.0.0.1.
     init(_ script: @escaping Script) throws {
@@ -26,12 +56,11 @@ final class RawServer: Sendable {
             }
         }
         guard descriptor >= 0, bound else { throw POSIXError(.EADDRNOTAVAIL) }
-        listener = descriptor
+        let listener = Listener(descriptor)
+        self.listener = listener
         port = Int(UInt16(bigEndian: address.sin_port))
         let thread = Thread { [weak self] in
-            while true {
-                let peer = accept(descriptor, nil, nil)
-                if peer < 0 { return }
+            while let peer = listener.next() {
                 let number = self?.counter.withLock { count in
                     count += 1
                     return count
@@ -51,10 +80,7 @@ final class RawServer: Sendable {
     /// How many connections were accepted.
     var connections: Int { counter.withLock { $0 } }
 
-    func stop() {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    func stop() { listener.stop() }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 }
