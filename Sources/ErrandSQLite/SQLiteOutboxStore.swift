@@ -5,8 +5,9 @@ import Synchronization
 /// The entries of an ``Outbox`` in a SQLite database, written through to the disk before they count.
 ///
 /// A file that is damaged or belongs to something else is an error and stays as it is: what it holds was promised to be
-/// delivered. The file is readable for its owner only; bodies are in it as they will be sent.
-public final class SQLiteOutboxStore: OutboxStore {
+/// delivered. The file is readable for its owner only; bodies are in it as they will be sent. Several outboxes may use one
+/// file at once, also in different processes; each entry is sent by one of them.
+public final class SQLiteOutboxStore: SharedOutboxStore {
     /// Where the database is.
     public let path: String
 
@@ -15,8 +16,6 @@ public final class SQLiteOutboxStore: OutboxStore {
     }
 
     private let state = Mutex(State())
-    /// "ERRO": says that a file is an outbox.
-    private static let applicationID: Int64 = 0x4552_524f
 
     /// Makes a store in a file that need not exist yet; nothing is opened before the first use.
     public init(path: String) { self.path = URL(fileURLWithPath: path).path }
@@ -28,10 +27,13 @@ public final class SQLiteOutboxStore: OutboxStore {
         let data = try encoded(entry)
         let sequence = try await perform { (connection) throws(SQLiteFailure) -> Int64 in
             let insert = try connection.prepare(
-                "INSERT INTO outbox (id, entry) VALUES (?, ?) RETURNING sequence")
+                "INSERT INTO outbox (id, entry, lane, aside) VALUES (?, ?, ?, ?) RETURNING sequence"
+            )
             defer { insert.reset() }
             insert.bind(entry.id.uuidString, at: 1)
             insert.bind(data, at: 2)
+            insert.bind(entry.lane, at: 3)
+            insert.bind(Int64(entry.isSetAside ? 1 : 0), at: 4)
             let number = try insert.step() ? insert.integer(0) : 0
             // To its end: only then is it committed.
             while try insert.step() {}
@@ -48,9 +50,12 @@ public final class SQLiteOutboxStore: OutboxStore {
     public func update(_ entry: OutboxEntry) async throws(RequestError) {
         let data = try encoded(entry)
         try await perform { (connection) throws(SQLiteFailure) in
-            let update = try connection.prepare("UPDATE outbox SET entry = ? WHERE id = ?")
+            let update = try connection.prepare(
+                "UPDATE outbox SET entry = ?, lane = ?, aside = ? WHERE id = ?")
             update.bind(data, at: 1)
-            update.bind(entry.id.uuidString, at: 2)
+            update.bind(entry.lane, at: 2)
+            update.bind(Int64(entry.isSetAside ? 1 : 0), at: 3)
+            update.bind(entry.id.uuidString, at: 4)
             try update.run()
         }
     }
@@ -70,9 +75,17 @@ public final class SQLiteOutboxStore: OutboxStore {
     ///
     /// - Throws: ``RequestError/Code/storeFailed``, also when an entry cannot be read.
     public func entries() async throws(RequestError) -> [OutboxEntry] {
+        try await entries(after: .min)
+    }
+
+    /// The entries behind a sequence, in order.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``, also when an entry cannot be read.
+    public func entries(after sequence: Int64) async throws(RequestError) -> [OutboxEntry] {
         let rows = try await perform { (connection) throws(SQLiteFailure) -> [(Int64, Data)] in
             let select = try connection.prepare(
-                "SELECT sequence, entry FROM outbox ORDER BY sequence")
+                "SELECT sequence, entry FROM outbox WHERE sequence > ? ORDER BY sequence")
+            select.bind(sequence, at: 1)
             var rows: [(Int64, Data)] = []
             while try select.step() {
                 let bytes = select.bytes(1).map { Data($0) } ?? Data()
@@ -91,6 +104,26 @@ public final class SQLiteOutboxStore: OutboxStore {
             }
         }
         return entries
+    }
+
+    /// Takes a lease where that may be, in one transaction.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func claim(
+        _ id: UUID, lease: OutboxLease
+    ) async throws(RequestError) -> OutboxClaim {
+        try await perform { (connection) throws(SQLiteFailure) in
+            try OutboxTable(connection).claim(id, lease: lease)
+        }
+    }
+
+    /// Gives a lease back.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func release(_ id: UUID, by owner: UUID) async throws(RequestError) {
+        try await perform { (connection) throws(SQLiteFailure) in
+            try OutboxTable(connection).release(id, by: owner)
+        }
     }
 
     private func encoded(_ entry: OutboxEntry) throws(RequestError) -> String {
@@ -145,22 +178,7 @@ public final class SQLiteOutboxStore: OutboxStore {
             PRAGMA trusted_schema = OFF;
             PRAGMA secure_delete = ON;
             """)
-        try connection.transaction { () throws(SQLiteFailure) in
-            let id = try connection.integer("PRAGMA application_id")
-            if id == applicationID { return }
-            guard id == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
-                throw .foreign("it is a database of something else")
-            }
-            // AUTOINCREMENT: a number is never given twice, so the order holds across removals.
-            try connection.execute(
-                """
-                CREATE TABLE outbox (
-                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
-                    entry TEXT NOT NULL
-                );
-                PRAGMA application_id = \(applicationID);
-                """)
-        }
+        try OutboxTable(connection).prepare()
         state.connection = connection
         return connection
     }

@@ -9,9 +9,38 @@ final class RawServer: Sendable {
     typealias Script = @Sendable (RawConnection) -> Void
 
     let port: Int
-    private let listener: Int32
+    private let listener: Listener
     private let counter = Mutex(0)
-    private let isStopped = Mutex(false)
+
+    /// The listening socket: closed once, by the thread that accepts.
+    ///
+    /// Its number is given to the next socket at once: whoever went on to use it would get that one's connections.
+    private final class Listener: Sendable {
+        private let descriptor: Int32
+        private let isOpen = Mutex(true)
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+        /// The next connection; `nil` when there will be none.
+        func next() -> Int32? {
+            while true {
+                let peer = accept(descriptor, nil, nil)
+                if peer >= 0 { return peer }
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                isOpen.withLock { isOpen in
+                    isOpen = false
+                    Glibc.close(descriptor)
+                }
+                return nil
+            }
+        }
+
+        func stop() {
+            isOpen.withLock { isOpen in
+                if isOpen { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            }
+        }
+    }
 
     /// Listens on a free port of 127.0.0.1.
     init(_ script: @escaping Script) throws {
@@ -27,16 +56,11 @@ final class RawServer: Sendable {
             }
         }
         guard descriptor >= 0, bound else { throw POSIXError(.EADDRNOTAVAIL) }
-        listener = descriptor
+        let listener = Listener(descriptor)
+        self.listener = listener
         port = Int(UInt16(bigEndian: address.sin_port))
         let thread = Thread { [weak self] in
-            while true {
-                let peer = accept(descriptor, nil, nil)
-                if peer < 0 {
-                    // Here, and nowhere else: the number may come again, and this thread would take another's callers.
-                    close(descriptor)
-                    return
-                }
+            while let peer = listener.next() {
                 let number = self?.counter.withLock { count in
                     count += 1
                     return count
@@ -56,13 +80,7 @@ final class RawServer: Sendable {
     /// How many connections were accepted.
     var connections: Int { counter.withLock { $0 } }
 
-    func stop() {
-        let isFirst = isStopped.withLock { isStopped in
-            defer { isStopped = true }
-            return !isStopped
-        }
-        if isFirst { shutdown(listener, Int32(SHUT_RDWR)) }
-    }
+    func stop() { listener.stop() }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 }
@@ -71,6 +89,8 @@ final class RawServer: Sendable {
 final class RawConnection {
     /// The first is 1.
     let number: Int
+    /// How many answers went out by ``answer(_:)``.
+    private(set) var answered = 0
     private var descriptor: Int32
     private var pending: [UInt8] = []
 
@@ -97,6 +117,30 @@ final class RawConnection {
         let body = Array(pending.prefix(count))
         pending.removeFirst(body.count)
         return body
+    }
+
+    /// The body that a head announces.
+    func readBody(of head: String) -> [UInt8] {
+        for line in head.lowercased().split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("content-length:") {
+                return readBody(
+                    Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) ?? 0)
+            }
+            if line.hasPrefix("transfer-encoding:") { return readChunks() }
+        }
+        return []
+    }
+
+    /// Waits until the next request begins to come, and leaves it unread; false at the end of the connection.
+    func waitForBytes() -> Bool {
+        var byte: UInt8 = 0
+        return !pending.isEmpty || recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
+    }
+
+    /// Answers 200 with this text.
+    func answer(_ text: String) {
+        answered += 1
+        write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
     }
 
     /// A chunked body, decoded.

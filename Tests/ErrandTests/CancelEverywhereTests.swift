@@ -188,6 +188,8 @@ import Testing
             case .shutDown: await world.agent.shutdown(draining: false)
             }
             await world.agent.shutdown()
+            // A renewal goes on for others when nobody here waits for it any more.
+            gate.open()
         }
     }
 

@@ -37,10 +37,12 @@ import Testing
     }
 
     @Test func ofACancellationBeforeAnythingRan() async {
+        // In most runs nothing is sent; on a busy machine the request may be quicker, and ends as well.
         let world = World()
+        world.transport.on(.get, "/never", .silence)
         let lines = await run(world.with(Noted("never", log: Log()))) { $0.cancel() }
         #expect(lines.filter { $0 != "willCancel accessory" } == failure)
-        #expect(world.transport.requests.isEmpty)
+        #expect(world.transport.inFlight == 0)
     }
 
     @Test func ofACacheHitIsTheSame() async {

@@ -68,6 +68,8 @@ final class CachedUser: JSONRequest<User> {
         }
         let agent = world.agent
         let tokens = TokenBox()
+        // The agent holds the closure below, and that the agent.
+        defer { agent.configuration.authenticators = [] }
         agent.configuration.authenticators = [
             HostAuthenticator(
                 "*.example.com",

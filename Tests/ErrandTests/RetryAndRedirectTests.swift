@@ -55,6 +55,35 @@ final class Posting: BaseRequest {
         #expect(hops[1].body == nil)
     }
 
+    @Test(
+        arguments: [
+            ("start", "/middle", "/end", nil), ("start#own", "/middle", "/end", "own"),
+            ("start#own", "/middle#there", "/end", "there"),
+            ("start#own", "/middle#there", "/end#last", "last"),
+        ] as [(String, String, String, String?)])
+    func fragmentsAreInheritedAndNeverSent(
+        url: String, first: String, second: String, expected: String?
+    ) async throws {
+        let world = World()
+        world.transport.answer { request in
+            let location =
+                switch request.url.path {
+                case "/start": first
+                case "/middle": second
+                default: ""
+                }
+            return location.isEmpty
+                ? .json("{}") : ScriptedAnswer(status: .found, headers: [.location: location])
+        }
+        for _ in 0..<2 {
+            let response = try await world.with(Plain(url)).send()
+            #expect(response.url.fragment == expected)
+            #expect(response.url.path == "/end")
+        }
+        #expect(world.transport.requests.count == 6)
+        #expect(world.transport.requests.allSatisfy { $0.url.fragment == nil })
+    }
+
     @Test func aCircleOfRedirectsEnds() async throws {
         let world = World()
         world.transport.on(

@@ -139,6 +139,35 @@ import Testing
         #expect(try await second.response().status == 200)
     }
 
+    @Test func aTagHasARateOfItsOwnWhateverTheHost() async throws {
+        let world = World { $0.tagRateLimits = [7: RateLimit(requests: 1, per: .seconds(10))] }
+        world.transport.on(nil, nil, .json("{}"))
+        func tagged(_ host: String, _ tag: Int = 7) -> RequestDescription {
+            var description = Plain("https://\(host).example/x").describe()
+            description.tag = tag
+            return description
+        }
+        _ = try await world.agent.start(tagged("a")).response()
+        let second = world.agent.start(tagged("b"))
+        try await world.clock.untilSleeping()
+        _ = try await world.agent.start(tagged("b", 8)).response()
+        #expect(world.transport.requests.count == 2)
+        // Who gives up gives its turn back.
+        second.cancel()
+        _ = await second.outcome()
+        let third = world.agent.start(tagged("c"))
+        try await world.clock.untilSleeping()
+        world.clock.advance(by: .milliseconds(9999))
+        #expect(world.transport.requests.count == 2)
+        world.clock.advance(by: .milliseconds(1))
+        #expect(try await third.response().status == 200)
+        world.agent.configuration.tagRateLimits = [7: RateLimit(requests: 0, per: .seconds(1))]
+        let error = await #expect(throws: RequestError.self) {
+            try await world.agent.start(tagged("d")).response()
+        }
+        #expect(error?.code == .invalidConfiguration)
+    }
+
     @Test func cancellingDuringThePauseGivesNoPlaceAway() async throws {
         let world = World {
             $0.limits.total = 1

@@ -72,6 +72,8 @@ struct ReadmeSamplesTests {
             try await profile.errors()
             #expect(profile.title == "$['userId']")
         }
+        // Nothing stays in the memory of an agent that lives as long as the process.
+        try await RequestAgent.shared.store?.removeAll(where: nil)
     }
 
     @Test func agentsOfTheSampleDiffer() async {

@@ -15,9 +15,12 @@ extension StoredResponse {
         if headers.contains(where: { passing.contains($0.name) }) {
             headers = HTTPFields(headers.filter { !passing.contains($0.name) })
         }
+        // A fragment is the asker's: another one gets the same entry with another.
+        var url = response.url
+        url.fragment = nil
         self.init(
             status: response.status.code, headers: headers, body: body,
-            url: response.url.string, storedAt: storedAt, cacheVersion: rules.cacheVersion,
+            url: url.string, storedAt: storedAt, cacheVersion: rules.cacheVersion,
             appVersion: rules.appVersion, identity: rules.identity, tag: tag)
     }
 

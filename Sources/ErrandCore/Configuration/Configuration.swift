@@ -84,6 +84,10 @@ public struct Configuration: Sendable {
     public var rateLimit: RateLimit?
     /// How often requests go to these hosts, in place of ``rateLimit``.
     public var hostRateLimits: [String: RateLimit] = [:]
+    /// How often requests with these tags go, to whatever host, beside the limits of the hosts (default none).
+    ///
+    /// Each attempt counts, and each hop of a redirect.
+    public var tagRateLimits: [Int: RateLimit] = [:]
     /// Whether hosts are left in peace as 429, `Retry-After` and the `RateLimit` headers ask, and are asked no more
     /// often than `RateLimit-Policy` allows where ``rateLimit`` and ``hostRateLimits`` say nothing (default false).
     ///

@@ -14,15 +14,27 @@ import Synchronization
 /// the server refuses for good, or too often, is set aside with its reason and blocks nobody. Headers that hold secrets
 /// are not written to the store: let the agent's authenticators put credentials on at each attempt.
 public final class Outbox: Sendable {
-    private struct State {
+    struct State {
         var queue = OutboxQueue()
         var isRunning = false
-        /// What ``start()`` found in the store: an ``add(_:)`` on its way does not take it up again.
+        /// How many calls of ``add(_:)`` are writing.
+        var writers = 0
+        /// What was found in the store meanwhile: those do not take it up again.
         var found: Set<UUID> = []
+        /// The last sequence that was read.
+        var lastRead: Int64 = 0
         var tasks: [UUID: Task<Void, Never>] = [:]
         var timer: (at: Duration, task: Task<Void, Never>)?
-        var watch: Task<Void, Never>?
+        /// Watch the network, and what others do to the store.
+        var watches: [Task<Void, Never>] = []
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
+
+        /// Takes up what was read from the store.
+        mutating func take(_ entries: [OutboxEntry]) {
+            _ = queue.merge(entries, except: Set(tasks.keys))
+            if writers > 0 { found.formUnion(entries.map(\.id)) }
+            lastRead = entries.reduce(lastRead) { max($0, $1.sequence) }
+        }
     }
 
     /// Who carries the requests.
@@ -32,7 +44,9 @@ public final class Outbox: Sendable {
     /// How it goes about them.
     public let policy: OutboxPolicy
 
-    private let state = Mutex(State())
+    let state = Mutex(State())
+    /// Names this outbox to others that use the same store.
+    let owner = UUID()
 
     /// Makes an outbox; nothing is read or sent before ``start()``.
     public init(agent: RequestAgent, store: any OutboxStore, policy: OutboxPolicy = OutboxPolicy())
@@ -43,14 +57,15 @@ public final class Outbox: Sendable {
     }
 
     deinit {
-        let (tasks, watch) = state.withLock { state in
-            (state.tasks.values + [state.timer?.task].compactMap(\.self), state.watch)
+        let tasks = state.withLock { state in
+            state.tasks.values + state.watches + [state.timer?.task].compactMap(\.self)
         }
-        watch?.cancel()
         for task in tasks { task.cancel() }
     }
 
     /// All entries in order, those that were set aside included.
+    ///
+    /// What another outbox has delivered since stays in the list until its turn comes here.
     public var entries: [OutboxEntry] { state.withLock { $0.queue.entries } }
 
     /// Reads what an earlier process left and begins to send; does nothing while it runs.
@@ -63,14 +78,12 @@ public final class Outbox: Sendable {
             state.isRunning = true
             state.queue.wake()
             let known = Set(state.queue.entries.map(\.id))
-            for entry in left where !known.contains(entry.id) {
-                state.queue.add(entry)
-                state.found.insert(entry.id)
-            }
+            state.take(left.filter { !known.contains($0.id) })
             return true
         }
         guard isNew else { return }
         watchTheNetwork()
+        watchOthers()
         pump()
     }
 
@@ -78,9 +91,9 @@ public final class Outbox: Sendable {
     public func stop() async {
         let tasks = state.withLock { state in
             state.isRunning = false
-            state.watch?.cancel()
+            for watch in state.watches { watch.cancel() }
             state.timer?.task.cancel()
-            (state.watch, state.timer) = (nil, nil)
+            (state.watches, state.timer) = ([], nil)
             return Array(state.tasks.values)
         }
         for task in tasks { task.cancel() }
@@ -98,11 +111,17 @@ public final class Outbox: Sendable {
     ///   own, or ``RequestError/Code/storeFailed``; then it is not kept.
     @discardableResult
     public func add(_ description: RequestDescription) async throws(RequestError) -> UUID {
-        let entry = try await store.append(
-            try await OutboxBuilder(configuration: agent.configuration, transport: agent.transport)
-                .entry(
-                    for: description, at: agent.clock.now,
-                    maximumBodyBytes: policy.maximumBodyBytes))
+        let new = try await OutboxBuilder(
+            configuration: agent.configuration, transport: agent.transport
+        ).entry(for: description, at: agent.clock.now, maximumBodyBytes: policy.maximumBodyBytes)
+        state.withLock { $0.writers += 1 }
+        defer {
+            state.withLock { state in
+                state.writers -= 1
+                if state.writers == 0 { state.found = [] }
+            }
+        }
+        let entry = try await store.append(new)
         state.withLock { state in
             if state.found.remove(entry.id) == nil { state.queue.add(entry) }
         }
@@ -112,10 +131,12 @@ public final class Outbox: Sendable {
 
     /// Sends an entry again that was set aside, in its old place.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``.
+    /// - Throws: ``RequestError/Code/storeFailed``; then it stays set aside.
     public func retry(_ id: UUID) async throws(RequestError) {
-        guard let entry = state.withLock({ $0.queue.retry(id) }) else { return }
+        guard let entry = state.withLock({ $0.queue.retried(id) }) else { return }
+        // First the store: another outbox, and a claim, believe what is there.
         try await store.update(entry)
+        _ = state.withLock { $0.queue.retry(id) }
         pump()
     }
 
@@ -145,81 +166,5 @@ public final class Outbox: Sendable {
             }
             if isIdle { continuation.resume() }
         }
-    }
-
-    /// Sends whatever may go by now, and sets the alarm for the rest.
-    private func pump() {
-        let clock = agent.clock
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            if state.isRunning {
-                while let entry = state.queue.next(now: clock.uptime) {
-                    state.tasks[entry.id] = Task { [weak self] in await self?.send(entry) }
-                }
-                setAlarm(&state)
-            }
-            guard state.queue.waiting == 0, state.tasks.isEmpty else { return [] }
-            defer { state.idleWaiters = [] }
-            return state.idleWaiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    private func setAlarm(_ state: inout State) {
-        guard let at = state.queue.wakesAt else {
-            state.timer?.task.cancel()
-            state.timer = nil
-            return
-        }
-        guard state.timer?.at != at else { return }
-        state.timer?.task.cancel()
-        let clock = agent.clock
-        let task = Task { [weak self] in
-            guard (try? await clock.sleep(for: at - clock.uptime)) != nil else { return }
-            self?.state.withLock { state in
-                if state.timer?.at == at { state.timer = nil }
-            }
-            self?.pump()
-        }
-        state.timer = (at, task)
-    }
-
-    private func send(_ entry: OutboxEntry) async {
-        let failure: RequestError?
-        do throws(RequestError) {
-            _ = try await agent.start(entry.description).response()
-            failure = nil
-        } catch {
-            failure = error
-        }
-        let verdict = OutboxVerdict.judge(
-            failure, acceptable: entry.acceptableStatusCodes, now: agent.clock.now)
-        let change = state.withLock { state in
-            state.queue.ended(
-                entry, verdict, reason: failure.map { "\($0.code): \($0.message)" }, policy: policy,
-                now: agent.clock.uptime)
-        }
-        // A store that fails now costs at most a second delivery, which the server knows by its key.
-        switch change {
-        case .nothing: break
-        case .remove: try? await store.remove(entry.id)
-        case .update(let changed): try? await store.update(changed)
-        }
-        state.withLock { $0.tasks[entry.id] = nil }
-        pump()
-    }
-
-    /// A network that comes back is an occasion to try.
-    private func watchTheNetwork() {
-        guard let reachability = agent.configuration.reachability else { return }
-        let changes = reachability.changes()
-        let task = Task { [weak self] in
-            var wasConnected = true
-            for await status in changes {
-                let isConnected = status.isConnected != false
-                if isConnected, !wasConnected { self?.wake() }
-                wasConnected = isConnected
-            }
-        }
-        state.withLock { $0.watch = task }
     }
 }

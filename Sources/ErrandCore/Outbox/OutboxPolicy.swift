@@ -13,17 +13,26 @@ public struct OutboxPolicy: Sendable, Hashable {
     public var maximumRefusals: Int
     /// The largest body that is kept, in bytes (default 16 MiB).
     public var maximumBodyBytes: Int
+    /// For how long nobody else sends what an outbox had under way when it died, where several share a store
+    /// (default 30 s, at least 1 s).
+    ///
+    /// An outbox renews its lease three times within it, and looks that often for what others have left.
+    public var lease: Duration
 
     /// Makes a policy; each parameter has the default its property names.
     public init(
         baseDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(300),
-        maximumRefusals: Int = 10, maximumBodyBytes: Int = 16 << 20
+        maximumRefusals: Int = 10, maximumBodyBytes: Int = 16 << 20, lease: Duration = .seconds(30)
     ) {
         self.baseDelay = baseDelay
         self.maximumDelay = maximumDelay
         self.maximumRefusals = maximumRefusals
         self.maximumBodyBytes = maximumBodyBytes
+        self.lease = lease
     }
+
+    /// The lease that counts.
+    var usedLease: Duration { max(lease, .seconds(1)) }
 
     /// The pause behind so many failures in a row.
     package func pause(after failures: Int, asked: Duration?) -> Duration {
@@ -44,6 +53,10 @@ package enum OutboxVerdict: Sendable, Equatable {
     case hopeless
     /// Somebody stopped the sending; nothing is known.
     case stopped
+    /// It was not sent, because another outbox is sending to its origin, or something else goes first.
+    case elsewhere(after: Duration)
+    /// Another outbox has delivered it, or removed it.
+    case gone
 
     /// - Parameter acceptable: The statuses that count as delivered.
     package static func judge(

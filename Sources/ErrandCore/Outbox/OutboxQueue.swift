@@ -12,6 +12,8 @@ package struct OutboxQueue: Sendable {
         /// How often in a row the lane failed.
         var failures = 0
         var blockedUntil: Duration?
+        /// What it is blocked by is another outbox.
+        var isElsewhere = false
     }
 
     /// What has to be done to the store.
@@ -49,6 +51,31 @@ package struct OutboxQueue: Sendable {
         lanes[entry.lane] = lane
     }
 
+    /// Takes up what another outbox has done to the store; returns whether anything is to be sent in another order.
+    ///
+    /// What is missing is not forgotten: it may be on its way into the store.
+    ///
+    /// - Parameter busy: What stays as it is: it is under way, or its change is being written.
+    package mutating func merge(_ stored: [OutboxEntry], except busy: Set<UUID> = []) -> Bool {
+        var hasChanged = false
+        for entry in stored where !busy.contains(entry.id) {
+            let place = lanes[entry.lane]?.entries.firstIndex { $0.id == entry.id }
+            if place == nil, entry.isSetAside {
+                setAside[entry.id] = entry
+                continue
+            }
+            if let place, !entry.isSetAside {
+                lanes[entry.lane]?.entries[place] = entry
+                continue
+            }
+            remove(entry.id)
+            add(entry)
+            if lanes[entry.lane]?.isElsewhere == true { lanes[entry.lane]?.blockedUntil = nil }
+            hasChanged = true
+        }
+        return hasChanged
+    }
+
     /// The next entry to send, marked as under way; the caller asks until there is none.
     package mutating func next(now: Duration) -> OutboxEntry? {
         let ready = lanes.filter { _, lane in
@@ -74,7 +101,7 @@ package struct OutboxQueue: Sendable {
         now: Duration
     ) -> Change {
         guard var lane = lanes[entry.lane], lane.isUnderWay else { return .nothing }
-        lane.isUnderWay = false
+        (lane.isUnderWay, lane.isElsewhere) = (false, false)
         defer { keep(lane, entry.lane) }
         // It may have been removed while it was under way.
         let isThere = lane.entries.first?.id == entry.id
@@ -89,6 +116,13 @@ package struct OutboxQueue: Sendable {
             // Whoever stops all requests, or shuts the agent down, is not answered with the same one at once.
             lane.failures += 1
             lane.blockedUntil = now + policy.pause(after: lane.failures, asked: nil)
+            return .nothing
+        case .elsewhere(let pause):
+            lane.blockedUntil = now + pause
+            lane.isElsewhere = true
+            return .nothing
+        case .gone:
+            if isThere { lane.entries.removeFirst() }
             return .nothing
         case .unreachable:
             lane.failures += 1
@@ -131,11 +165,19 @@ package struct OutboxQueue: Sendable {
         }
     }
 
-    /// Puts an entry that was set aside back where it belongs; returns it as the store should have it.
-    package mutating func retry(_ id: UUID) -> OutboxEntry? {
-        guard var entry = setAside.removeValue(forKey: id) else { return nil }
+    /// An entry that was set aside as it will be when it is put back.
+    package func retried(_ id: UUID) -> OutboxEntry? {
+        guard var entry = setAside[id] else { return nil }
         entry.isSetAside = false
         entry.refusals = 0
+        return entry
+    }
+
+    /// Puts an entry that was set aside back where it belongs; returns it as the store should have it.
+    @discardableResult
+    package mutating func retry(_ id: UUID) -> OutboxEntry? {
+        guard let entry = retried(id) else { return nil }
+        setAside[id] = nil
         add(entry)
         return entry
     }

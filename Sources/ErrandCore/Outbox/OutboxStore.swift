@@ -3,7 +3,8 @@ import Synchronization
 
 /// Where an ``Outbox`` keeps its entries.
 ///
-/// What returned without an error is there after the death of the process. One outbox at a time uses a store.
+/// What returned without an error is there after the death of the process. One outbox at a time uses a store, unless it is
+/// a ``SharedOutboxStore``.
 public protocol OutboxStore: Sendable {
     /// Adds an entry behind all others.
     ///
@@ -20,7 +21,26 @@ public protocol OutboxStore: Sendable {
     func entries() async throws(RequestError) -> [OutboxEntry]
 }
 
-/// Entries in memory: for tests, and for what need not outlive the process.
+/// A store that several outboxes use at once, also in different processes: each entry is sent by the one that has its lease.
+///
+/// For example a table that an app and its extension share. ``OutboxClaim/decide(_:lease:among:)`` is what to do within the
+/// transaction of a claim.
+public protocol SharedOutboxStore: OutboxStore {
+    /// Asks for the right to send an entry, or to go on with that, and writes it down where it is granted: both or neither.
+    ///
+    /// - Parameters:
+    ///   - id: The entry.
+    ///   - lease: By whom, from now, until when.
+    func claim(_ id: UUID, lease: OutboxLease) async throws(RequestError) -> OutboxClaim
+
+    /// Gives a lease back before it lapses; nothing happens where the owner has none.
+    func release(_ id: UUID, by owner: UUID) async throws(RequestError)
+
+    /// The entries behind a sequence, in order.
+    func entries(after sequence: Int64) async throws(RequestError) -> [OutboxEntry]
+}
+
+/// Entries in memory, for one outbox: for tests, and for what need not outlive the process.
 public final class MemoryOutboxStore: OutboxStore {
     private struct State {
         var entries: [UUID: OutboxEntry] = [:]

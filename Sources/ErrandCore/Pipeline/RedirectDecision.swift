@@ -52,6 +52,17 @@ package enum RedirectDecision: Sendable {
         return .follow(next)
     }
 
+    /// The fragment of where a redirect leads: its own, else that of the address before it (RFC 9110 §10.2.2).
+    ///
+    /// It is nobody's business on the wire; requests have none.
+    package static func fragment(after response: Response, inheriting inherited: String?) -> String?
+    {
+        guard let location = response.headers[values: .location].first,
+            let target = try? URI(parsing: location)
+        else { return inherited }
+        return target.fragment ?? inherited
+    }
+
     /// 303 turns everything but HEAD into GET; 301 and 302 turn POST into GET; 307 and 308 keep all.
     private static func rewriteMethod(of request: inout TransportRequest, status: Int) {
         let becomesGet =

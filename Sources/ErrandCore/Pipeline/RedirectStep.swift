@@ -17,6 +17,7 @@ package struct RedirectStep: Step {
         var response = first
         var visited: [URI] = []
         var timings: [AttemptTimings] = []
+        var fragment = Self.ownFragment(of: exchange.description)
         while response.status.kind == .redirection {
             timings += response.timings
             response.timings = timings
@@ -24,11 +25,20 @@ package struct RedirectStep: Step {
             guard let hop = try Self.hop(response, exchange, visited, policy) else {
                 return response
             }
+            fragment = RedirectDecision.fragment(after: response, inheriting: fragment)
             exchange = hop
             response = try await next(exchange)
+            if let fragment { response.url.fragment = fragment }
         }
         response.timings = timings + response.timings
         return response
+    }
+
+    /// What the endpoint wrote behind `#`: the request for the wire has lost it.
+    private static func ownFragment(of description: RequestDescription) -> String? {
+        let url = description.customRequest?.url ?? description.url
+        guard url.utf8.contains(UInt8(ascii: "#")) else { return nil }
+        return (try? URI(parsing: url))?.fragment
     }
 
     /// The exchange that follows; `nil` when the answer is to be delivered.

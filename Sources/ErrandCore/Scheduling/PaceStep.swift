@@ -1,4 +1,4 @@
-/// Keeps attempts apart as the host's rate limit wants it, and learns from its answers.
+/// Keeps attempts apart as the rate limits of host and tag want it, and learns from its answers.
 package struct PaceStep: Step {
     let pacer: Pacer
 
@@ -6,21 +6,28 @@ package struct PaceStep: Step {
         let configuration = exchange.context.sharedConfiguration
         return configuration.value.rateLimit != nil || configuration.value.learnsRateLimits
             || !configuration.value.hostRateLimits.isEmpty
+            || !configuration.value.tagRateLimits.isEmpty
     }
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = exchange.configuration
         let host = exchange.request.url.host ?? ""
         let limit = configuration.hostRateLimits[host] ?? configuration.rateLimit
-        if let limit, !limit.isSensible {
+        let tagLimit = configuration.tagRateLimits[exchange.description.tag]
+        for limit in [limit, tagLimit].compactMap(\.self) where !limit.isSensible {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,
                 "A rate limit needs at least 1 request, a burst of at least 1 and a period above zero."
             )
         }
-        let delay = pacer.reserve(host, limit: limit, now: exchange.context.clock.uptime)
+        var turns = [Pacer.Turn(name: host, limit: limit)]
+        if let tagLimit {
+            turns.append(
+                Pacer.Turn(name: Pacer.name(of: exchange.description.tag), limit: tagLimit))
+        }
+        let delay = pacer.reserve(turns, now: exchange.context.clock.uptime)
         try await exchange.pausing(delay > .zero) { () throws(RequestError) in
-            try await pacer.wait(host, delay, exchange)
+            try await pacer.wait(for: turns, delay, exchange)
         }
         guard configuration.learnsRateLimits else { return try await next(exchange) }
         do {

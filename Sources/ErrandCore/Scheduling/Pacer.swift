@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The pace of every host that was asked of late.
+/// The pace of every host that was asked of late, and of every tag with a limit.
 package final class Pacer: Sendable {
     private let paces = Mutex(HostTable<Pace>())
 
@@ -9,14 +9,30 @@ package final class Pacer: Sendable {
     /// How many hosts are remembered.
     package var count: Int { paces.withLock { $0.count } }
 
-    /// Takes a turn; returns how long to wait for it.
-    func reserve(_ host: String, limit: RateLimit?, now: Duration) -> Duration {
-        change(host, now) { $0.reserve(limit, now: now) }
+    /// What a request has to wait for: a host, or a tag.
+    struct Turn {
+        var name: String
+        var limit: RateLimit?
     }
 
-    /// Waits for the turn that was taken; who is cancelled gives it back.
+    /// What a tag is called among the hosts; no host has a space in it.
+    static func name(of tag: Int) -> String { "tag \(tag)" }
+
+    /// Takes a turn; returns how long to wait for it.
+    func reserve(_ host: String, limit: RateLimit?, now: Duration) -> Duration {
+        reserve([Turn(name: host, limit: limit)], now: now)
+    }
+
+    /// Takes its turn with each; returns how long to wait for all of them.
+    func reserve(_ turns: [Turn], now: Duration) -> Duration {
+        turns.reduce(.zero) { delay, turn in
+            max(delay, change(turn.name, now) { $0.reserve(turn.limit, now: now) })
+        }
+    }
+
+    /// Waits for the turns that were taken; who is cancelled gives them back.
     func wait(
-        _ host: String, _ reserved: Duration, _ exchange: Exchange
+        for turns: [Turn], _ reserved: Duration, _ exchange: Exchange
     ) async throws(RequestError) {
         guard reserved > .zero else { return }
         let clock = exchange.context.clock
@@ -27,10 +43,13 @@ package final class Pacer: Sendable {
             do {
                 try await exchange.sleep(for: delay)
             } catch {
-                change(host, clock.uptime) { $0.cancel() }
+                for turn in turns { change(turn.name, clock.uptime) { $0.cancel() } }
                 throw .cancelled
             }
-            delay = paces.withLock { $0.value(for: host)?.pause(now: clock.uptime) ?? .zero }
+            delay = paces.withLock { paces in
+                turns.map { paces.value(for: $0.name)?.pause(now: clock.uptime) ?? .zero }.max()
+                    ?? .zero
+            }
         }
     }
 

@@ -27,6 +27,9 @@ public struct Response: Sendable {
         }
     }
     /// The address that answered, after redirects.
+    ///
+    /// Behind a redirect it has the fragment of the `Location`, or else the one that was asked for; fragments are
+    /// never sent, and answers from the store have none.
     public var url: URI {
         get { shared.value.url }
         set { change { $0.url = newValue } }

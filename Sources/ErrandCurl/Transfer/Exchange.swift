@@ -149,8 +149,19 @@
         /// libcurl is done with the handle.
         func libcurlFinished(_ result: CURLcode) {
             loop.detach(self)
+            if beginsAgain(after: result) { return }
             if failure == nil, !isAnsweredEarly { failure = problem(after: result) }
             perform(state.finished(complete: failure == nil))
+        }
+
+        /// Counts anew for another connection; what was lost with the one before counts as waiting.
+        func restart(_ timeouts: Timeouts) {
+            isReceivingPaused = false
+            isSendingPaused = false
+            nextNudge = .never
+            takenUp = loop.now
+            deadlines = Deadlines(timeouts, startingAt: loop.now)
+            loop.expectSweep(by: deadlines.first)
         }
 
         /// A limit has run out.

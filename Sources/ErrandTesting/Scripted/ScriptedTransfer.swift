@@ -67,6 +67,8 @@ final class ScriptedTransfer: Transfer {
     private let answer: ScriptedAnswer
     private let receiver: Mutex<(any TransferReceiver)?>
     private let ended = Mutex<(@Sendable () -> Void)?>(nil)
+    /// Where it stands, while it does: the gate knows it, and it the gate.
+    private let standing = Mutex<(gate: Gate, token: Int)?>(nil)
 
     init(answer: ScriptedAnswer, request: TransportRequest, receiver: any TransferReceiver) {
         self.answer = answer
@@ -97,6 +99,7 @@ final class ScriptedTransfer: Transfer {
             switch machine.withLock({ $0.next() }) {
             case .wait: return
             case .end(let error):
+                leaveGate()
                 self.receiver.withLock { $0 = nil }
                 ended.withLock { $0 }?()
                 receiver.didEnd(
@@ -104,7 +107,9 @@ final class ScriptedTransfer: Transfer {
             case .perform(.hold(let gate)):
                 if gate.isOpen { continue }
                 // Held until the gate opens or the transfer ends: the receiver was promised an end.
-                gate.arrive { [self] in run() }
+                leaveGate()
+                let token = gate.arrive { [self] in run() }
+                standing.withLock { $0 = (gate, token) }
                 return
             case .perform(.informational(let head)): receiver.didReceive(informational: head)
             case .perform(.head(let head)): receiver.didReceive(head: head)
@@ -114,5 +119,10 @@ final class ScriptedTransfer: Transfer {
             case .perform(.fail): return
             }
         }
+    }
+
+    private func leaveGate() {
+        guard let (gate, token) = standing.withLock({ $0.take() }) else { return }
+        gate.leave(token)
     }
 }

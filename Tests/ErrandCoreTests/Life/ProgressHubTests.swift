@@ -119,7 +119,9 @@ import Testing
         let follower = ProgressHub()
         let seen = Mutex<[Int64]>([])
         hub.mirror(into: follower, id: 1)
-        follower.listen { _ in
+        // Held by the hub, a handler that held the hub would keep it for ever.
+        follower.listen { [weak hub, weak follower] _ in
+            guard let hub, let follower else { return }
             let both = follower.current.bytesReceived * 100 + hub.current.bytesReceived
             seen.withLock { $0.append(both) }
         }

@@ -175,4 +175,69 @@ import Testing
         let dropped = RequestError(.cancelled, stage: .validate, "")
         #expect(OutboxVerdict.judge(dropped, acceptable: 200..<300, now: Date()) == .delivered)
     }
+
+    @Test func anOriginThatAnotherOutboxServesIsAskedForAgainSoonAndCountsNoFailure() throws {
+        var queue = OutboxQueue()
+        let one = try entry(1)
+        queue.add(one)
+        _ = queue.next(now: .zero)
+        let change = queue.ended(
+            one, .elsewhere(after: .seconds(2)), reason: nil, policy: policy, now: .zero)
+        #expect(change == .nothing)
+        #expect(queue.wakesAt == .seconds(2))
+        let again = queue.next(now: .seconds(2))
+        #expect(again?.refusals == 0 && again?.lastFailure == nil)
+        _ = queue.ended(one, .unreachable, reason: "gone", policy: policy, now: .seconds(2))
+        #expect(queue.wakesAt == .seconds(3))
+    }
+
+    @Test func whatAnotherOutboxDeliveredIsForgotten() throws {
+        var queue = OutboxQueue()
+        let one = try entry(1)
+        queue.add(one)
+        queue.add(try entry(2))
+        _ = queue.next(now: .zero)
+        let change = queue.ended(one, .gone, reason: nil, policy: policy, now: .zero)
+        #expect(change == .nothing)
+        let next = queue.next(now: .zero)
+        #expect(next?.sequence == 2)
+    }
+
+    @Test func whatAnotherOutboxDidIsTakenUp() throws {
+        var queue = OutboxQueue()
+        var (one, two, three) = (try entry(1), try entry(2), try entry(3))
+        queue.add(two)
+        queue.add(three)
+        _ = queue.next(now: .zero)
+        _ = queue.ended(
+            two, .elsewhere(after: .seconds(9)), reason: nil, policy: policy, now: .zero)
+        // One that came before, one that was set aside, one with news.
+        two.isSetAside = true
+        three.refusals = 2
+        let hasChanged = queue.merge([one, two, three])
+        #expect(hasChanged)
+        #expect(queue.entries.map(\.sequence) == [1, 2, 3])
+        let first = queue.next(now: .zero)
+        #expect(first?.sequence == 1)
+        _ = queue.ended(one, .delivered, reason: nil, policy: policy, now: .zero)
+        let second = queue.next(now: .zero)
+        #expect(second?.sequence == 3 && second?.refusals == 2)
+        one.refusals = 0
+        two.isSetAside = false
+        let isBack = queue.merge([two])
+        #expect(isBack && queue.waiting == 2)
+    }
+
+    @Test func whatIsBusyIsLeftAloneAndPausesForAHostStay() throws {
+        var queue = OutboxQueue()
+        var one = try entry(1)
+        queue.add(one)
+        _ = queue.next(now: .zero)
+        _ = queue.ended(one, .unreachable, reason: "gone", policy: policy, now: .zero)
+        one.isSetAside = true
+        let hasChanged = queue.merge([one], except: [one.id])
+        #expect(!hasChanged && queue.waiting == 1)
+        let isNew = queue.merge([try entry(2)])
+        #expect(isNew && queue.wakesAt == .seconds(1))
+    }
 }

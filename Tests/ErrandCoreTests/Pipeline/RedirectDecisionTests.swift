@@ -50,6 +50,18 @@ import Testing
                 == "https://a.example/u")
     }
 
+    @Test(
+        arguments: [
+            ("/y", nil, nil), ("/y", "old", "old"), ("/y#new", "old", "new"), ("#new", nil, "new"),
+            ("/y#", "old", ""), (nil, "old", "old"),
+        ] as [(String?, String?, String?)])
+    func fragmentsAreInherited(location: String?, inherited: String?, expected: String?) {
+        var headers = HTTPFields()
+        headers[.location] = location
+        let response = Response(status: .init(code: 302), headers: headers, url: URI())
+        #expect(RedirectDecision.fragment(after: response, inheriting: inherited) == expected)
+    }
+
     @Test(arguments: ["file:///etc/passwd", "ftp://a.example/", "javascript:alert(1)", "http://"])
     func onlyHTTPIsFollowed(location: String) throws {
         #expect(failure(302, location, try request("https://a.example/")) == .unsafeRedirect)

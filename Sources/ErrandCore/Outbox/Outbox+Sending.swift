@@ -1,0 +1,87 @@
+import Foundation
+import Synchronization
+
+// What may go, goes; what came of it is written down.
+extension Outbox {
+    /// Sends whatever may go by now, and sets the alarm for the rest.
+    func pump() {
+        let clock = agent.clock
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            if state.isRunning {
+                while let entry = state.queue.next(now: clock.uptime) {
+                    state.tasks[entry.id] = Task { [weak self] in await self?.send(entry) }
+                }
+                setAlarm(&state)
+            }
+            guard state.queue.waiting == 0, state.tasks.isEmpty else { return [] }
+            defer { state.idleWaiters = [] }
+            return state.idleWaiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func setAlarm(_ state: inout State) {
+        guard let at = state.queue.wakesAt else {
+            state.timer?.task.cancel()
+            state.timer = nil
+            return
+        }
+        guard state.timer?.at != at else { return }
+        state.timer?.task.cancel()
+        let clock = agent.clock
+        let task = Task { [weak self] in
+            guard (try? await clock.sleep(for: at - clock.uptime)) != nil else { return }
+            self?.state.withLock { state in
+                if state.timer?.at == at { state.timer = nil }
+            }
+            self?.pump()
+        }
+        state.timer = (at, task)
+    }
+
+    private func send(_ entry: OutboxEntry) async {
+        let shared = store as? any SharedOutboxStore
+        if let shared, await !takesLease(of: entry, in: shared) { return pump() }
+        let failure: RequestError?
+        do throws(RequestError) {
+            let task = agent.start(entry.description)
+            let renewal = shared.map { renewing(entry.id, in: $0, of: task) }
+            defer { renewal?.cancel() }
+            _ = try await task.response()
+            failure = nil
+        } catch {
+            failure = error
+        }
+        let verdict = OutboxVerdict.judge(
+            failure, acceptable: entry.acceptableStatusCodes, now: agent.clock.now)
+        let change = state.withLock { state in
+            state.queue.ended(
+                entry, verdict, reason: failure.map { "\($0.code): \($0.message)" }, policy: policy,
+                now: agent.clock.uptime)
+        }
+        // A store that fails now costs at most a second delivery, which the server knows by its key.
+        switch change {
+        case .nothing: break
+        case .remove: try? await store.remove(entry.id)
+        case .update(let changed): try? await store.update(changed)
+        }
+        if let shared, change != .remove { await release(entry.id, in: shared) }
+        state.withLock { $0.tasks[entry.id] = nil }
+        pump()
+    }
+
+    /// A network that comes back is an occasion to try.
+    func watchTheNetwork() {
+        guard let reachability = agent.configuration.reachability else { return }
+        let changes = reachability.changes()
+        let task = Task { [weak self] in
+            var wasConnected = true
+            for await status in changes {
+                let isConnected = status.isConnected != false
+                if isConnected, !wasConnected { self?.wake() }
+                wasConnected = isConnected
+            }
+        }
+        state.withLock { $0.watches.append(task) }
+    }
+}

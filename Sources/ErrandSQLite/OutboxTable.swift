@@ -1,0 +1,130 @@
+import ErrandCore
+import Foundation
+
+/// The table of an outbox: how it is made, and who may send which of its rows.
+struct OutboxTable {
+    /// "ERRO": says that a file is an outbox.
+    private static let applicationID: Int64 = 0x4552_524f
+    /// Counts up with every change of the table.
+    private static let version: Int64 = 1
+
+    private let connection: SQLiteConnection
+
+    init(_ connection: SQLiteConnection) { self.connection = connection }
+
+    // MARK: - The table
+
+    /// Makes the table where there is none, and brings an older one up to date; what it holds stays.
+    func prepare() throws(SQLiteFailure) {
+        try connection.transaction { () throws(SQLiteFailure) in
+            let id = try connection.integer("PRAGMA application_id")
+            let version = try connection.integer("PRAGMA user_version")
+            if id == Self.applicationID, version == Self.version { return }
+            if id == Self.applicationID, version == 0 { return try addPlaces() }
+            guard id == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+                throw .foreign(
+                    id == Self.applicationID
+                        ? "a newer version has written it" : "it is a database of something else")
+            }
+            // AUTOINCREMENT: a number is never given twice, so the order holds across removals.
+            try connection.execute(
+                """
+                CREATE TABLE outbox (
+                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+                    entry TEXT NOT NULL
+                );
+                PRAGMA application_id = \(Self.applicationID);
+                """)
+            try addPlaces()
+        }
+    }
+
+    /// Says beside each entry where it stands, and who sends it.
+    private func addPlaces() throws(SQLiteFailure) {
+        try connection.execute(
+            """
+            ALTER TABLE outbox ADD COLUMN lane TEXT;
+            ALTER TABLE outbox ADD COLUMN aside INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE outbox ADD COLUMN owner TEXT;
+            ALTER TABLE outbox ADD COLUMN taken REAL;
+            ALTER TABLE outbox ADD COLUMN expires REAL;
+            CREATE INDEX outbox_lane ON outbox (lane, aside, sequence);
+            CREATE INDEX outbox_owner ON outbox (lane) WHERE owner IS NOT NULL;
+            PRAGMA user_version = \(Self.version);
+            """)
+        let select = try connection.prepare("SELECT sequence, entry FROM outbox")
+        let update = try connection.prepare(
+            "UPDATE outbox SET lane = ?, aside = ? WHERE sequence = ?")
+        var places: [(sequence: Int64, entry: OutboxEntry)] = []
+        while try select.step() {
+            let bytes = select.bytes(1).map { Data($0) } ?? Data()
+            // What cannot be read is told by whoever wants all entries.
+            guard let entry = try? JSONDecoder().decode(OutboxEntry.self, from: bytes) else {
+                continue
+            }
+            places.append((select.integer(0), entry))
+        }
+        for (sequence, entry) in places {
+            update.bind(entry.lane, at: 1)
+            update.bind(Int64(entry.isSetAside ? 1 : 0), at: 2)
+            update.bind(sequence, at: 3)
+            try update.run()
+        }
+    }
+
+    // MARK: - Leases
+
+    /// Decides about a claim and writes down what was granted: one transaction, so that of two one gets it.
+    func claim(_ id: UUID, lease: OutboxLease) throws(SQLiteFailure) -> OutboxClaim {
+        try connection.transaction { () throws(SQLiteFailure) in
+            let claim = OutboxClaim.decide(id, lease: lease, among: try places(beside: id))
+            guard claim == .granted else { return claim }
+            let update = try connection.prepare(
+                "UPDATE outbox SET owner = ?, taken = ?, expires = ? WHERE id = ?")
+            update.bind(lease.owner.uuidString, at: 1)
+            update.bind(lease.takenAt.timeIntervalSince1970, at: 2)
+            update.bind(lease.expiresAt.timeIntervalSince1970, at: 3)
+            update.bind(id.uuidString, at: 4)
+            try update.run()
+            return claim
+        }
+    }
+
+    func release(_ id: UUID, by owner: UUID) throws(SQLiteFailure) {
+        let update = try connection.prepare(
+            "UPDATE outbox SET owner = NULL, taken = NULL, expires = NULL WHERE id = ? AND owner = ?"
+        )
+        update.bind(id.uuidString, at: 1)
+        update.bind(owner.uuidString, at: 2)
+        try update.run()
+    }
+
+    /// The entry, the first of its lane, and those that somebody has a lease of.
+    private func places(beside id: UUID) throws(SQLiteFailure) -> [OutboxPlace] {
+        let columns = "id, sequence, aside, owner, taken, expires"
+        let select = try connection.prepare(
+            """
+            SELECT \(columns) FROM outbox WHERE id = ?1
+            UNION SELECT \(columns) FROM outbox WHERE sequence = (
+                SELECT min(sequence) FROM outbox WHERE aside = 0
+                AND lane = (SELECT lane FROM outbox WHERE id = ?1))
+            UNION SELECT \(columns) FROM outbox WHERE owner IS NOT NULL
+                AND lane = (SELECT lane FROM outbox WHERE id = ?1)
+            """)
+        select.bind(id.uuidString, at: 1)
+        var places: [OutboxPlace] = []
+        while try select.step() {
+            guard let id = select.text(0).flatMap({ UUID(uuidString: $0) }) else { continue }
+            let lease = select.text(3).flatMap { UUID(uuidString: $0) }.map { owner in
+                OutboxLease(
+                    owner: owner, takenAt: Date(timeIntervalSince1970: select.double(4)),
+                    expiresAt: Date(timeIntervalSince1970: select.double(5)))
+            }
+            places.append(
+                OutboxPlace(
+                    id: id, sequence: select.integer(1), isSetAside: select.integer(2) != 0,
+                    lease: lease))
+        }
+        return places
+    }
+}

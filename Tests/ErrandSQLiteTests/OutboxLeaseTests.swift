@@ -1,0 +1,156 @@
+import ErrandCore
+import Foundation
+import Testing
+
+@testable import ErrandSQLite
+
+/// Two stores on one file: of two that want to send an entry one may.
+@Suite(.timeLimit(.minutes(1)))
+struct OutboxLeaseTests {
+    let directory: TemporaryDirectory
+    let path: String
+    private let one = UUID()
+    private let other = UUID()
+    private let now = Date(timeIntervalSince1970: 1_000_000)
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path("outbox.sqlite")
+    }
+
+    private static func entry(_ host: String = "a") throws -> OutboxEntry {
+        let text = """
+            {"id": "\(UUID().uuidString)", "sequence": 0, "addedAt": 0, "endpoint": "Note", "tag": 0,
+            "method": "POST", "url": "https://\(host).example/notes", "headers": [],
+            "acceptableStatusCodes": [200, 300], "refusals": 0, "isSetAside": false}
+            """
+        return try JSONDecoder().decode(OutboxEntry.self, from: Data(text.utf8))
+    }
+
+    private func lease(_ owner: UUID, after seconds: TimeInterval = 0) -> OutboxLease {
+        let taken = now.addingTimeInterval(seconds)
+        return OutboxLease(owner: owner, takenAt: taken, expiresAt: taken.addingTimeInterval(30))
+    }
+
+    @Test func ofTwoOneMaySend() async throws {
+        let (here, there) = (SQLiteOutboxStore(path: path), SQLiteOutboxStore(path: path))
+        let first = try await here.append(try Self.entry())
+        let second = try await there.append(try Self.entry())
+        let elsewhere = try await there.append(try Self.entry("b"))
+        #expect(try await here.claim(first.id, lease: lease(one)) == .granted)
+        let until = now.addingTimeInterval(30)
+        #expect(try await there.claim(first.id, lease: lease(other)) == .taken(until: until))
+        #expect(try await there.claim(second.id, lease: lease(other)) == .taken(until: until))
+        #expect(try await there.claim(elsewhere.id, lease: lease(other)) == .granted)
+        // Renewed, it holds for longer.
+        #expect(try await here.claim(first.id, lease: lease(one, after: 20)) == .granted)
+        #expect(try await there.claim(first.id, lease: lease(other, after: 40)) != .granted)
+        // Given back, by whom it belongs to.
+        try await there.release(first.id, by: other)
+        #expect(try await there.claim(first.id, lease: lease(other, after: 40)) != .granted)
+        try await here.release(first.id, by: one)
+        #expect(try await there.claim(second.id, lease: lease(other)) == .outdated)
+        #expect(try await there.claim(first.id, lease: lease(other)) == .granted)
+        try await there.remove(first.id)
+        #expect(try await here.claim(first.id, lease: lease(one)) == .gone)
+        #expect(try await here.claim(second.id, lease: lease(one)) == .granted)
+        #expect(
+            try await here.entries(after: first.sequence).map(\.id) == [second.id, elsewhere.id])
+    }
+
+    @Test func whatWasSetAsideHoldsNobodyUp() async throws {
+        let store = SQLiteOutboxStore(path: path)
+        var first = try await store.append(try Self.entry())
+        let second = try await store.append(try Self.entry())
+        #expect(try await store.claim(second.id, lease: lease(one)) == .outdated)
+        first.isSetAside = true
+        try await store.update(first)
+        #expect(try await store.claim(second.id, lease: lease(one)) == .granted)
+        #expect(try await store.claim(first.id, lease: lease(one)) == .outdated)
+    }
+
+    @Test func atTheSameMomentOneGetsIt() async throws {
+        let stores = (0..<4).map { _ in SQLiteOutboxStore(path: path) }
+        for _ in 0..<20 {
+            let entry = try await stores[0].append(try Self.entry())
+            let granted = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for store in stores {
+                    let lease = lease(UUID())
+                    group.addTask { try await store.claim(entry.id, lease: lease) == .granted }
+                }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(granted == 1)
+            try await stores[0].remove(entry.id)
+        }
+    }
+
+    /// A file of the first version, without places.
+    @Test func anOlderFileIsBroughtUpToDate() async throws {
+        let entries = [try Self.entry(), try Self.entry(), try Self.entry("b")]
+        do {
+            let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+            try connection.execute(
+                """
+                CREATE TABLE outbox (
+                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+                    entry TEXT NOT NULL
+                );
+                PRAGMA application_id = \(0x4552_524f);
+                """)
+            let insert = try connection.prepare("INSERT INTO outbox (id, entry) VALUES (?, ?)")
+            for entry in entries {
+                insert.bind(entry.id.uuidString, at: 1)
+                insert.bind(
+                    String(decoding: try JSONEncoder().encode(entry), as: UTF8.self), at: 2)
+                try insert.run()
+            }
+        }
+        let store = SQLiteOutboxStore(path: path)
+        #expect(try await store.entries().map(\.id) == entries.map(\.id))
+        #expect(try await store.claim(entries[1].id, lease: lease(one)) == .outdated)
+        #expect(try await store.claim(entries[2].id, lease: lease(one)) == .granted)
+        let again = SQLiteOutboxStore(path: path)
+        #expect(try await again.claim(entries[2].id, lease: lease(other)) != .granted)
+    }
+
+    @Test func aNewerFileIsAnError() async throws {
+        do {
+            let store = SQLiteOutboxStore(path: path)
+            _ = try await store.append(try Self.entry())
+            let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+            try connection.execute("PRAGMA user_version = 99")
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await SQLiteOutboxStore(path: path).entries()
+        }
+        #expect(error?.code == .storeFailed)
+        #expect(error?.message.contains("newer version") == true)
+    }
+
+    @Test func aProcessThatIsKilledKeepsItsLeaseUntilItLapses() async throws {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let store = SQLiteOutboxStore(path: path)
+            let entry = try await store.append(try OutboxLeaseTests.entry())
+            let now = Date()
+            let lease = OutboxLease(
+                owner: UUID(), takenAt: now, expiresAt: now.addingTimeInterval(3600))
+            guard try await store.claim(entry.id, lease: lease) == .granted else { exit(3) }
+            kill(getpid(), SIGKILL)
+        }
+        let store = SQLiteOutboxStore(path: path)
+        let left = try #require(try await store.entries().first)
+        func claim(at date: Date) async throws -> OutboxClaim {
+            try await store.claim(
+                left.id,
+                lease: OutboxLease(
+                    owner: one, takenAt: date, expiresAt: date.addingTimeInterval(30)))
+        }
+        guard case .taken(let until) = try await claim(at: Date()) else {
+            Issue.record("a live lease was given away")
+            return
+        }
+        #expect(try await claim(at: until.addingTimeInterval(-1)) == .taken(until: until))
+        #expect(try await claim(at: until) == .granted)
+    }
+}
