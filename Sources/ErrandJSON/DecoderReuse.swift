@@ -3,6 +3,23 @@
 ///
 /// That is sound because `release` sees whether somebody has kept one of the two. The container
 /// does not hold the decoder; it is the decoder that holds the container.
+extension DecodingSession {
+    /// Decodes the outermost value.
+    func decode<T: Decodable>(_ type: T.Type, at index: Int) throws -> T {
+        let record = record(of: type)
+        var top: TapeDecoder
+        if let spare = record.pointee.spare.take() {
+            spare.restart(at: index, below: nil, key: nil, position: 0)
+            top = spare
+        } else {
+            top = TapeDecoder(self, index)
+            top.isReused = !record.pointee.keepsContainers
+        }
+        defer { TapeDecoder.release(&top, to: record) }
+        return try top.decodeSelf(type)
+    }
+}
+
 extension TapeDecoder {
     /// A decoder for a value of the record's type below this one; hand it back with `release`.
     @inline(__always)
@@ -33,6 +50,13 @@ extension TapeDecoder {
     /// Takes back a decoder whose value is decoded; `child` must be the caller's only copy.
     @inline(__always)
     func release(_ child: inout TapeDecoder, to record: DecodingSession.Records.Record) {
+        TapeDecoder.release(&child, to: record)
+    }
+
+    @inline(__always)
+    fileprivate static func release(
+        _ child: inout TapeDecoder, to record: DecodingSession.Records.Record
+    ) {
         guard child.isReused else { return }
         if isKnownUniquelyReferenced(&child), child.isContainerFree {
             record.pointee.spare = child

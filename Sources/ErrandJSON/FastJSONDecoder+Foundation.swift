@@ -67,9 +67,9 @@ public struct FastJSONDecoder: Sendable {
             throw DecodingError.valueNotFound(
                 type, .init(codingPath: [], debugDescription: "There is no value to decode."))
         }
-        let session = DecodingSession(tape: json.tape, options: self)
+        let session = DecodingSession.begin(json.tape, self)
         defer { session.finish() }
-        return try TapeDecoder(session, json.index).decodeSelf(type)
+        return try session.decode(type, at: json.index)
     }
 
     private func decode<T: Decodable>(
@@ -158,6 +158,10 @@ enum SnakeCase {
 struct FoundationDecoding {
     let dateStrategy: JSONDecoder.DateDecodingStrategy
     let dataStrategy: JSONDecoder.DataDecodingStrategy
+
+    static var standard: FoundationDecoding {
+        FoundationDecoding(dateStrategy: .deferredToDate, dataStrategy: .base64)
+    }
 
     /// Whether a type is one of these.
     @inline(__always)
