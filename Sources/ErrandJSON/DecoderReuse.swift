@@ -81,6 +81,8 @@ extension TapeDecoder {
             _ = Unmanaged.passRetained(self)
         }
         container = nil
+        containerKey = nil
+        makeContainer = nil
     }
 
     /// A container of this object, the one given out for an earlier value if there is one.
@@ -92,8 +94,8 @@ extension TapeDecoder {
             throw session.mismatch([String: Any].self, at: index, codingPath)
         }
         prepareKeys()
-        if let container, containerKey == ObjectIdentifier(type) {
-            return unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
+        if containerKey == ObjectIdentifier(type), let makeContainer {
+            return makeContainer(as: KeyedDecodingContainer<Key>.self)
         }
         return newContainer(type)
     }
@@ -108,7 +110,9 @@ extension TapeDecoder {
             return KeyedDecodingContainer(TapeKeyedContainer<Key>(holding: self))
         }
         let made = KeyedDecodingContainer(TapeKeyedContainer<Key>(of: self))
-        container = unsafeBitCast(made, to: AnyObject.self)
+        let object = unsafeBitCast(made, to: AnyObject.self)
+        container = object
+        makeContainer = ContainerMaker(object)
         containerKey = ObjectIdentifier(type)
         return made
     }

@@ -81,13 +81,15 @@ extension StreamEncoder {
             _ = Unmanaged.passRetained(self)
         }
         container = nil
+        containerKey = nil
+        makeContainer = nil
     }
 
     /// A container of this object, the one given out for an earlier value if there is one.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if let container, containerKey == ObjectIdentifier(type), open(.object) {
-            return unsafeBitCast(container, to: KeyedEncodingContainer<Key>.self)
+        if containerKey == ObjectIdentifier(type), let makeContainer, open(.object) {
+            return makeContainer(as: KeyedEncodingContainer<Key>.self)
         }
         return newContainer(type)
     }
@@ -102,7 +104,9 @@ extension StreamEncoder {
             return KeyedEncodingContainer(StreamKeyedContainer<Key>(holding: target))
         }
         let made = KeyedEncodingContainer(StreamKeyedContainer<Key>(of: self))
-        container = unsafeBitCast(made, to: AnyObject.self)
+        let object = unsafeBitCast(made, to: AnyObject.self)
+        container = object
+        makeContainer = ContainerMaker(object)
         containerKey = ObjectIdentifier(type)
         return made
     }

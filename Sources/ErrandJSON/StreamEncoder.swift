@@ -29,8 +29,9 @@ final class StreamEncoder: Encoder {
 
     /// Whether the encoder is used again for other values, see `EncoderReuse.swift`.
     @exclusivity(unchecked) var isReused = false
-    /// The keyed container given out, and the type of its keys.
+    /// The keyed container given out, what gives it out again, and the type of its keys.
     @exclusivity(unchecked) var container: AnyObject?
+    @exclusivity(unchecked) var makeContainer: ContainerMaker<AnyObject>?
     @exclusivity(unchecked) var containerKey: ObjectIdentifier?
 
     enum Form { case nothing, scalar, object, array }

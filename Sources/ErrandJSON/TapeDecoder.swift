@@ -25,8 +25,9 @@ final class TapeDecoder: Decoder {
 
     /// Whether the decoder is used again for other values, see `DecoderReuse.swift`.
     @exclusivity(unchecked) var isReused = false
-    /// The keyed container given out, and the type of its keys.
+    /// The keyed container given out, what gives it out again, and the type of its keys.
     @exclusivity(unchecked) var container: AnyObject?
+    @exclusivity(unchecked) var makeContainer: ContainerMaker<AnyObject>?
     @exclusivity(unchecked) var containerKey: ObjectIdentifier?
 
     convenience init(_ session: DecodingSession, _ index: Int) {
