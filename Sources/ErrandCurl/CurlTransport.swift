@@ -9,7 +9,8 @@
     /// Content-Length and Transfer-Encoding among a request's headers are replaced by the transport's own.
     ///
     /// The thread starts with the first request and ends when the transport is let go and its transfers have
-    /// ended. Receivers are called on it. For example:
+    /// ended. Receivers are called on it, but for ends: several at once are told from a thread of the pool. For
+    /// example:
     ///
     ///     let agent = RequestAgent(transport: CurlTransport())
     public final class CurlTransport: Transport {
@@ -35,7 +36,7 @@
             try RequestCheck(library: .linked).check(request)
         }
 
-        /// Begins the exchange; the receiver is called on the transport's thread.
+        /// Begins the exchange; the receiver is called on the transport's thread, or for its end on another.
         public func start(
             _ request: TransportRequest, receiver: any TransferReceiver
         ) -> any Transfer {

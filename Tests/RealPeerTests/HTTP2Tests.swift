@@ -69,7 +69,9 @@ struct HTTP2Tests {
 
     /// A server that serves one request at a time on a connection holds nobody up.
     @Test func burstsWithoutHTTP2() async throws {
-        let slow = peers.request(.nginxTLS12, "/slow")
+        // No limits: a busy machine may take its time.
+        var slow = peers.request(.nginxTLS12, "/slow")
+        slow.timeouts = Timeouts(connect: nil, idle: nil)
         let started = (0..<110).map { _ in
             let receiver = RecordingReceiver()
             return (transport.start(slow, receiver: receiver), receiver)
@@ -89,7 +91,9 @@ struct HTTP2Tests {
         var configuration = CurlConfiguration()
         configuration.connectionsPerHost = 1
         let transport = CurlTransport(configuration: configuration)
-        let slow = peers.request(.nginxTLS, host: "localhost", "/slow")
+        // No limits but the one that is meant: a busy machine may take its time.
+        var slow = peers.request(.nginxTLS, host: "localhost", "/slow")
+        slow.timeouts = Timeouts(connect: nil, idle: nil)
         let started = (0..<160).map { _ in
             let receiver = RecordingReceiver()
             return (transport.start(slow, receiver: receiver), receiver)

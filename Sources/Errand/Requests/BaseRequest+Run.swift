@@ -1,8 +1,19 @@
 extension BaseRequest {
     /// Tells the accessories and the endpoint, describes, and hands over to the agent.
     nonisolated package func begin() -> RequestTask {
+        // The endpoint may name its agent in `willStart` only.
         let description = announce()
         return (agent ?? .shared).start(description)
+    }
+
+    /// The same, for whoever carries it out in a Swift task of their own.
+    ///
+    /// Apart from those: a description is large, and a suspended function keeps room for whatever it names.
+    @inline(never)
+    nonisolated func enlist() -> (RequestTask, RequestAgent) {
+        let description = announce()
+        let agent = agent ?? .shared
+        return (agent.enlist(description), agent)
     }
 
     /// Tells the accessories and the endpoint that it starts, then describes it.

@@ -30,8 +30,12 @@ extension StartableRequest {
                 if let error { failure(self, error) } else { success(self) }
             }
         }
-        task.whenEnded { outcome in
-            MainDelivery.shared.deliver { deliver(outcome) }
+        task.whenEnded { [task] outcome in
+            MainDelivery.shared.deliver {
+                deliver(outcome)
+                // Its memory is given back on the thread that took it, which is cheaper.
+                withExtendedLifetime(task) {}
+            }
         }
         return task
     }
@@ -59,8 +63,8 @@ extension StartableRequest {
     /// - Throws: ``RequestError``.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError) -> Response {
-        let description = announce()
-        let outcome = await (agent ?? .shared).perform(description)
+        let (task, agent) = enlist()
+        let outcome = await agent.perform(task)
         end(outcome) { _ in }
         return try outcome.result.get()
     }

@@ -10,7 +10,7 @@ import Synchronization
 public final class RequestAgent: Sendable {
     private struct State {
         var configuration: Shared<Configuration>
-        var tasks: [UUID: RequestTask] = [:]
+        var tasks = TaskTable()
         var isShutDown = false
         var activity = ActivityState()
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
@@ -25,6 +25,9 @@ public final class RequestAgent: Sendable {
     private let ownCookieJar: CookieJar
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
+    private let runners = RunnerPool<(agent: RequestAgent, task: RequestTask)> {
+        await $0.agent.run($0.task)
+    }
     private let state: Mutex<State>
     private let hasCompanions: Atomic<Bool>
 
@@ -88,33 +91,26 @@ public final class RequestAgent: Sendable {
     }
 
     /// The tasks that have not ended, in no order.
-    public var activeTasks: [RequestTask] { state.withLock { Array($0.tasks.values) } }
+    public var activeTasks: [RequestTask] { state.withLock { $0.tasks.tasks } }
 
     /// Starts what an endpoint described.
     ///
-    /// `describe()` of an endpoint, or a description made by hand.
+    /// `describe()` of an endpoint, or a description made by hand. Hooks of the request, such as authenticators, run
+    /// without the caller's task-local values; those of an awaited endpoint have them.
     @discardableResult
     public func start(_ description: RequestDescription) -> RequestTask {
-        let task = register(description)
-        Task { await run(task) }
+        let task = enlist(description)
+        // What began while credentials are renewed must know; and a runner has the usual priority.
+        if RefreshGate.underRefresh.isEmpty, Task.currentPriority == .medium {
+            runners.run((self, task))
+        } else {
+            Task { await run(task) }
+        }
         return task
     }
 
-    /// Carries out what an endpoint described and waits for its end, in the caller's own Swift task, whose
-    /// cancelling cancels the request.
-    ///
-    /// A task of its own would cost a small request more than all the steps do.
-    @concurrent
-    package func perform(_ description: consuming RequestDescription) async -> TaskOutcome {
-        let task = register(description)
-        return await withTaskCancellationHandler {
-            await run(task)
-        } onCancel: {
-            task.cancel()
-        }
-    }
-
-    private func register(_ description: consuming RequestDescription) -> RequestTask {
+    /// Takes in what an endpoint described; ``perform(_:)`` carries it out.
+    package func enlist(_ description: consuming RequestDescription) -> RequestTask {
         let context = TaskContext(
             id: TaskID.next(), description: description,
             configuration: state.withLock { $0.configuration }, transport: transport, store: store,
@@ -122,12 +118,25 @@ public final class RequestAgent: Sendable {
         let task = RequestTask(context: context)
         let isTaken = state.withLock { state in
             guard !state.isShutDown else { return false }
-            state.tasks[task.id] = task
+            task.place.store(state.tasks.add(task), ordering: .relaxed)
             state.activity.change(to: state.tasks.count)
             return true
         }
         if !isTaken { task.stop(.shutDown) }
         return task
+    }
+
+    /// Carries out what was taken in and waits for its end, in the caller's own Swift task, whose cancelling
+    /// cancels the request.
+    ///
+    /// A task of its own would cost a small request more than all the steps do.
+    @concurrent
+    package func perform(_ task: RequestTask) async -> TaskOutcome {
+        await withTaskCancellationHandler {
+            await run(task)
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// Cancels the tasks for which the predicate holds; each ends with ``RequestError/Code/cancelled``.
@@ -175,60 +184,85 @@ public final class RequestAgent: Sendable {
     public func flushCache() async { await writes.flush() }
 
     @discardableResult
-    private func run(_ task: RequestTask) async -> TaskOutcome {
-        let context = task.context
-        context.emit(.started)
-        var result = await carryOut(task)
-        if let messages = context.configuration.errorMessages {
-            result = result.mapError { messages.added(to: $0) }
-        }
-        let isWhole = if case .success = result { true } else { false }
-        // A handler may be busy on the thread of another request that it shares a transfer with.
-        if !context.progress.finish(isWhole: isWhole) { await context.progress.untilTold() }
-        let outcome: TaskOutcome
-        switch result {
-        case .success:
-            context.emit(.ended(nil))
-            outcome = TaskOutcome(result: result, output: context.output)
-        case .failure(let error):
-            context.emit(.ended(error))
-            outcome = TaskOutcome(result: result)
-        }
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.tasks[task.id] = nil
-            state.activity.change(to: state.tasks.count)
-            guard state.isShutDown, state.tasks.isEmpty else { return [] }
-            defer { state.idleWaiters = [] }
-            return state.idleWaiters
-        }
-        for waiter in waiters { waiter.resume() }
-        task.finish(outcome)
-        return outcome
-    }
-
-    private func carryOut(_ task: RequestTask) async -> Result<Response, RequestError> {
-        let context = task.context
-        let limit =
-            if let own = context.description.timeouts { own.total } else {
-                context.configuration.timeouts.total
-            }
-        let deadline = limit.map { limit in
-            Task { [clock] in
-                guard (try? await clock.sleep(for: limit)) != nil else { return }
-                task.stop(.deadline)
-            }
-        }
-        defer { deadline?.cancel() }
+    func run(_ task: RequestTask) async -> TaskOutcome {
+        let deadline = begin(task)
         let result: Result<Response, RequestError>
         do throws(RequestError) {
             // Asked of the task, not of the Swift task, which hears of it a moment later.
             guard !task.isStopping else { throw .cancelled }
-            result = .success(try await pipeline(context))
+            result = .success(try await pipeline(task.context))
         } catch {
             result = .failure(error)
         }
-        guard let reason = task.end() else { return result }
-        return .failure(Self.error(for: reason, limit: limit, result: result))
+        deadline?.cancel()
+        let (outcome, isTold) = conclude(task, result)
+        // A handler may be busy on the thread of another request that it shares a transfer with.
+        if !isTold { await task.context.progress.untilTold() }
+        leave(task, outcome)
+        return outcome
+    }
+
+    // What follows stands apart from `run`, which is suspended for as long as the request lasts and keeps room for
+    // whatever it names.
+
+    /// Starts the time that the request has in all.
+    @inline(never)
+    private func begin(_ task: RequestTask) -> Task<Void, Never>? {
+        task.context.emit(.started)
+        guard let limit = Self.limit(of: task.context) else { return nil }
+        return Task { [clock] in
+            guard (try? await clock.sleep(for: limit)) != nil else { return }
+            task.stop(.deadline)
+        }
+    }
+
+    private static func limit(of context: TaskContext) -> Duration? {
+        if let own = context.description.timeouts { return own.total }
+        return context.configuration.timeouts.total
+    }
+
+    /// What the request came to, and whether everybody has heard of its progress.
+    @inline(never)
+    private func conclude(
+        _ task: RequestTask, _ result: Result<Response, RequestError>
+    ) -> (outcome: TaskOutcome, isTold: Bool) {
+        let context = task.context
+        var result = result
+        if let reason = task.end() {
+            let limit = Self.limit(of: context)
+            result = .failure(Self.error(for: reason, limit: limit, result: result))
+        }
+        if let messages = context.configuration.errorMessages {
+            result = result.mapError { messages.added(to: $0) }
+        }
+        switch result {
+        case .success:
+            let isTold = context.progress.finish(isWhole: true)
+            return (TaskOutcome(result: result, output: context.output), isTold)
+        case .failure:
+            return (TaskOutcome(result: result), context.progress.finish(isWhole: false))
+        }
+    }
+
+    /// Tells the end.
+    @inline(never)
+    private func leave(_ task: RequestTask, _ outcome: TaskOutcome) {
+        switch outcome.result {
+        case .success: task.context.emit(.ended(nil))
+        case .failure(let error): task.context.emit(.ended(error))
+        }
+        let (left, waiters) = state.withLock { state in
+            let left = state.tasks.remove(at: task.place.load(ordering: .relaxed))
+            state.activity.change(to: state.tasks.count)
+            guard state.isShutDown, state.tasks.isEmpty else {
+                return (left, [] as [CheckedContinuation<Void, Never>])
+            }
+            defer { state.idleWaiters = [] }
+            return (left, state.idleWaiters)
+        }
+        withExtendedLifetime(left) {}
+        for waiter in waiters { waiter.resume() }
+        task.finish(outcome)
     }
 
     private static func error(

@@ -22,6 +22,8 @@ public final class RequestTask: Sendable, Identifiable {
     package enum Change: Sendable { case willSuspend, didResume, willCancel, ended }
 
     private let state = Mutex(State())
+    /// Where the agent keeps it; -1 where it does not.
+    let place = Atomic<Int>(-1)
     package let context: TaskContext
 
     package init(context: TaskContext) {

@@ -3,32 +3,34 @@ import HTTPTypes
 /// Gives each hop its cookies, and keeps what it brings: those of redirects and of errors, too.
 package struct CookieStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let context = exchange.context
-        guard let jar = jar(of: context) else { return try await next(exchange) }
-        let url = exchange.request.url
-        var adorned = exchange
-        if !jar.isEmpty {
-            let cookies = jar.cookies(for: url, now: context.clock.now)
-            if !cookies.isEmpty { Self.add(cookies, to: &adorned.request.headers) }
-        }
+        guard let jar = jar(of: exchange.context) else { return try await next(exchange) }
         do {
-            let response = try await next(adorned)
-            keep(response, from: url, in: jar, context)
+            let response = try await next(adorned(exchange, jar))
+            keep(response, exchange, jar)
             return response
         } catch {
-            if let response = error.response { keep(response, from: url, in: jar, context) }
+            if let response = error.response { keep(response, exchange, jar) }
             throw error
         }
     }
 
     package func concerns(_ exchange: Exchange) -> Bool { jar(of: exchange.context) != nil }
 
-    private func keep(
-        _ response: Response, from url: URI, in jar: CookieJar, _ context: TaskContext
-    ) {
+    @inline(never)
+    private func adorned(_ exchange: Exchange, _ jar: CookieJar) -> Exchange {
+        guard !jar.isEmpty else { return exchange }
+        let cookies = jar.cookies(for: exchange.request.url, now: exchange.context.clock.now)
+        guard !cookies.isEmpty else { return exchange }
+        var adorned = exchange
+        Self.add(cookies, to: &adorned.request.headers)
+        return adorned
+    }
+
+    @inline(never)
+    private func keep(_ response: Response, _ exchange: Exchange, _ jar: CookieJar) {
         let headers = response.headers
         guard headers.contains(where: { $0.name == .setCookie }) else { return }
-        jar.receive(headers, from: url, now: context.clock.now)
+        jar.receive(headers, from: exchange.request.url, now: exchange.context.clock.now)
     }
 
     private func jar(of context: TaskContext) -> CookieJar? {

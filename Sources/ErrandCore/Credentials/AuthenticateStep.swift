@@ -11,28 +11,100 @@ package struct AuthenticateStep: Step {
     }
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let entries = exchange.configuration.authenticators
-        try Self.check(entries)
-        let original = exchange.request
-        guard !exchange.hasLeftOrigin, !original.headers.contains(.authorization),
-            let host = original.url.host,
-            let entry = entries.first(where: { $0.hosts.matches(host) }), !entry.gate.isUnderRefresh
-        else { return try await next(exchange) }
-
-        let authenticator = entry.authenticator
-        let scope = authenticator.scope(of: original.url)
-        // Before the credentials are taken: a renewal in between costs a replay, the other order could lose one.
-        let round = entry.gate.round(of: scope)
-        let sent = try await Self.apply(authenticator, to: original, exchange.scope)
-        let first = try await Self.send(sent, instead: original, of: exchange, by: next)
+        guard let turn = try Self.turn(of: exchange) else { return try await next(exchange) }
+        let sent = try await turn.adorned()
+        let first = try await turn.send(sent, next)
         guard first.status == .unauthorized else {
-            authenticator.observe(first, to: sent)
+            turn.entry.authenticator.observe(first, to: sent)
             return first
         }
-        exchange.context.emit(.credentialsRefused(host: host))
+        return try await turn.again(after: first, to: sent, next)
+    }
+
+    /// Who puts credentials on the request; `nil` where nobody may.
+    @inline(never)
+    private static func turn(of exchange: Exchange) throws(RequestError) -> Turn? {
+        let entries = exchange.configuration.authenticators
+        try check(entries)
+        guard !exchange.hasLeftOrigin, !exchange.request.headers.contains(.authorization),
+            let host = exchange.request.url.host,
+            let entry = entries.first(where: { $0.hosts.matches(host) }), !entry.gate.isUnderRefresh
+        else { return nil }
+        let scope = entry.authenticator.scope(of: exchange.request.url)
+        // Before the credentials are taken: a renewal in between costs a replay, the other order could lose one.
+        return Turn(
+            exchange: exchange, entry: entry, scope: scope, round: entry.gate.round(of: scope))
+    }
+
+    private static func check(_ entries: [HostAuthenticator]) throws(RequestError) {
+        guard let entry = entries.first(where: { !$0.hosts.isValid }) else { return }
+        throw RequestError(
+            .invalidConfiguration, stage: .adapt,
+            "The host pattern \(entry.hosts) of an authenticator matches nothing; write a host, or a star and a domain: *.example.com."
+        )
+    }
+}
+
+/// One request and who puts credentials on it; behind one reference, for what is suspended with it.
+private final class Turn: Sendable {
+    let exchange: Exchange
+    let entry: HostAuthenticator
+    private let scope: String
+    private let round: Int
+
+    init(exchange: Exchange, entry: HostAuthenticator, scope: String, round: Int) {
+        self.exchange = exchange
+        self.entry = entry
+        self.scope = scope
+        self.round = round
+    }
+
+    /// The request with credentials.
+    @inline(never)
+    func adorned() async throws(RequestError) -> TransportRequest {
+        let scope = exchange.scope
+        do {
+            return try await scope.run { [self] in
+                var copy = exchange.request
+                try await entry.authenticator.apply(to: &copy)
+                return copy
+            }
+        } catch {
+            if scope.isCancelled, error is CancellationError { throw .cancelled }
+            throw Self.failure("No credentials could be had; nothing was sent.", error)
+        }
+    }
+
+    func send(_ request: TransportRequest, _ next: Next) async throws(RequestError) -> Response {
+        let response = try await next(adorned(request))
+        return concealed(response, request)
+    }
+
+    @inline(never)
+    private func adorned(_ request: TransportRequest) -> Exchange {
+        var adorned = exchange
+        adorned.request = request
+        return adorned
+    }
+
+    /// A key in the query stays out of what users and caches see.
+    @inline(never)
+    private func concealed(_ response: Response, _ request: TransportRequest) -> Response {
+        guard response.url == request.url else { return response }
+        var response = response
+        response.url = exchange.request.url
+        return response
+    }
+
+    /// Renews the credentials that were refused, once for everybody, and asks again with new ones.
+    @inline(never)
+    func again(
+        after first: Response, to sent: TransportRequest, _ next: Next
+    ) async throws(RequestError) -> Response {
+        exchange.context.emit(.credentialsRefused(host: exchange.request.url.host ?? ""))
         switch await entry.gate.outcome(
             scope: scope, refusedInRound: round, cancelledWith: exchange.scope,
-            refresh: { await Self.refresh(authenticator, after: first, to: sent) })
+            refresh: { [entry] in await Self.refresh(entry.authenticator, after: first, to: sent) })
         {
         case .nothing:
             exchange.context.emit(.credentialsNotRenewed(nil))
@@ -44,46 +116,11 @@ package struct AuthenticateStep: Step {
             throw error
         case .renewed: exchange.context.emit(.credentialsRenewed)
         }
-        let replay = try await Self.apply(authenticator, to: original, exchange.scope)
-        var second = try await Self.send(replay, instead: original, of: exchange, by: next)
+        let replay = try await adorned()
+        var second = try await send(replay, next)
         second.timings = first.timings + second.timings
-        if second.status != .unauthorized { authenticator.observe(second, to: replay) }
+        if second.status != .unauthorized { entry.authenticator.observe(second, to: replay) }
         return second
-    }
-
-    private static func check(_ entries: [HostAuthenticator]) throws(RequestError) {
-        guard let entry = entries.first(where: { !$0.hosts.isValid }) else { return }
-        throw RequestError(
-            .invalidConfiguration, stage: .adapt,
-            "The host pattern \(entry.hosts) of an authenticator matches nothing; write a host, or a star and a domain: *.example.com."
-        )
-    }
-
-    private static func apply(
-        _ authenticator: any Authenticator, to request: TransportRequest, _ scope: CancellationScope
-    ) async throws(RequestError) -> TransportRequest {
-        do {
-            return try await scope.run {
-                var copy = request
-                try await authenticator.apply(to: &copy)
-                return copy
-            }
-        } catch {
-            if scope.isCancelled, error is CancellationError { throw .cancelled }
-            throw failure("No credentials could be had; nothing was sent.", error)
-        }
-    }
-
-    private static func send(
-        _ request: TransportRequest, instead original: TransportRequest, of exchange: Exchange,
-        by next: Next
-    ) async throws(RequestError) -> Response {
-        var exchange = exchange
-        exchange.request = request
-        var response = try await next(exchange)
-        // A key in the query stays out of what users and caches see.
-        if response.url == request.url { response.url = original.url }
-        return response
     }
 
     private static func refresh(

@@ -2,25 +2,44 @@
 /// user's request processors.
 package struct AdaptStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        // Two functions, so that the room which waiting for hooks takes is given back before the request goes on.
+        if let adapted = try Self.adaptedAtOnce(exchange) { return try await next(adapted) }
+        return try await next(try await Self.adapted(exchange))
+    }
+
+    /// `nil` where a hook has to be waited for.
+    @inline(never)
+    private static func adaptedAtOnce(_ exchange: Exchange) throws(RequestError) -> Exchange? {
         let configuration = try exchange.context.sharedConfiguration.inEnvironment()
-        var exchange = try await RequestAdapter.adapt(exchange, configuration)
+        guard configuration.value.requestProcessors.isEmpty,
+            let adapted = try RequestAdapter.adaptAtOnce(exchange, configuration)
+        else { return nil }
+        try finish(adapted)
+        return adapted
+    }
+
+    @inline(never)
+    private static func adapted(_ exchange: Exchange) async throws(RequestError) -> Exchange {
+        let configuration = try exchange.context.sharedConfiguration.inEnvironment()
+        var adapted = try await RequestAdapter.adapt(exchange, configuration)
         if !configuration.value.requestProcessors.isEmpty {
-            exchange.serialized = Shared(exchange.request)
-            exchange.request = try await RequestProcessing.process(
-                exchange.request, attempt: 1, of: exchange)
+            adapted.serialized = adapted.request
+            adapted.request = try await RequestProcessing.process(
+                adapted.request, attempt: 1, of: adapted)
         }
-        try Self.checkFiles(of: exchange)
-        exchange.context.emit(
-            .adapted(method: exchange.request.method, url: exchange.request.url.redacted))
-        return try await next(exchange)
+        try finish(adapted)
+        return adapted
     }
 
     /// A file that cannot be read is told before anything is sent, whatever the transport.
-    private static func checkFiles(of exchange: Exchange) throws(RequestError) {
-        let body = exchange.request.body
-        switch body?.storage {
-        case .file, .source: try body?.makeSource().close()
-        case nil, .data, .stream: break
+    private static func finish(_ exchange: Exchange) throws(RequestError) {
+        if let body = exchange.request.body {
+            switch body.storage {
+            case .file, .source: try body.makeSource().close()
+            case .data, .stream: break
+            }
         }
+        exchange.context.emit(
+            .adapted(method: exchange.request.method, url: exchange.request.url.redacted))
     }
 }

@@ -30,23 +30,9 @@ package struct CacheStep: Step {
     }
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let rules = CacheRules(exchange.description, exchange.configuration)
-        guard let store = exchange.context.store else {
-            if rules.opening == .lookUpOnly || rules.opening == .contradiction {
-                throw .cacheMiss(.noEntry, "The agent has no response store; give it one.")
-            }
-            return try await next(exchange)
-        }
-        let visit = Visit(
-            exchange: exchange, rules: rules, store: store, writes: writes, validate: validate)
-        switch rules.opening {
-        case .contradiction:
-            throw RequestError(
-                .invalidCombination, stage: .cache,
-                "`ignoresCache` and the policy `.cacheOnly` leave nobody to ask. Drop one of the two."
-            )
-        case .load:
-            return try await visit.load(next)
+        guard let visit = try visit(exchange) else { return try await next(exchange) }
+        switch visit.rules.opening {
+        case .contradiction, .load: return try await visit.load(next)
         case .lookUpElseLoad:
             if case .success(let response) = await visit.lookUp(.cacheFresh) { return response }
             return try await visit.load(next)
@@ -55,30 +41,68 @@ package struct CacheStep: Step {
         case .loadElseLookUp:
             do {
                 return try await visit.load(next)
-            } catch  where rules.fallsBack(after: error) {
+            } catch  where visit.rules.fallsBack(after: error) {
                 if case .success(let response) = await visit.lookUp(.cacheStale) { return response }
                 throw error
             }
         }
     }
+
+    /// What there is to do with the store; `nil` where there is none and none is needed.
+    @inline(never)
+    private func visit(_ exchange: Exchange) throws(RequestError) -> Visit? {
+        let rules = CacheRules(exchange.description, exchange.configuration)
+        guard let store = exchange.context.store else {
+            if rules.opening == .lookUpOnly || rules.opening == .contradiction {
+                throw .cacheMiss(.noEntry, "The agent has no response store; give it one.")
+            }
+            return nil
+        }
+        if rules.opening == .contradiction {
+            throw RequestError(
+                .invalidCombination, stage: .cache,
+                "`ignoresCache` and the policy `.cacheOnly` leave nobody to ask. Drop one of the two."
+            )
+        }
+        return Visit(
+            exchange: exchange, rules: rules, store: store, writes: writes, validate: validate)
+    }
 }
 
 /// One exchange and the store.
-private struct Visit {
+private final class Visit: Sendable {
     let exchange: Exchange
     let rules: CacheRules
     let store: any ResponseStore
     let writes: PendingCacheWrites
     let validate: CacheStep.Validation
 
+    init(
+        exchange: Exchange, rules: CacheRules, store: any ResponseStore,
+        writes: PendingCacheWrites, validate: @escaping CacheStep.Validation
+    ) {
+        self.exchange = exchange
+        self.rules = rules
+        self.store = store
+        self.writes = writes
+        self.validate = validate
+    }
+
     /// Asks the network and stores what it says.
     func load(_ next: Next) async throws(RequestError) -> Response {
         let response = try await next(exchange)
-        guard rules.saves, response.source == .network, let key = cacheKey(for: exchange),
+        if rules.saves, response.source == .network { await keep(response) }
+        return response
+    }
+
+    // Apart from `load`, which is suspended while the network is asked.
+    @inline(never)
+    private func keep(_ response: Response) async {
+        guard let key = cacheKey(for: exchange),
             let entry = StoredResponse(
                 response, rules: rules, tag: exchange.description.tag,
                 storedAt: exchange.context.clock.now)
-        else { return response }
+        else { return }
         let context = exchange.context
         context.keep { [writes, store] in writes.enqueue(.remove, for: key, in: store) }
         let report: @Sendable (RequestError?) -> Void = { failure in
@@ -90,7 +114,6 @@ private struct Visit {
         } else {
             report(await writes.write(.store(entry), for: key, in: store))
         }
-        return response
     }
 
     /// Asks the store, and tells the listeners what came of it.

@@ -5,43 +5,80 @@ package struct Exchange: Sendable {
     /// What stays the same from start to end of the task.
     package var context: TaskContext
     /// The request for the wire; made by `AdaptStep`, changed by steps behind it.
-    package var request: TransportRequest {
-        get { sharedRequest.value }
-        set { sharedRequest = Shared(newValue) }
-    }
-    /// The request before the user's processors, from which each further attempt begins; `nil` without processors.
-    var serialized: Shared<TransportRequest>?
-    /// What is cancelled with this request: the task's scope, or that of one attempt with a limit of its own.
-    package var scope: CancellationScope
+    package var request: TransportRequest
     /// The number of the present attempt, from 1; 0 before the first.
     package var attempt = 0
-    /// Where the body goes; `nil` collects it in memory.
-    package var sink: (any ResponseSink)?
-    /// The key of the request as `cacheArguments` would have it; `nil` where the request's own holds.
-    package var cacheKey: CacheKey?
-    /// Headers that belong to the present origin and stay there when a redirect leads elsewhere.
-    package var boundHeaders: Set<HTTPField.Name> = []
-    /// Whether a redirect has led away from the first address's origin: credentials stay behind for good.
-    package var hasLeftOrigin = false
-    /// The place among those under way, where places are limited.
-    package var place: ScheduledPlace?
 
-    private var sharedRequest: Shared<TransportRequest>
+    /// What few requests have, behind one reference: each suspended step keeps an exchange.
+    private struct Extras: Sendable {
+        var serialized: TransportRequest?
+        var scope: CancellationScope?
+        var sink: (any ResponseSink)?
+        var cacheKey: CacheKey?
+        var boundHeaders: Set<HTTPField.Name> = []
+        var hasLeftOrigin = false
+        var place: ScheduledPlace?
+    }
+
+    private var extras: Shared<Extras>?
 
     package init(context: TaskContext, request: TransportRequest) {
-        self.init(context: context, Shared(request))
+        self.context = context
+        self.request = request
     }
 
     /// What a task begins with: the request for the wire is yet to be made.
-    init(context: TaskContext) { self.init(context: context, Self.none) }
+    init(context: TaskContext) { self.init(context: context, request: Self.none) }
 
-    private init(context: TaskContext, _ request: Shared<TransportRequest>) {
-        self.context = context
-        scope = context.scope
-        sharedRequest = request
+    private static let none = TransportRequest(url: URI())
+
+    /// The request before the user's processors, from which each further attempt begins; `nil` without processors.
+    var serialized: TransportRequest? {
+        get { extras?.value.serialized }
+        set { change { $0.serialized = newValue } }
     }
 
-    private static let none = Shared(TransportRequest(url: URI()))
+    /// What is cancelled with this request: the task's scope, or that of one attempt with a limit of its own.
+    package var scope: CancellationScope {
+        get { extras?.value.scope ?? context.scope }
+        set { change { $0.scope = newValue } }
+    }
+
+    /// Where the body goes; `nil` collects it in memory.
+    package var sink: (any ResponseSink)? {
+        get { extras?.value.sink }
+        set { change { $0.sink = newValue } }
+    }
+
+    /// The key of the request as `cacheArguments` would have it; `nil` where the request's own holds.
+    package var cacheKey: CacheKey? {
+        get { extras?.value.cacheKey }
+        set { change { $0.cacheKey = newValue } }
+    }
+
+    /// Headers that belong to the present origin and stay there when a redirect leads elsewhere.
+    package var boundHeaders: Set<HTTPField.Name> {
+        get { extras?.value.boundHeaders ?? [] }
+        set { change { $0.boundHeaders = newValue } }
+    }
+
+    /// Whether a redirect has led away from the first address's origin: credentials stay behind for good.
+    package var hasLeftOrigin: Bool {
+        get { extras?.value.hasLeftOrigin ?? false }
+        set { change { $0.hasLeftOrigin = newValue } }
+    }
+
+    /// The place among those under way, where places are limited.
+    package var place: ScheduledPlace? {
+        get { extras?.value.place }
+        set { change { $0.place = newValue } }
+    }
+
+    private mutating func change(_ change: (inout Extras) -> Void) {
+        var value = extras?.value ?? Extras()
+        change(&value)
+        extras = Shared(value)
+    }
 
     /// Lent, not copied: these are large.
     package var description: RequestDescription { _read { yield context.description } }

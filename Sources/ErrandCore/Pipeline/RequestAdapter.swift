@@ -15,6 +15,18 @@ enum RequestAdapter {
         var arguments: Arguments
     }
 
+    /// The request where nobody has to be waited for; `nil` where a hook wants to be.
+    static func adaptAtOnce(
+        _ exchange: Exchange, _ configuration: Shared<Configuration>
+    ) throws(RequestError) -> Exchange? {
+        guard !hasProviders(configuration), configuration.value.absoluteURLFilters.isEmpty else {
+            return nil
+        }
+        var parts = parts(exchange.context, configuration)
+        let built = try built(exchange, &parts, configuration)
+        return try bound(built, parts.arguments, configuration)
+    }
+
     static func adapt(
         _ exchange: Exchange, _ configuration: Shared<Configuration>
     ) async throws(RequestError) -> Exchange {
@@ -22,18 +34,14 @@ enum RequestAdapter {
         if hasProviders(configuration) {
             parts = try await provided(parts, exchange, configuration)
         }
-        if !configuration.value.hostArguments.isEmpty {
-            try addHostArguments(to: &parts, exchange.context, configuration)
-        }
-        var exchange = try built(exchange, parts, configuration)
+        var exchange = try built(exchange, &parts, configuration)
         if !configuration.value.absoluteURLFilters.isEmpty {
             let text = try await filter(
                 exchange.request.url.string, by: configuration.value.absoluteURLFilters,
                 of: exchange.context, exchange.scope)
             exchange.request.url = try RequestBuilder.absoluteURL(parsing: text)
         }
-        try bind(&exchange, parts.arguments, configuration)
-        return exchange
+        return try bound(exchange, parts.arguments, configuration)
     }
 
     private static func hasProviders(_ configuration: Shared<Configuration>) -> Bool {
@@ -102,8 +110,11 @@ enum RequestAdapter {
     }
 
     private static func built(
-        _ exchange: Exchange, _ parts: Parts, _ configuration: Shared<Configuration>
+        _ exchange: Exchange, _ parts: inout Parts, _ configuration: Shared<Configuration>
     ) throws(RequestError) -> Exchange {
+        if !configuration.value.hostArguments.isEmpty {
+            try addHostArguments(to: &parts, exchange.context, configuration)
+        }
         var exchange = exchange
         exchange.request = try RequestBuilder().build(
             exchange.context.description, configuration: configuration.value,
@@ -112,10 +123,11 @@ enum RequestAdapter {
     }
 
     /// Adds what depends on the final address: the host's headers, and the key; then compresses.
-    private static func bind(
-        _ exchange: inout Exchange, _ arguments: Arguments, _ configuration: Shared<Configuration>
-    ) throws(RequestError) {
+    private static func bound(
+        _ exchange: Exchange, _ arguments: Arguments, _ configuration: Shared<Configuration>
+    ) throws(RequestError) -> Exchange {
         let context = exchange.context
+        var exchange = exchange
         if !configuration.value.hostHeaders.isEmpty {
             exchange.boundHeaders = try HostHeaders.add(
                 to: &exchange.request, of: context.description, configuration: configuration.value)
@@ -133,6 +145,7 @@ enum RequestAdapter {
             try BodyCompression.apply(
                 encoder, to: &exchange.request, endpoint: context.description.endpoint)
         }
+        return exchange
     }
 
     private static func filter(

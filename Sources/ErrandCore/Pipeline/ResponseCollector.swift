@@ -12,8 +12,11 @@ final class ResponseCollector: TransferReceiver {
         var failure: RequestError?
         var transfer: (any Transfer)?
         var isCancelled = false
-        var hasEnded = false
-        var waiter: UnsafeContinuation<CollectedAnswer, Never>?
+        /// How it ended, once it has.
+        var end: TransferEnd?
+        var waiter: UnsafeContinuation<Void, Never>?
+
+        var hasEnded: Bool { end != nil }
     }
 
     private let state = Mutex(State())
@@ -29,28 +32,42 @@ final class ResponseCollector: TransferReceiver {
         self.limit = limit
     }
 
-    func run(_ request: TransportRequest) async -> CollectedAnswer {
-        // Unsafe only in that nobody counts the resumes: `didEnd` is told once by contract, and `hasEnded`
+    /// Waits until the transfer has ended.
+    func run(_ request: TransportRequest) async {
+        // Unsafe only in that nobody counts the resumes: `didEnd` is told once by contract, and `end`
         // holds a transport to it.
         await withUnsafeContinuation { run(request, resuming: $0) }
     }
 
     func run(
-        _ request: TransportRequest,
-        resuming continuation: UnsafeContinuation<CollectedAnswer, Never>
+        _ request: TransportRequest, resuming continuation: UnsafeContinuation<Void, Never>
     ) {
         let wasCancelled = state.withLock { state in
-            if !state.isCancelled { state.waiter = continuation }
+            if state.isCancelled {
+                // Before anything was sent: nothing is.
+                state.end = TransferEnd(error: .cancelled)
+            } else {
+                state.waiter = continuation
+            }
             return state.isCancelled
         }
-        guard !wasCancelled else {
-            // Cancelled before anything was sent: nothing is.
-            let end = TransferEnd(error: .cancelled)
-            continuation.resume(
-                returning: CollectedAnswer(body: .failure(.cancelled), end: end))
-            return
+        if wasCancelled { continuation.resume() } else { begin(request) }
+    }
+
+    /// What the transfer brought; once, after its end.
+    func takeAnswer() -> CollectedAnswer {
+        let (end, failure, data, head, usesSink) = state.withLock { state in
+            defer {
+                state.head = nil
+                state.data = Data()
+            }
+            return (state.end, state.failure, state.data, state.head, state.usesSink)
         }
-        begin(request)
+        var answer = CollectedAnswer(
+            head: head, body: .success(.data(data)), end: end ?? TransferEnd(error: .cancelled))
+        if usesSink, let sink { answer.body = sink.finish(failure ?? answer.end.error) }
+        if let failure { answer.body = .failure(failure) }
+        return answer
     }
 
     /// The transfer may be cancelled, bring bytes and end before `start` returns.
@@ -141,19 +158,17 @@ final class ResponseCollector: TransferReceiver {
     func didNotice(_ mismatch: PinMismatch) { context.emit(.pinMismatch(mismatch)) }
 
     func didEnd(_ end: TransferEnd) {
-        let (waiter, failure, data, head, usesSink) = state.withLock { state in
+        let waiter = state.withLock { state in
+            // The first end counts.
+            if state.end == nil { state.end = end }
             defer {
-                state.hasEnded = true
                 state.waiter = nil
                 state.transfer = nil
             }
-            return (state.waiter, state.failure, state.data, state.head, state.usesSink)
+            return state.waiter
         }
         guard let waiter else { return }
         context.pause.attach(nil)
-        var body = Result<Response.Body, RequestError>.success(.data(data))
-        if usesSink, let sink { body = sink.finish(failure ?? end.error) }
-        if let failure { body = .failure(failure) }
-        waiter.resume(returning: CollectedAnswer(head: head, body: body, end: end))
+        waiter.resume()
     }
 }

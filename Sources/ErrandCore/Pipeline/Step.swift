@@ -30,6 +30,8 @@ package struct Next: Sendable {
         self.index = index
     }
 
+    // Inlined: a function of its own between each two steps would be suspended with them.
+    @inline(__always)
     package func callAsFunction(_ exchange: Exchange) async throws(RequestError) -> Response {
         guard index < steps.count else {
             throw RequestError(

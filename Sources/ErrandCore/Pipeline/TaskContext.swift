@@ -36,12 +36,11 @@ package final class TaskContext: Sendable {
     }
 
     init(
-        id: UUID, description: RequestDescription, configuration: Shared<Configuration>,
+        id: UUID, description: consuming RequestDescription, configuration: Shared<Configuration>,
         transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
         cookieJar: CookieJar? = nil
     ) {
         self.id = id
-        var description = description
         configuration.value.complete(&description)
         sharedConfiguration = configuration
         self.transport = transport

@@ -3,8 +3,21 @@ import Foundation
 /// The last step: hands the request to the transport and waits for the one end.
 package struct TransportStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let pause = exchange.context.pause
+        if pause.isPaused { await pause.pass(exchange.scope) }
+        let collector = try begin(exchange)
+        await exchange.scope.wait {
+            await collector.run(exchange.request)
+        } onCancel: {
+            collector.cancel()
+        }
+        return try response(from: collector, exchange)
+    }
+
+    // Apart from `run`, which is suspended while the transfer lasts and keeps room for whatever it names.
+    @inline(never)
+    private func begin(_ exchange: Exchange) throws(RequestError) -> ResponseCollector {
         let context = exchange.context
-        await context.pause.pass(exchange.scope)
         try exchange.scope.check()
         try context.transport.check(exchange.request)
         if let body = exchange.request.body {
@@ -13,20 +26,20 @@ package struct TransportStep: Step {
         }
         context.emit(
             .transferStarted(attempt: exchange.attempt, url: exchange.request.url.redacted))
-        let collector = ResponseCollector(
+        return ResponseCollector(
             context: context, sink: exchange.sink, attempt: exchange.attempt,
             limit: exchange.request.options.maximumBytesInMemory)
-        let answer = await exchange.scope.wait {
-            await collector.run(exchange.request)
-        } onCancel: {
-            collector.cancel()
-        }
-        if !context.configuration.eventListeners.isEmpty { tell(answer, exchange) }
+    }
+
+    @inline(never)
+    private func response(
+        from collector: ResponseCollector, _ exchange: Exchange
+    ) throws(RequestError) -> Response {
+        let answer = collector.takeAnswer()
+        if !exchange.configuration.eventListeners.isEmpty { tell(answer, exchange) }
         return try answer.response(to: exchange.request.url, attempt: exchange.attempt)
     }
-}
 
-extension TransportStep {
     /// Tells what came of a transfer, with the times that only the transport knows.
     private func tell(_ answer: CollectedAnswer, _ exchange: Exchange) {
         let timings = answer.end.timings

@@ -2,13 +2,21 @@
 package struct ValidateStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let response = try await next(exchange)
-        do {
-            try ResponseValidation.check(response, description: exchange.description)
+        try Self.judge(response, exchange.context)
+        return response
+    }
+
+    // Apart from `run`, which is suspended and keeps room for whatever it names.
+    @inline(never)
+    private static func judge(
+        _ response: Response, _ context: TaskContext
+    ) throws(RequestError) {
+        do throws(RequestError) {
+            try ResponseValidation.check(response, description: context.description)
         } catch {
-            exchange.context.emit(.validated(error))
+            context.emit(.validated(error))
             throw error
         }
-        exchange.context.emit(.validated(nil))
-        return response
+        context.emit(.validated(nil))
     }
 }

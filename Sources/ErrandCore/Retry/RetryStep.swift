@@ -5,73 +5,93 @@ import HTTPTypes
 package struct RetryStep: Step {
     let guards: HostGuards
 
-    // What is not waited for stands in functions of its own, and these apart from `run`: it is suspended for as long
-    // as the attempts last, and keeps room for whatever it names.
+    // What is not waited for, and what is only seldom, stands in functions of its own, and these apart from `run`: it
+    // is suspended for as long as the attempts last, and keeps room for whatever it names.
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let policy = Self.policy(of: exchange)
-        let host = exchange.request.url.host ?? ""
-        var exchange = prepared(exchange, policy, host)
+        var exchange = try first(exchange)
         while true {
-            exchange.attempt += 1
-            if exchange.attempt > 1, exchange.serialized != nil {
-                exchange.request = try await processed(exchange)
-            }
-            try begin(exchange, host)
             let failure: RequestError
             do {
-                let response = try await carryOut(
-                    exchange, limit: policy.attemptTimeout, next: next)
-                return succeeded(response, exchange, host)
+                let response: Response
+                if Self.isLimited(exchange) {
+                    response = try await withinLimit(exchange, next)
+                } else {
+                    response = try await next(exchange)
+                }
+                return succeeded(response, exchange)
             } catch {
-                failure = failed(error, exchange, host)
+                failure = failed(error, exchange)
             }
-            let delay = try pause(after: failure, policy, exchange, host)
-            try await wait(delay, after: failure, exchange)
+            exchange = try await again(after: failure, exchange)
         }
     }
 
-    @inline(never)
     private static func policy(of exchange: Exchange) -> RetryPolicy {
-        if let own = exchange.description.retryPolicy { return own }
+        if let own = exchange.context.description.retryPolicy { return own }
         return exchange.configuration.retryPolicy
     }
 
     @inline(never)
-    private func prepared(_ exchange: Exchange, _ policy: RetryPolicy, _ host: String) -> Exchange {
+    private static func isLimited(_ exchange: Exchange) -> Bool {
+        policy(of: exchange).attemptTimeout != nil
+    }
+
+    private static func host(of exchange: Exchange) -> String { exchange.request.url.host ?? "" }
+
+    /// The first attempt.
+    @inline(never)
+    private func first(_ exchange: Exchange) throws(RequestError) -> Exchange {
         var exchange = exchange
-        if policy.sendsIdempotencyKey, !exchange.request.method.isIdempotent,
+        exchange.attempt = 1
+        if Self.policy(of: exchange).sendsIdempotencyKey, !exchange.request.method.isIdempotent,
             let name = HTTPField.Name.idempotencyKey, exchange.request.headers[name] == nil
         {
             exchange.request.headers[name] = UUID().uuidString
         }
-        if let budget = exchange.configuration.retryBudget { guards.deposit(budget, host: host) }
+        if let budget = exchange.configuration.retryBudget {
+            guards.deposit(budget, host: Self.host(of: exchange))
+        }
+        try begin(exchange)
         return exchange
     }
 
+    /// The next attempt, after its pause; throws the error where there is none.
     @inline(never)
-    private func begin(_ exchange: Exchange, _ host: String) throws(RequestError) {
-        try askCircuit(of: host, exchange)
+    private func again(
+        after failure: RequestError, _ exchange: Exchange
+    ) async throws(RequestError) -> Exchange {
+        let delay = try pause(after: failure, exchange)
+        try await wait(delay, after: failure, exchange)
+        var exchange = exchange
+        exchange.attempt += 1
+        if exchange.serialized != nil { exchange.request = try await processed(exchange) }
+        try begin(exchange)
+        return exchange
+    }
+
+    private func begin(_ exchange: Exchange) throws(RequestError) {
+        try askCircuit(exchange)
         exchange.context.emit(.attemptStarted(exchange.attempt))
     }
 
     @inline(never)
-    private func succeeded(_ response: Response, _ exchange: Exchange, _ host: String) -> Response {
+    private func succeeded(_ response: Response, _ exchange: Exchange) -> Response {
         var response = response
         // The transport step has counted; a stand-in for it may not.
         if response.attempts != exchange.attempt { response.attempts = exchange.attempt }
-        tellCircuit(of: host, exchange, nil)
+        tellCircuit(exchange, nil)
         ended(exchange.attempt, response.timings.last, nil, exchange.context)
         return response
     }
 
     @inline(never)
     private func failed(
-        _ error: RequestError, _ exchange: Exchange, _ host: String
+        _ error: RequestError, _ exchange: Exchange
     ) -> RequestError {
         var error = error
         error.attempts = exchange.attempt
         error.response?.attempts = exchange.attempt
-        tellCircuit(of: host, exchange, error)
+        tellCircuit(exchange, error)
         let timings = error.timings ?? error.response?.timings.last
         ended(exchange.attempt, timings, error, exchange.context)
         return error
@@ -80,8 +100,9 @@ package struct RetryStep: Step {
     /// The pause before a further attempt; throws the error where there is none.
     @inline(never)
     private func pause(
-        after error: RequestError, _ policy: RetryPolicy, _ exchange: Exchange, _ host: String
+        after error: RequestError, _ exchange: Exchange
     ) throws(RequestError) -> Duration {
+        let policy = Self.policy(of: exchange)
         let delay: Duration
         switch decide(error, policy: policy, exchange) {
         case .again(let pause): delay = pause
@@ -91,7 +112,9 @@ package struct RetryStep: Step {
             }
             throw error
         }
-        if let budget = exchange.configuration.retryBudget, !guards.withdraw(budget, host: host) {
+        if let budget = exchange.configuration.retryBudget,
+            !guards.withdraw(budget, host: Self.host(of: exchange))
+        {
             exchange.context.emit(.retryBudgetSpent)
             throw error
         }
@@ -101,7 +124,7 @@ package struct RetryStep: Step {
 
     /// Signatures with their time stamps are made anew for each attempt; the idempotency key stays.
     private func processed(_ exchange: Exchange) async throws(RequestError) -> TransportRequest {
-        var request = exchange.serialized?.value ?? exchange.request
+        var request = exchange.serialized ?? exchange.request
         if let name = HTTPField.Name.idempotencyKey, request.headers[name] == nil,
             let key = exchange.request.headers[name]
         {
@@ -153,11 +176,14 @@ package struct RetryStep: Step {
         }
     }
 
-    /// One attempt, within its own limit where it has one.
-    private func carryOut(
-        _ exchange: Exchange, limit: Duration?, next: Next
+    /// One attempt, within its own limit.
+    @inline(never)
+    private func withinLimit(
+        _ exchange: Exchange, _ next: Next
     ) async throws(RequestError) -> Response {
-        guard let limit else { return try await next(exchange) }
+        guard let limit = Self.policy(of: exchange).attemptTimeout else {
+            return try await next(exchange)
+        }
         let clock = exchange.context.clock
         let result = await exchange.scope.withChild { scope in
             let timer = Task {
@@ -192,8 +218,9 @@ package struct RetryStep: Step {
         context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 
-    private func askCircuit(of host: String, _ exchange: Exchange) throws(RequestError) {
+    private func askCircuit(_ exchange: Exchange) throws(RequestError) {
         guard let policy = exchange.configuration.circuitBreaker else { return }
+        let host = Self.host(of: exchange)
         let verdict = guards.request(policy, host: host, now: exchange.context.clock.uptime)
         guard case .refuse(let pause) = verdict else { return }
         throw RequestError(
@@ -202,7 +229,7 @@ package struct RetryStep: Step {
             attempts: exchange.attempt - 1)
     }
 
-    private func tellCircuit(of host: String, _ exchange: Exchange, _ error: RequestError?) {
+    private func tellCircuit(_ exchange: Exchange, _ error: RequestError?) {
         guard let policy = exchange.configuration.circuitBreaker else { return }
         let outcome: CircuitBreaker.Outcome
         if let error {
@@ -213,6 +240,7 @@ package struct RetryStep: Step {
         } else {
             outcome = .success
         }
-        guards.ended(outcome, policy, host: host, now: exchange.context.clock.uptime)
+        guards.ended(
+            outcome, policy, host: Self.host(of: exchange), now: exchange.context.clock.uptime)
     }
 }

@@ -10,13 +10,23 @@ package struct ScheduleStep: Step {
     }
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let configuration = exchange.configuration
-        try await ConnectivityGate.pass(exchange)
+        if ConnectivityGate.isClosable(exchange.context) {
+            try await ConnectivityGate.pass(exchange)
+        }
+        guard let place = try place(for: exchange) else { return try await next(exchange) }
+        try await place.enter(exchange)
+        defer { place.leave() }
+        return try await next(Self.holding(place, exchange))
+    }
+
+    /// Where the request stands in line; `nil` where nothing is limited for it.
+    @inline(never)
+    private func place(for exchange: Exchange) throws(RequestError) -> ScheduledPlace? {
         // Whoever renews credentials is waited for by requests that hold all the places.
-        guard RefreshGate.underRefresh.isEmpty else { return try await next(exchange) }
-        var limits = configuration.limits
-        if let total = configuration.maximumRequestsInFlight { limits.total = total }
-        guard !limits.areNone else { return try await next(exchange) }
+        guard RefreshGate.underRefresh.isEmpty else { return nil }
+        var limits = exchange.configuration.limits
+        if let total = exchange.configuration.maximumRequestsInFlight { limits.total = total }
+        guard !limits.areNone else { return nil }
         if let fault = limits.fault {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,
@@ -25,11 +35,13 @@ package struct ScheduleStep: Step {
         let tag = exchange.description.tag
         let lane = Schedule.Lane(
             host: exchange.request.url.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
-        let place = ScheduledPlace(in: scheduler, lane: lane, limits: limits)
-        try await place.enter(exchange)
-        defer { place.leave() }
+        return ScheduledPlace(in: scheduler, lane: lane, limits: limits)
+    }
+
+    @inline(never)
+    private static func holding(_ place: ScheduledPlace, _ exchange: Exchange) -> Exchange {
         var exchange = exchange
         exchange.place = place
-        return try await next(exchange)
+        return exchange
     }
 }

@@ -20,14 +20,30 @@ package final class ScheduledPlace: Sendable {
 
     /// Takes the place, or waits for it.
     func enter(_ exchange: Exchange, hadPlace: Bool = false) async throws(RequestError) {
-        let context = exchange.context
-        let began = context.clock.uptime
-        let entry = await scheduler.enter(
-            ticket, lane, limits: limits, context: context, scope: exchange.scope,
-            hadPlace: hadPlace)
+        let began = exchange.context.clock.uptime
+        var entry = arrive(exchange, hadPlace)
+        if entry == nil { entry = await scheduler.wait(for: ticket, exchange.scope) }
+        exchange.context.stands(in: nil, as: nil)
+        try entered(entry, after: began, exchange.context)
+    }
+
+    // Apart from `enter`, which may be suspended for long, by many.
+    @inline(never)
+    private func arrive(_ exchange: Exchange, _ hadPlace: Bool) -> Scheduler.Entry? {
+        exchange.context.stands(in: scheduler, as: ticket)
+        let entry = scheduler.arrive(
+            ticket, lane, limits: limits, priority: exchange.context.priority, hadPlace: hadPlace)
+        if entry == nil { exchange.context.emit(.queued) }
+        return entry
+    }
+
+    @inline(never)
+    private func entered(
+        _ entry: Scheduler.Entry?, after began: Duration, _ context: TaskContext
+    ) throws(RequestError) {
         switch entry {
         case .entered: isHeld.store(true, ordering: .releasing)
-        case .cancelled: throw .cancelled
+        case .cancelled, nil: throw .cancelled
         case .refused:
             throw RequestError(
                 .queueFull, stage: .schedule,

@@ -34,35 +34,33 @@ package final class Scheduler: Sendable {
         }
     }
 
-    /// Takes a place, or waits for one.
+    /// Takes a place; `nil` where the ticket has to ``wait(for:_:)``.
     ///
     /// Who entered must ``leave(_:)``.
     ///
     /// - Parameter hadPlace: Whether the ticket gave a place back to pause.
-    package func enter(
-        _ ticket: UInt64, _ lane: Schedule.Lane, limits: RequestLimits, context: TaskContext,
-        scope: CancellationScope, hadPlace: Bool = false
-    ) async -> Entry {
-        context.stands(in: self, as: ticket)
-        defer { context.stands(in: nil, as: nil) }
-        let tried = state.withLock { state -> (Entry?, [CheckedContinuation<Bool, Never>]) in
+    package func arrive(
+        _ ticket: UInt64, _ lane: Schedule.Lane, limits: RequestLimits,
+        priority: @autoclosure () -> RequestPriority, hadPlace: Bool = false
+    ) -> Entry? {
+        let (entry, admitted) = state.withLock {
+            state -> (Entry?, [CheckedContinuation<Bool, Never>]) in
             state.schedule.use(limits)
             let admitted = state.admitted()
             let arrival = state.schedule.arrive(
-                ticket, lane: lane, priority: context.priority, hadPlace: hadPlace)
+                ticket, lane: lane, priority: priority(), hadPlace: hadPlace)
             switch arrival {
             case .enters: return (.entered, admitted)
             case .refused: return (.refused, admitted)
             case .waits: return (nil, admitted)
             }
         }
-        for waiter in tried.1 { waiter.resume(returning: true) }
-        if let entry = tried.0 { return entry }
-        context.emit(.queued)
-        return await wait(for: ticket, scope)
+        for waiter in admitted { waiter.resume(returning: true) }
+        return entry
     }
 
-    private func wait(for ticket: UInt64, _ scope: CancellationScope) async -> Entry {
+    /// Waits until a ticket that has arrived enters, or the scope is cancelled.
+    package func wait(for ticket: UInt64, _ scope: CancellationScope) async -> Entry {
         let entered = await scope.wait {
             await withCheckedContinuation { continuation in
                 let now = state.withLock { state -> Bool? in

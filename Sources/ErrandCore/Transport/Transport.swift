@@ -47,7 +47,8 @@ public enum Demand: Sendable, Hashable {
 
 /// Who hears what a transfer brings.
 ///
-/// Called serially on the transport's own thread: never block here.
+/// Called serially, one call after the other, on the transport's own thread or, for the end, on one that takes the
+/// ends of several exchanges together: never block here.
 public protocol TransferReceiver: AnyObject, Sendable {
     /// An interim answer, 100 to 199 (RFC 9110 §15.2). 0 to n times, before the head.
     func didReceive(informational head: ResponseHead)

@@ -5,21 +5,42 @@
 /// before anything is sent.
 public struct TransportOptions: Sendable, Hashable {
     /// The version to speak; `nil` lets the transport agree with the server.
-    public var httpVersion: HTTPVersionPolicy = .automatic
+    public var httpVersion: HTTPVersionPolicy {
+        get { shared.value.httpVersion }
+        set { change { $0.httpVersion = newValue } }
+    }
     /// Whether gzip, deflate, br and zstd are asked for and decoded (default true).
-    public var decodesContent = true
+    public var decodesContent: Bool {
+        get { shared.value.decodesContent }
+        set { change { $0.decodesContent = newValue } }
+    }
     /// The largest body in bytes, after decoding; `nil` has no limit (default none).
-    public var maximumBodyBytes: Int64?
+    public var maximumBodyBytes: Int64? {
+        get { shared.value.maximumBodyBytes }
+        set { change { $0.maximumBodyBytes = newValue } }
+    }
     /// The largest body that is collected in memory (default 256 MiB).
-    public var maximumBytesInMemory: Int64 = 256 << 20
+    public var maximumBytesInMemory: Int64 {
+        get { shared.value.maximumBytesInMemory }
+        set { change { $0.maximumBytesInMemory = newValue } }
+    }
     /// How many times larger than its encoded form a decoded body may be (default 1000).
-    public var maximumDecodingRatio: Int? = 1000
+    public var maximumDecodingRatio: Int? {
+        get { shared.value.maximumDecodingRatio }
+        set { change { $0.maximumDecodingRatio = newValue } }
+    }
     /// The largest head in bytes (default 256 KiB).
-    public var maximumHeadBytes = 256 << 10
+    public var maximumHeadBytes: Int {
+        get { shared.value.maximumHeadBytes }
+        set { change { $0.maximumHeadBytes = newValue } }
+    }
     /// How many bytes are read at once, where the transport can choose; `nil` leaves it to the transport.
     ///
     /// Worth setting for downloads: 512 KiB brings a large body in at a third less cost.
-    public var receiveBufferBytes: Int?
+    public var receiveBufferBytes: Int? {
+        get { shared.value.receiveBufferBytes }
+        set { change { $0.receiveBufferBytes = newValue } }
+    }
     /// Whether a request that the server may have read can be sent again by itself (RFC 9110 §9.2.2).
     ///
     /// Set by the agent from the method; never true for a method that is not idempotent.
@@ -27,15 +48,67 @@ public struct TransportOptions: Sendable, Hashable {
     /// Whether a mobile connection may be used; Apple platforms only, elsewhere without effect (row RSQ-5).
     public var allowsCellularAccess = true
     /// Whom to trust and what to show; `nil` trusts what the system trusts.
-    public var security: SecurityPolicy?
+    public var security: SecurityPolicy? {
+        get { shared.value.security }
+        set { change { $0.security = newValue } }
+    }
     /// Which proxy to use (default ``ProxyPolicy/environment``).
-    public var proxy: ProxyPolicy = .environment
+    public var proxy: ProxyPolicy {
+        get { shared.value.proxy }
+        set { change { $0.proxy = newValue } }
+    }
     /// Addresses to use in place of DNS: `"host:port"` to IP addresses.
-    public var addressOverrides: [String: [String]] = [:]
+    public var addressOverrides: [String: [String]] {
+        get { shared.value.addressOverrides }
+        set { change { $0.addressOverrides = newValue } }
+    }
     /// Which kind of IP address to use (default either).
-    public var addressFamily: AddressFamily = .any
+    public var addressFamily: AddressFamily {
+        get { shared.value.addressFamily }
+        set { change { $0.addressFamily = newValue } }
+    }
     /// A Unix socket to connect to in place of host and port.
-    public var unixSocketPath: String?
+    public var unixSocketPath: String? {
+        get { shared.value.unixSocketPath }
+        set { change { $0.unixSocketPath = newValue } }
+    }
+
+    private struct Fields: Sendable, Hashable {
+        var httpVersion: HTTPVersionPolicy = .automatic
+        var decodesContent: Bool = true
+        var maximumBodyBytes: Int64?
+        var maximumBytesInMemory: Int64 = 256 << 20
+        var maximumDecodingRatio: Int? = 1000
+        var maximumHeadBytes: Int = 256 << 10
+        var receiveBufferBytes: Int?
+        var security: SecurityPolicy?
+        var proxy: ProxyPolicy = .environment
+        var addressOverrides: [String: [String]] = [:]
+        var addressFamily: AddressFamily = .any
+        var unixSocketPath: String?
+    }
+
+    // Every request has its own: one reference to what an agent's requests have in common, see Shared.
+    private var shared = Self.defaults
+
+    private static let defaults = Shared(Fields())
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        shared = shared.changed(change)
+    }
+
+    /// Whether all values are the same.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.mayReplay == other.mayReplay && one.allowsCellularAccess == other.allowsCellularAccess
+            && (one.shared === other.shared || one.shared.value == other.shared.value)
+    }
+
+    /// Hashes all values.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(mayReplay)
+        hasher.combine(allowsCellularAccess)
+        hasher.combine(shared.value)
+    }
 
     /// Makes options with the defaults that each property names.
     public init() {}

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import Dispatch
     import ErrandCore
     import Glibc
 
@@ -27,6 +28,9 @@
         @exclusivity(unchecked) private var answered: [Exchange] = []
         @exclusivity(unchecked) private var gate = StreamGate<GateTicket>()
         @exclusivity(unchecked) private var admitted: [(waiting: GateTicket, place: GatePlace)] = []
+        /// Who is yet to be told of an end; see ``tellEnds()``.
+        @exclusivity(unchecked) private var ends:
+            [(receiver: any TransferReceiver, end: TransferEnd)] = []
         @exclusivity(unchecked) private var lastTicket: UInt64 = 0
         private var isShutDown = false
         private var isClosing = false
@@ -68,6 +72,7 @@
                 nudgeAnswered()
                 serveTimers()
                 collect()
+                tellEnds()
                 if isClosing, active.isEmpty, mailbox.leave() { return cleanUp() }
                 // A leaver whom a poster still holds up looks again at once: nobody would wake it.
                 let isLeaving = isClosing && active.isEmpty
@@ -79,7 +84,10 @@
                 if mayWait { mailbox.wake() }
                 now = EventLoop.readClock()
                 for index in 0..<Int(max(0, count)) { serve(events + index) }
-                if count > 0 { collect() }
+                if count > 0 {
+                    collect()
+                    tellEnds()
+                }
             }
         }
 
@@ -161,6 +169,25 @@
                 Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().libcurlFinished(
                     result)
             }
+        }
+
+        /// An exchange has ended; its receiver hears of it within this turn.
+        func ended(_ receiver: any TransferReceiver, _ end: TransferEnd) {
+            ends.append((receiver, end))
+        }
+
+        /// Tells all ends of a turn, several of them from a thread of the pool: each wakes a task, and from here each
+        /// would wake a thread of the pool anew, which takes one task and falls asleep again.
+        private func tellEnds() {
+            guard !ends.isEmpty else { return }
+            if ends.count == 1 {
+                ends[0].receiver.didEnd(ends[0].end)
+            } else {
+                DispatchQueue.global().async { [ends] in
+                    for (receiver, end) in ends { receiver.didEnd(end) }
+                }
+            }
+            ends.removeAll()
         }
 
         // MARK: - Messages

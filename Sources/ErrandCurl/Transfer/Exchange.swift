@@ -235,7 +235,7 @@
             let receiver = receiver
             letGo()
             loop.recycle(self)
-            receiver?.didEnd(end)
+            if let receiver { loop.ended(receiver, end) }
         }
 
         private func letGo() {

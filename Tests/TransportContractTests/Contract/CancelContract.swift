@@ -22,7 +22,10 @@ struct CancelContract {
     func whileConnecting(subject: Subject) async throws {
         let port = try DeadPort.Silent()
         try await ContractWorld.with(subject) { world async throws in
-            let (transfer, receiver) = world.start(world.request(port: port.port))
+            var request = world.request(port: port.port)
+            // No limits: a busy machine may take its time.
+            request.timeouts = Timeouts(connect: nil, idle: nil)
+            let (transfer, receiver) = world.start(request)
             // One exchange later the other one is on its way.
             _ = try await world.succeed(world.request())
             transfer.cancel()
