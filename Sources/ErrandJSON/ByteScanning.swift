@@ -49,13 +49,29 @@ enum Scan {
     /// The first byte from `at` on that is no white space.
     @inline(__always)
     static func pastSpace(_ at: Bytes) -> Bytes {
-        at.pointee > 0x20 ? at : pastLongSpace(at)
+        if at.pointee > 0x20 { return at }
+        // One space behind a colon or a comma.
+        if at[1] > 0x20, at.pointee == 0x20 { return at + 1 }
+        return pastLongSpace(at)
     }
 
+    @inline(never)
     private static func pastLongSpace(_ at: Bytes) -> Bytes {
+        // What is printed for people has a line break and many spaces; two words of them are
+        // looked at together.
+        var next = at.pointee == 0x0A ? at + 1 : at
+        let first = word(next) ^ 0x2020_2020_2020_2020
+        let second = word(next + 8) ^ 0x2020_2020_2020_2020
+        next +=
+            first != 0
+            ? first.trailingZeroBitCount &>> 3
+            : 8 &+ (second == 0 ? 8 : second.trailingZeroBitCount &>> 3)
+        return next.pointee > 0x20 ? next : pastAnySpace(next)
+    }
+
+    @inline(never)
+    private static func pastAnySpace(_ at: Bytes) -> Bytes {
         var next = at
-        // What is printed for people has a line break and many spaces.
-        if next.pointee == 0x0A { next += 1 }
         while true {
             let others = word(next) ^ 0x2020_2020_2020_2020
             if others == 0 {

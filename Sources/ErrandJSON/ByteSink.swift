@@ -41,6 +41,8 @@ struct ByteSink {
         @inline(__always) nonmutating set { state.pointee.count = newValue }
     }
 
+    var capacity: Int { state.pointee.capacity }
+
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
     /// Whether `more` bytes behind the last one belong to the buffer.

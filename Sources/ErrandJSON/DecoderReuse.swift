@@ -3,6 +3,23 @@
 ///
 /// That is sound because `release` sees whether somebody has kept one of the two. The container
 /// does not hold the decoder; it is the decoder that holds the container.
+extension DecodingSession {
+    /// Decodes the outermost value.
+    func decode<T: Decodable>(_ type: T.Type, at index: Int) throws -> T {
+        let record = record(of: type)
+        var top: TapeDecoder
+        if let spare = record.pointee.spare.take() {
+            spare.restart(at: index, below: nil, key: nil, position: 0)
+            top = spare
+        } else {
+            top = TapeDecoder(self, index)
+            top.isReused = !record.pointee.keepsContainers
+        }
+        defer { TapeDecoder.release(&top, to: record) }
+        return try top.decodeSelf(type)
+    }
+}
+
 extension TapeDecoder {
     /// A decoder for a value of the record's type below this one; hand it back with `release`.
     @inline(__always)
@@ -33,6 +50,13 @@ extension TapeDecoder {
     /// Takes back a decoder whose value is decoded; `child` must be the caller's only copy.
     @inline(__always)
     func release(_ child: inout TapeDecoder, to record: DecodingSession.Records.Record) {
+        TapeDecoder.release(&child, to: record)
+    }
+
+    @inline(__always)
+    fileprivate static func release(
+        _ child: inout TapeDecoder, to record: DecodingSession.Records.Record
+    ) {
         guard child.isReused else { return }
         if isKnownUniquelyReferenced(&child), child.isContainerFree {
             record.pointee.spare = child
@@ -57,6 +81,8 @@ extension TapeDecoder {
             _ = Unmanaged.passRetained(self)
         }
         container = nil
+        containerKey = nil
+        makeContainer = nil
     }
 
     /// A container of this object, the one given out for an earlier value if there is one.
@@ -68,8 +94,8 @@ extension TapeDecoder {
             throw session.mismatch([String: Any].self, at: index, codingPath)
         }
         prepareKeys()
-        if let container, containerKey == ObjectIdentifier(type) {
-            return unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
+        if containerKey == ObjectIdentifier(type), let makeContainer {
+            return makeContainer(as: KeyedDecodingContainer<Key>.self)
         }
         return newContainer(type)
     }
@@ -84,7 +110,9 @@ extension TapeDecoder {
             return KeyedDecodingContainer(TapeKeyedContainer<Key>(holding: self))
         }
         let made = KeyedDecodingContainer(TapeKeyedContainer<Key>(of: self))
-        container = unsafeBitCast(made, to: AnyObject.self)
+        let object = unsafeBitCast(made, to: AnyObject.self)
+        container = object
+        makeContainer = ContainerMaker(object)
         containerKey = ObjectIdentifier(type)
         return made
     }

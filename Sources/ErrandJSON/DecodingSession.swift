@@ -1,10 +1,10 @@
 /// What all decoders of one document share.
 final class DecodingSession {
-    let tape: Tape
-    let userInfo: [CodingUserInfoKey: any Sendable]
-    let floats: FloatTexts?
-    let foundation: FoundationDecoding
-    let maximumDepth: Int
+    @exclusivity(unchecked) private(set) var tape: Tape
+    @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable]
+    @exclusivity(unchecked) private(set) var floats: FloatTexts?
+    @exclusivity(unchecked) private(set) var foundation: FoundationDecoding
+    @exclusivity(unchecked) private(set) var maximumDepth: Int
     /// From a key of the document, with its path, to the key a type asks for; nil: as it is.
     let convertKey: (([any CodingKey], String) -> String)?
 
@@ -18,8 +18,12 @@ final class DecodingSession {
     typealias Records = TypeRecords<any TapeCollection.Type, TapeDecoder>
     /// The types met so far.
     @exclusivity(unchecked) private var records = Records()
+    /// How many decoders there are, by which is seen whether one was kept.
+    @exclusivity(unchecked) var decoderCount = 0
 
-    init(tape: Tape, options: FastJSONDecoder) {
+    private static let spares = SpareSessions<DecodingSession>()
+
+    private init(tape: Tape, options: FastJSONDecoder) {
         self.tape = tape
         userInfo = options.userInfo
         floats = options.floatTexts
@@ -36,8 +40,43 @@ final class DecodingSession {
         records.find(type) ?? records.add(type, isFoundations: foundation.handles(type))
     }
 
-    /// Frees the spare decoders, which hold the session.
-    func finish() { records.dropSpares() }
+    // MARK: - One document after another
+
+    /// A session for one document, to be finished after it: one that is done, if there is one.
+    static func begin(_ tape: Tape, _ options: FastJSONDecoder) -> DecodingSession {
+        guard options.keyConversion == nil, let session = spares.take() else {
+            return DecodingSession(tape: tape, options: options)
+        }
+        session.tape = tape
+        session.userInfo = options.userInfo
+        session.floats = options.floatTexts
+        session.foundation = options.foundation
+        session.maximumDepth = options.options.maximumDepth
+        _ = session.records.keepSpares {
+            $0.read(tape)
+            return true
+        }
+        return session
+    }
+
+    /// Makes the session ready for another document, or frees the spare decoders, which hold it.
+    func finish() {
+        if !rest() || !DecodingSession.spares.put(self) { records.dropSpares() }
+    }
+
+    /// Forgets the document; false if somebody has kept a decoder.
+    private func rest() -> Bool {
+        let spareCount = records.keepSpares {
+            $0.rest()
+            return true
+        }
+        guard convertKey == nil, spareCount == decoderCount else { return false }
+        tape = .absent
+        if !userInfo.isEmpty { userInfo = [:] }
+        floats = nil
+        foundation = .standard
+        return true
+    }
 
     // MARK: - Scalars
 

@@ -1,5 +1,23 @@
 /// Encoders and keyed containers are used again for the next value of the same type, as decoders
 /// are (`DecoderReuse.swift`).
+extension EncodingSession {
+    /// Encodes the outermost value.
+    func encode<T: Encodable>(_ value: T) throws {
+        let record = record(of: T.self)
+        var top: StreamEncoder
+        if let spare = record.pointee.spare.take() {
+            spare.restart(below: nil, key: nil, position: 0)
+            top = spare
+        } else {
+            top = StreamEncoder(
+                self, stream: stream, parent: nil, key: nil, keepsKeys: keepsKeys(of: T.self))
+            top.isReused = !record.pointee.keepsContainers
+        }
+        defer { StreamEncoder.release(&top, to: record) }
+        try top.encodeTop(value, record)
+    }
+}
+
 extension StreamEncoder {
     typealias Record = EncodingSession.Records.Record
 
@@ -32,6 +50,11 @@ extension StreamEncoder {
     /// Takes back an encoder whose value is encoded; `child` must be the caller's only copy.
     @inline(__always)
     func release(_ child: inout StreamEncoder, to record: Record) {
+        StreamEncoder.release(&child, to: record)
+    }
+
+    @inline(__always)
+    fileprivate static func release(_ child: inout StreamEncoder, to record: Record) {
         guard child.isReused else { return }
         if isKnownUniquelyReferenced(&child), child.isContainerFree {
             record.pointee.spare = child
@@ -58,13 +81,15 @@ extension StreamEncoder {
             _ = Unmanaged.passRetained(self)
         }
         container = nil
+        containerKey = nil
+        makeContainer = nil
     }
 
     /// A container of this object, the one given out for an earlier value if there is one.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if let container, containerKey == ObjectIdentifier(type), open(.object) {
-            return unsafeBitCast(container, to: KeyedEncodingContainer<Key>.self)
+        if containerKey == ObjectIdentifier(type), let makeContainer, open(.object) {
+            return makeContainer(as: KeyedEncodingContainer<Key>.self)
         }
         return newContainer(type)
     }
@@ -79,7 +104,9 @@ extension StreamEncoder {
             return KeyedEncodingContainer(StreamKeyedContainer<Key>(holding: target))
         }
         let made = KeyedEncodingContainer(StreamKeyedContainer<Key>(of: self))
-        container = unsafeBitCast(made, to: AnyObject.self)
+        let object = unsafeBitCast(made, to: AnyObject.self)
+        container = object
+        makeContainer = ContainerMaker(object)
         containerKey = ObjectIdentifier(type)
         return made
     }

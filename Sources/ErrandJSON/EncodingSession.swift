@@ -1,13 +1,17 @@
 /// What all encoders of one value share.
 final class EncodingSession {
-    let userInfo: [CodingUserInfoKey: any Sendable]
+    @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable]
     let escapesSlashes: Bool
-    let floats: DecodingSession.FloatTexts?
-    let foundation: FoundationEncoding
+    @exclusivity(unchecked) private(set) var floats: DecodingSession.FloatTexts?
+    @exclusivity(unchecked) private(set) var foundation: FoundationEncoding
     /// From a key of a type, with its path, to the key in the text; nil: as it is.
     let convertKey: (([any CodingKey]) -> String)?
     /// Set when a container was written to after its time, so that the text cannot be trusted.
     @exclusivity(unchecked) var isOutOfTurn = false
+    /// Where the outermost value is written.
+    let stream = EncodingStream(capacity: 1024)
+    /// How many encoders there are, by which is seen whether one was kept.
+    @exclusivity(unchecked) var encoderCount = 0
 
     typealias Records = TypeRecords<any StreamCollection.Type, StreamEncoder>
     /// The types met so far.
@@ -16,8 +20,14 @@ final class EncodingSession {
     @exclusivity(unchecked)
     var keyTables: [(type: ObjectIdentifier, table: UnsafeMutablePointer<KnownKey>)] = []
     let keyTexts = ByteSink(capacity: 1024)
+    /// Which of the values written one after another this is; keys written for an earlier one are
+    /// checked before they are copied.
+    @exclusivity(unchecked) private(set) var turn: UInt16 = 1
 
-    init(options: FastJSONEncoder) {
+    private static let spares = SpareSessions<EncodingSession>()
+    private static let slashEscapingSpares = SpareSessions<EncodingSession>()
+
+    private init(options: FastJSONEncoder) {
         userInfo = options.userInfo
         escapesSlashes = options.escapesSlashes
         floats = options.floatTexts
@@ -43,8 +53,40 @@ final class EncodingSession {
         convertKey != nil && type is any StringKeyed.Type
     }
 
-    /// Frees the spare encoders, which hold the session.
-    func finish() { records.dropSpares() }
+    // MARK: - One value after another
+
+    /// A session for one value, to be finished after it: one that is done, if there is one.
+    static func begin(_ options: FastJSONEncoder) -> EncodingSession {
+        guard options.keyConversion == nil, let session = spares(options.escapesSlashes).take()
+        else { return EncodingSession(options: options) }
+        session.userInfo = options.userInfo
+        session.floats = options.floatTexts
+        session.foundation = options.foundation
+        return session
+    }
+
+    private static func spares(_ escapesSlashes: Bool) -> SpareSessions<EncodingSession> {
+        escapesSlashes ? slashEscapingSpares : spares
+    }
+
+    /// Makes the session ready for another value, or frees the spare encoders, which hold it.
+    func finish() {
+        if !rest() || !EncodingSession.spares(escapesSlashes).put(self) { records.dropSpares() }
+    }
+
+    /// Forgets the value; false if somebody has kept an encoder, or if the session has grown large.
+    private func rest() -> Bool {
+        let main = stream
+        let spareCount = records.keepSpares { $0.stream === main && $0.rest() }
+        guard convertKey == nil, spareCount == encoderCount, !isOutOfTurn, stream.rest(),
+            keyTexts.count < 65536, turn < .max
+        else { return false }
+        turn &+= 1
+        if !userInfo.isEmpty { userInfo = [:] }
+        floats = nil
+        foundation = .standard
+        return true
+    }
 
     @inline(__always)
     func write<T: BinaryFloatingPoint & LosslessStringConvertible>(

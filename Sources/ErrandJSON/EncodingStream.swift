@@ -23,6 +23,14 @@ final class EncodingStream {
         members.destroy()
     }
 
+    /// Forgets what was written; false if a value is still open, or if the buffer has grown large.
+    func rest() -> Bool {
+        guard depth == 0, sink.capacity <= 1 << 16 else { return false }
+        sink.truncate(to: 0)
+        members.count = 0
+        return true
+    }
+
     /// The number of members written so far: where an object's own begin.
     @inline(__always)
     var memberCount: Int { members.count }

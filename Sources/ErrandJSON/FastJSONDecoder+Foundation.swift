@@ -10,9 +10,11 @@ public import Foundation
 ///     let user = try decoder.decode(User.self, from: data)
 ///
 /// It differs from `JSONDecoder` in this:
-/// - Documents must be UTF-8, and JSON5 is not read.
+/// - Documents must be UTF-8. JSON5 is not read, and there is no `assumesTopLevelDictionary`; nor
+///   are types decoded that need a configuration.
 /// - The whole document must be valid, also strings that the type does not ask for.
 /// - Numbers too small for `Double` are 0, where `JSONDecoder` refuses the document.
+/// - Integers are exact however they are written, also those beyond 64 bits that have an exponent.
 /// - The error for a number that does not fit has a coding path; the words of errors are others.
 /// - The first fault in a dictionary is the first in the document, not in any order.
 /// - `[1,]` and `{"a":1,}`, which Foundation accepts, are no JSON.
@@ -65,9 +67,9 @@ public struct FastJSONDecoder: Sendable {
             throw DecodingError.valueNotFound(
                 type, .init(codingPath: [], debugDescription: "There is no value to decode."))
         }
-        let session = DecodingSession(tape: json.tape, options: self)
+        let session = DecodingSession.begin(json.tape, self)
         defer { session.finish() }
-        return try TapeDecoder(session, json.index).decodeSelf(type)
+        return try session.decode(type, at: json.index)
     }
 
     private func decode<T: Decodable>(
@@ -156,6 +158,10 @@ enum SnakeCase {
 struct FoundationDecoding {
     let dateStrategy: JSONDecoder.DateDecodingStrategy
     let dataStrategy: JSONDecoder.DataDecodingStrategy
+
+    static var standard: FoundationDecoding {
+        FoundationDecoding(dateStrategy: .deferredToDate, dataStrategy: .base64)
+    }
 
     /// Whether a type is one of these.
     @inline(__always)

@@ -65,26 +65,20 @@ public struct FastJSONEncoder: Sendable {
 
     /// Writes a value and hands over the sink before it is destroyed.
     private func write<T: Encodable, R>(_ value: T, _ take: (ByteSink) -> R) throws -> R {
-        let session = EncodingSession(options: self)
+        let session = EncodingSession.begin(self)
         defer { session.finish() }
-        let stream = EncodingStream(capacity: 1024)
-        let encoder = StreamEncoder(
-            session, stream: stream, parent: nil, key: nil,
-            keepsKeys: session.keepsKeys(of: T.self))
-        return try withExtendedLifetime(stream) {
-            try encoder.encodeTop(value)
-            guard
-                outputFormatting.contains(.prettyPrinted) || outputFormatting.contains(.sortedKeys)
-            else { return take(stream.sink) }
-            return ByteSink.with(capacity: stream.sink.count * 2) { arranged in
-                JSONPrinter.print(
-                    JSON(trusting: stream.sink.bytes), to: arranged,
-                    style: .init(
-                        isPretty: outputFormatting.contains(.prettyPrinted),
-                        sortsKeys: outputFormatting.contains(.sortedKeys),
-                        escapesSlashes: session.escapesSlashes, isFoundations: true))
-                return take(arranged)
-            }
+        try session.encode(value)
+        let sink = session.stream.sink
+        guard outputFormatting.contains(.prettyPrinted) || outputFormatting.contains(.sortedKeys)
+        else { return take(sink) }
+        return ByteSink.with(capacity: sink.count * 2) { arranged in
+            JSONPrinter.print(
+                JSON(trusting: sink.bytes), to: arranged,
+                style: .init(
+                    isPretty: outputFormatting.contains(.prettyPrinted),
+                    sortsKeys: outputFormatting.contains(.sortedKeys),
+                    escapesSlashes: session.escapesSlashes, isFoundations: true))
+            return take(arranged)
         }
     }
 }
@@ -118,6 +112,10 @@ extension FastJSONEncoder {
 struct FoundationEncoding {
     let dateStrategy: JSONEncoder.DateEncodingStrategy
     let dataStrategy: JSONEncoder.DataEncodingStrategy
+
+    static var standard: FoundationEncoding {
+        FoundationEncoding(dateStrategy: .deferredToDate, dataStrategy: .base64)
+    }
 
     /// Whether a type is one of these.
     @inline(__always)

@@ -24,9 +24,10 @@ extension JSON {
     /// The value as `JSONSerialization` would give it: `[String: Any]`, `[Any]`, `String`,
     /// `NSNumber` and `NSNull`.
     ///
-    /// Of a repeated key the first value counts. Numbers beyond 64 bits and the range of `Double`
-    /// become `NSDecimalNumber`. `NSNull` stands for what is missing, for numbers that have no room
-    /// in that either, and for values more than 512 levels deep, which those types cannot free.
+    /// Of a repeated key the first value counts. Numbers written as integers become integers up to
+    /// 64 bits; of the others those with 17 digits or more become `NSDecimalNumber`, which keeps
+    /// up to 38, and the rest `Double`. `NSNull` stands for what is missing, for numbers that have
+    /// no room in either, and for values more than 512 levels deep, which those types cannot free.
     public var foundationObject: Any { FoundationBridge.object(self, depth: 0) }
 
     /// The value as JSON text in UTF-8; what is missing is written as `null`.
@@ -127,11 +128,20 @@ private enum FoundationBridge {
         }
     }
 
+    /// As `JSONSerialization` does it: what is written as an integer becomes one, and what has more
+    /// digits than a `Double` holds keeps them in a decimal.
     private static func number(_ json: JSON) -> Any {
-        if let integer = json.int64 { return NSNumber(value: integer) }
-        if let integer = json.uint64 { return NSNumber(value: integer) }
-        if let double = json.double { return NSNumber(value: double) }
+        let text = json.tape.text(at: json.index)
+        if json.tape.kind(at: json.index) == .integer {
+            if let integer = json.int64 { return NSNumber(value: integer) }
+            if let integer = json.uint64 { return NSNumber(value: integer) }
+        }
+        // NB: the sign and the point count there too.
+        let mantissa = text.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        let double = json.double
+        if mantissa.count <= 17, let double { return NSNumber(value: double) }
         let decimal = NSDecimalNumber(string: json.number)
-        return decimal == .notANumber ? NSNull() : decimal
+        if decimal != .notANumber { return decimal }
+        return double.map { NSNumber(value: $0) } ?? NSNull()
     }
 }

@@ -76,34 +76,47 @@ public struct JSONShape: Sendable {
     // @unchecked: everything is immutable; the steps point to what `shapes` keeps alive.
     final class Members: @unchecked Sendable {
         let keys: [String]
-        /// The keys' UTF-8, one after the other, and where each ends.
-        let text: [UInt8]
-        let ends: [Int]
-        /// What `MemberCursor` tells the keys apart by.
-        let bits: [UInt64]
         let shapes: [JSONShape]
-        /// The shapes once more, for the quick walk.
-        let steps: [ShapeStep]
+        /// Both once more, for the quick walk.
+        let entries: UnsafeBufferPointer<Entry>
+        private let text: UnsafeMutablePointer<UInt8>
         let isClosed: Bool
+
+        /// What the quick walk needs to know about a key and its value.
+        struct Entry {
+            let key: UnsafeBufferPointer<UInt8>
+            /// What `MemberCursor` tells the keys apart by.
+            let bits: UInt64
+            let step: ShapeStep
+        }
 
         init(_ members: [(key: String, shape: JSONShape)], isClosed: Bool) {
             keys = members.map(\.key)
             shapes = members.map(\.shape)
-            steps = shapes.map { ShapeStep($0, place: .key) }
             self.isClosed = isClosed
-            var text: [UInt8] = []
-            var ends: [Int] = []
-            for member in members {
-                text += member.key.utf8
-                ends.append(text.count)
-            }
-            self.text = text
-            self.ends = ends
-            bits = members.map { member in
-                Array(member.key.utf8).withUnsafeBufferPointer {
-                    MemberCursor.bits($0.baseAddress, $0.count)
+            let length = keys.reduce(0) { $0 + $1.utf8.count }
+            text = UnsafeMutablePointer<UInt8>.allocate(capacity: max(length, 1))
+            let entries = UnsafeMutableBufferPointer<Entry>.allocate(capacity: members.count)
+            var next = text
+            for (number, member) in members.enumerated() {
+                let start = next
+                for byte in member.key.utf8 {
+                    next.initialize(to: byte)
+                    next += 1
                 }
+                let key = UnsafeBufferPointer(start: UnsafePointer(start), count: next - start)
+                entries.initializeElement(
+                    at: number,
+                    to: Entry(
+                        key: key, bits: MemberCursor.bits(key.baseAddress, key.count),
+                        step: ShapeStep(member.shape, place: .key)))
             }
+            self.entries = UnsafeBufferPointer(entries)
+        }
+
+        deinit {
+            entries.deallocate()
+            text.deallocate()
         }
     }
 

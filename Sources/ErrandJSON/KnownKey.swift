@@ -3,7 +3,9 @@ struct KnownKey {
     var fingerprint: UInt64 = 0
     var offset: UInt32 = 0
     /// 0 for a key that has not been written yet.
-    var length: UInt32 = 0
+    var length: UInt16 = 0
+    /// The session's turn in which the key was written or checked last.
+    var turn: UInt16 = 0
 
     /// How many keys of one type are remembered.
     static let capacity = 64
@@ -47,6 +49,20 @@ extension EncodingSession {
         guard length < 256, let offset = UInt32(exactly: keyTexts.count) else { return KnownKey() }
         keyTexts.write(UnsafeBufferPointer(start: sink.base + start, count: length))
         keyTexts.write("        ")
-        return KnownKey(fingerprint: fingerprint, offset: offset, length: UInt32(length))
+        return KnownKey(
+            fingerprint: fingerprint, offset: offset, length: UInt16(length), turn: turn)
+    }
+
+    /// Whether a key still has the text that was written for an earlier value, without escapes.
+    @inline(__always)
+    func isText(of known: KnownKey, _ key: String) -> Bool {
+        guard known.length > 0 else { return false }
+        let written = UnsafeBufferPointer(
+            start: keyText(known) + 1, count: Int(known.length) &- 2)
+        return key.utf8.withContiguousStorageIfAvailable { text in
+            guard let base = text.baseAddress, let start = written.baseAddress else { return false }
+            return text.count == written.count
+                && Bytes.areEqual(base, start, count: text.count)
+        } ?? false
     }
 }

@@ -81,7 +81,7 @@ struct ShapeFaultSearch {
         var cursor = MemberCursor(tape: tape, object: index)
         for (number, shape) in members.shapes.enumerated() where !isFull {
             path.push(.key(members.keys[number]))
-            let value = members.withKey(number, { cursor.find($0) })
+            let value = cursor.find(members.entries[number].key)
             if value > 0 {
                 visit(shape, value, .key, isStrict: isStrict)
             } else if !shape.isOptional {

@@ -31,11 +31,26 @@ extension Tape {
     ///
     /// The range ends beyond 10 to the power of 308: what has fewer digits and no exponent need not be read.
     func isWithinDouble(at index: Int) -> Bool {
-        let text = text(at: index)
-        guard text.count > 300 || text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else {
-            return true
+        let word = words[index]
+        guard Word.length(word) > 300 || hasExponent(word) else { return true }
+        return double(at: index) != nil
+    }
+
+    @inline(__always)
+    private func hasExponent(_ number: UInt64) -> Bool {
+        if number >> 60 == Word.Kind.integer.rawValue { return false }
+        var next = bytes + Word.offset(number)
+        var rest = Word.length(number)
+        while true {
+            // Of the characters of numbers only the exponent's letter has this bit. Words may be
+            // read beyond the number, into the tape's padding at the furthest.
+            var letters = Scan.word(next) & 0x4040_4040_4040_4040
+            if rest < 8 { letters &= (1 &<< UInt64(rest &* 8)) &- 1 }
+            if letters != 0 { return true }
+            if rest <= 8 { return false }
+            next += 8
+            rest &-= 8
         }
-        return JSON(tape: self, index: index).double != nil
     }
 }
 

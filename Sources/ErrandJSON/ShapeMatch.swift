@@ -61,10 +61,13 @@ struct ShapeMatch {
         let words = tape.words
         let stop = Word.end(words[index + 1])
         let skip = place == .key ? 1 : 0
+        let inner = step.sureScalars(isStrict: isStrict)
         var next = index + 2 + skip
         while next < stop {
             let kind = words[next] >> 60
-            if sure &>> kind & 1 == 0 {
+            if sure &>> kind & 1 == 0,
+                inner == 0 || kind != Word.Kind.array.rawValue || !areSure(next, by: inner)
+            {
                 let isAccepted =
                     quickly(step, next, isStrict: isStrict)
                     ?? accepts(box.shape, next, place, isStrict: isStrict)
@@ -74,6 +77,21 @@ struct ShapeMatch {
             next = (isContainer ? Word.end(words[next &+ 1]) : next &+ 1) &+ skip
         }
         return true
+    }
+
+    /// Whether all items of an array are scalars of the kinds in `sure`: arrays of numbers in arrays
+    /// are common, short and many.
+    @inline(__always)
+    private func areSure(_ index: Int, by sure: UInt64) -> Bool {
+        let words = tape.words
+        let stop = Word.end(words[index &+ 1])
+        var next = index &+ 2
+        var all: UInt64 = 1
+        while next < stop {
+            all &= sure &>> (words[next] &>> 60)
+            next &+= 1
+        }
+        return all == 1
     }
 
     private func acceptsTuple(_ items: [JSONShape], _ index: Int, isStrict: Bool) -> Bool {
@@ -91,41 +109,25 @@ struct ShapeMatch {
     ) -> Bool {
         var cursor = MemberCursor(tape: tape, object: index)
         var found = 0
-        let isAccepted = members.steps.withUnsafeBufferPointer { steps in
-            members.text.withUnsafeBufferPointer { text in
-                var start = 0
-                for number in 0..<steps.count {
-                    let end = members.ends[number]
-                    let key = UnsafeBufferPointer(rebasing: text[start..<end])
-                    start = end
-                    let value = cursor.findOnce(key, bits: members.bits[number])
-                    if value > 0 {
-                        found &+= 1
-                        let isAccepted =
-                            quickly(steps[number], value, isStrict: isStrict)
-                            ?? accepts(members.shapes[number], value, .key, isStrict: isStrict)
-                        guard isAccepted else { return false }
-                    } else if !steps[number].isOptional {
-                        return false
-                    }
-                }
-                return true
+        let entries = members.entries
+        var number = 0
+        while number < entries.count {
+            let entry = entries[number]
+            let value = cursor.findOnce(entry.key, bits: entry.bits)
+            if value > 0 {
+                found &+= 1
+                let isAccepted =
+                    quickly(entry.step, value, isStrict: isStrict)
+                    ?? accepts(members.shapes[number], value, .key, isStrict: isStrict)
+                guard isAccepted else { return false }
+            } else if !entry.step.isOptional {
+                return false
             }
+            number &+= 1
         }
         // With as many keys as were found, none can be foreign, unless one is repeated.
-        return isAccepted
-            && (!members.isClosed || found == cursor.count
-                || cursor.firstForeign(to: members, in: tape) == nil)
-    }
-}
-
-extension JSONShape.Members {
-    @inline(__always)
-    func withKey<R>(_ number: Int, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
-        text.withUnsafeBufferPointer { text in
-            let start = number == 0 ? 0 : ends[number - 1]
-            return body(UnsafeBufferPointer(rebasing: text[start..<ends[number]]))
-        }
+        return !members.isClosed || found == cursor.count
+            || cursor.firstForeign(to: members, in: tape) == nil
     }
 }
 

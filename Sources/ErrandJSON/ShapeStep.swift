@@ -31,6 +31,17 @@ struct ShapeStep {
         self.members = members
         self.item = item
     }
+
+    /// The kinds of scalars that surely pass as items, if this is the shape of an array.
+    @inline(__always)
+    func sureScalars(isStrict: Bool) -> UInt64 {
+        guard let item else { return 0 }
+        let isStrict = isStrict || self.isStrict
+        let kinds = item._withUnsafeGuaranteedRef {
+            isStrict ? $0.itemStep.sureWhenStrict : $0.itemStep.sure
+        }
+        return UInt64(kinds) & (1 << Word.Kind.array.rawValue - 1)
+    }
 }
 
 extension JSONShape {

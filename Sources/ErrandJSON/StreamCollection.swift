@@ -50,8 +50,14 @@ extension Array: StreamCollection where Element: Encodable {
             record.pointee.collection == nil && !record.pointee.isFoundations
             && Element.self != String.self && Element.self != Int.self
             && Element.self != Double.self && Element.self != Bool.self
+        // NB: an item that is passed on from a constant pointer is copied first, with all that is in
+        // it. Through `inout` it is not; nothing writes to it.
+        @inline(__always)
+        func encode(_ item: inout Element, to encoder: StreamEncoder) throws {
+            try item.encode(to: encoder)
+        }
         try value.withUnsafeBufferPointer { buffer in
-            guard let items = buffer.baseAddress else { return }
+            guard let items = UnsafeMutablePointer(mutating: buffer.baseAddress) else { return }
             for position in 0..<buffer.count {
                 _ = array.beginItem()
                 guard isPlain else {
@@ -63,7 +69,7 @@ extension Array: StreamCollection where Element: Encodable {
                     item.end()
                     array.release(&item, to: record)
                 }
-                try items[position].encode(to: item)
+                try encode(&items[position], to: item)
                 item.close()
             }
         }

@@ -29,8 +29,9 @@ final class StreamEncoder: Encoder {
 
     /// Whether the encoder is used again for other values, see `EncoderReuse.swift`.
     @exclusivity(unchecked) var isReused = false
-    /// The keyed container given out, and the type of its keys.
+    /// The keyed container given out, what gives it out again, and the type of its keys.
     @exclusivity(unchecked) var container: AnyObject?
+    @exclusivity(unchecked) var makeContainer: ContainerMaker<AnyObject>?
     @exclusivity(unchecked) var containerKey: ObjectIdentifier?
 
     enum Form { case nothing, scalar, object, array }
@@ -51,11 +52,21 @@ final class StreamEncoder: Encoder {
         stream.depth += 1
         turn = stream.depth
         firstMember = stream.memberCount
+        session.encoderCount &+= 1
+    }
+
+    deinit { session.encoderCount &-= 1 }
+
+    /// Lets go of what belongs to the value that is done; false if it is not done.
+    func rest() -> Bool {
+        parent = nil
+        key = nil
+        return turn < 0 && pending.isEmpty
     }
 
     /// Makes an encoder that is done ready for another value, below `parent`.
     @inline(__always)
-    func restart(below parent: StreamEncoder, key: (any CodingKey)?, position: Int) {
+    func restart(below parent: StreamEncoder?, key: (any CodingKey)?, position: Int) {
         self.parent = parent
         self.key = key
         self.position = position
@@ -135,7 +146,7 @@ final class StreamEncoder: Encoder {
         if count > 0 { sink.write(UInt8(ascii: ",")) }
         let keyStart = sink.count
         let fingerprint: UInt64
-        if let known, known.pointee.length > 0 {
+        if let known, known.pointee.turn == session.turn {
             sink.write(words: session.keyText(known.pointee), count: Int(known.pointee.length))
             fingerprint = known.pointee.fingerprint
         } else {
@@ -160,7 +171,14 @@ final class StreamEncoder: Encoder {
         if convertsKeys {
             write(session.convertKey?(codingPath + [key]) ?? key.stringValue)
         } else {
-            write(key.stringValue)
+            let text = key.stringValue
+            if let known, session.isText(of: known.pointee, text) {
+                known.pointee.turn = session.turn
+                sink.write(
+                    words: session.keyText(known.pointee), count: Int(known.pointee.length))
+                return known.pointee.fingerprint
+            }
+            write(text)
         }
         let fingerprint = sink.fingerprint(from: start)
         if let known { known.pointee = session.remember(sink, from: start, fingerprint) }
@@ -276,11 +294,13 @@ final class StreamEncoder: Encoder {
     }
 
     /// Encodes the outermost value.
-    func encodeTop<T: Encodable>(_ value: T) throws {
+    func encodeTop<T: Encodable>(
+        _ value: T, _ record: EncodingSession.Records.Record
+    ) throws {
+        defer { end() }
         let isWritten = try directly(value, { [] })
         if !isWritten {
-            defer { end() }
-            try encodeParts(of: value, session.record(of: T.self))
+            try encodeParts(of: value, record)
             guard form != .nothing else {
                 throw invalid(value, "Top-level \(T.self) did not encode any values.")
             }

@@ -16,8 +16,8 @@ final class TapeDecoder: Decoder {
     let keepsKeys: Bool
 
     /// The session's tape, without the detour.
-    let words: UnsafePointer<UInt64>
-    let bytes: UnsafePointer<UInt8>
+    @exclusivity(unchecked) private(set) var words: UnsafePointer<UInt64>
+    @exclusivity(unchecked) private(set) var bytes: UnsafePointer<UInt8>
     /// The place in an object's members; all containers of this value share it.
     @exclusivity(unchecked) var cursor: MemberCursor
     /// Converted or many keys, made when a container first needs them.
@@ -25,8 +25,9 @@ final class TapeDecoder: Decoder {
 
     /// Whether the decoder is used again for other values, see `DecoderReuse.swift`.
     @exclusivity(unchecked) var isReused = false
-    /// The keyed container given out, and the type of its keys.
+    /// The keyed container given out, what gives it out again, and the type of its keys.
     @exclusivity(unchecked) var container: AnyObject?
+    @exclusivity(unchecked) var makeContainer: ContainerMaker<AnyObject>?
     @exclusivity(unchecked) var containerKey: ObjectIdentifier?
 
     convenience init(_ session: DecodingSession, _ index: Int) {
@@ -58,15 +59,31 @@ final class TapeDecoder: Decoder {
         words = session.tape.words
         bytes = session.tape.bytes
         cursor = MemberCursor(tape: session.tape, object: index)
+        session.decoderCount &+= 1
+    }
+
+    deinit { session.decoderCount &-= 1 }
+
+    /// Lets go of what belongs to the value that is done.
+    func rest() {
+        parent = nil
+        key = nil
+        if table != nil { table = nil }
+    }
+
+    /// Makes a decoder that is used again ready for another document.
+    func read(_ tape: Tape) {
+        words = tape.words
+        bytes = tape.bytes
     }
 
     /// Makes a decoder that is used again ready for a value below `parent`.
     @inline(__always)
     func restart(
-        at index: Int, below parent: TapeDecoder, key: (any CodingKey)?, position: Int
+        at index: Int, below parent: TapeDecoder?, key: (any CodingKey)?, position: Int
     ) {
         self.parent = parent
-        depth = parent.depth &+ 1
+        depth = parent.map { $0.depth &+ 1 } ?? 0
         self.key = key
         restart(at: index, position: position)
     }

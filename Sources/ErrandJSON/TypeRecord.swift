@@ -64,6 +64,18 @@ struct TypeRecords<Collection, Coder: AnyObject> {
         return record
     }
 
+    /// Drops the spare coders that `isKept` refuses and gives how many there are then; nil if the
+    /// types are too many to be remembered.
+    @inline(__always)
+    func keepSpares(where isKept: (Coder) -> Bool) -> Int? {
+        var count = 0
+        for record in common {
+            guard let spare = record.pointee.spare else { continue }
+            if isKept(spare) { count &+= 1 } else { record.pointee.spare = nil }
+        }
+        return rare.isEmpty ? count : nil
+    }
+
     /// Frees the spare coders, which hold their session.
     func dropSpares() {
         for record in common { record.pointee.spare = nil }

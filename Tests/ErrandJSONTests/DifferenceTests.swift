@@ -28,6 +28,13 @@ import Testing
         #expect(try FastJSONDecoder().decode(Double.self, from: data) == 0)
     }
 
+    @Test func wideIntegersMayHaveAnExponent() throws {
+        let data = Data("1e38".utf8)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Int128.self, from: data) }
+        let expected = Int128("100000000000000000000000000000000000000")
+        #expect(try FastJSONDecoder().decode(Int128.self, from: data) == expected)
+    }
+
     @Test func numbersThatDoNotFitHaveAPath() throws {
         let data = Data(#"{"x":1,"y":1.5}"#.utf8)
         func path(_ error: DecodingError?) -> [String]? {

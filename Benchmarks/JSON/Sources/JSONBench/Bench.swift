@@ -14,7 +14,7 @@ struct Bench {
     func run<Model: Codable>(_ model: Model.Type) {
         let data = document.data
         var measure = Measure(
-            bytes: data.count, rounds: rounds, secondsEach: data.count > 1_000_000 ? 0.02 : 0.05)
+            bytes: data.count, rounds: rounds, secondsEach: 0.05)
         for task in tasks {
             switch task {
             case "parse": addParsers(&measure)
@@ -26,7 +26,7 @@ struct Bench {
             default: addEncoders(&measure, model)
             }
         }
-        let speeds = measure.medians()
+        let speeds = measure.speeds()
         print("\n\(document.name) (\(data.count) bytes), MB/s")
         report(
             speeds, "parse", "errand parse", over: ["JSONSerialization parse", "simdjson parse"])
@@ -42,14 +42,15 @@ struct Bench {
     }
 
     private func report(
-        _ speeds: [String: Double], _ task: String, _ own: String, over peers: [String]
+        _ speeds: Speeds, _ task: String, _ own: String, over peers: [String]
     ) {
         guard let speed = speeds[own] else { return }
         var line = "  " + own.padding(toLength: 24, withPad: " ", startingAt: 0)
         line += String(format: "%8.1f", speed)
         for peer in peers {
-            guard let other = speeds[peer] else { continue }
-            line += String(format: "  %6.2f x ", speed / other) + peer
+            guard let other = speeds[peer], let ratio = speeds.ratio(own, over: peer)
+            else { continue }
+            line += String(format: "  %6.2f x ", ratio) + peer
             line += String(format: " (%.1f)", other)
         }
         print(line)

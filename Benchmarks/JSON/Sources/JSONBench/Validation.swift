@@ -17,13 +17,14 @@ extension Bench {
         }
     }
 
-    func reportValidation(_ speeds: [String: Double]) {
-        let parse = speeds["errand parse"] ?? 0
+    func reportValidation(_ speeds: Speeds) {
         for job in ["errand validate", "errand validate, derived", "errand parse + derived"] {
             guard let speed = speeds[job] else { continue }
             var line = "  " + job.padding(toLength: 24, withPad: " ", startingAt: 0)
             line += String(format: "%8.1f", speed)
-            if parse > 0 { line += String(format: "  %6.2f x errand parse", speed / parse) }
+            if let ratio = speeds.ratio(job, over: "errand parse") {
+                line += String(format: "  %6.2f x errand parse", ratio)
+            }
             print(line)
         }
     }

@@ -1,4 +1,5 @@
-// Speeds in megabytes of JSON text a second of processor time: medians, peers in the same run.
+// Speeds in megabytes of JSON text a second of processor time: medians, and medians of the ratios
+// within a round; peers in the same run.
 //
 //     swift run -c release JSONBench            all sizes
 //     swift run -c release JSONBench 20KB       one of 2KB, 20KB, 10MB
