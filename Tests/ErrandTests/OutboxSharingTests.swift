@@ -225,7 +225,7 @@ import Testing
                 agent: RequestAgent(
                     configuration: Configuration(), transport: transport,
                     store: MemoryResponseStore()),
-                store: SQLiteOutboxStore(path: path))
+                store: SQLiteOutboxStore(path: path), policy: OutboxPolicy(lease: .seconds(3600)))
             try await outbox.start()
             try await outbox.add(OutboxSharingTests.note(1))
             try await outbox.add(OutboxSharingTests.note(2))
@@ -241,7 +241,7 @@ import Testing
         try await world.clock.untilSleeping(2)
         #expect(world.transport.requests.isEmpty)
         #expect(outbox.entries.count == 2)
-        world.clock.advance(by: .seconds(31))
+        world.clock.advance(by: .seconds(3601))
         await outbox.untilDelivered()
         #expect(world.transport.requests.map(\.url.query) == ["n=1", "n=2"])
         let name = try #require(HTTPField.Name("Idempotency-Key"))

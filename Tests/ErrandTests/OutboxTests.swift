@@ -21,7 +21,8 @@ import Testing
             for number in 1...3 {
                 keys.append(try await outbox.add(Note(number).describe()).uuidString)
             }
-            try await first.clock.untilSleeping()
+            // The outbox looks after its store now and then, and has tried and waits.
+            try await first.clock.untilSleeping(2)
             await outbox.stop()
             #expect(outbox.entries.count == 3)
         }

@@ -43,7 +43,8 @@ struct SessionTests {
         var busy: [(any Transfer, RecordingReceiver)] = []
         for _ in 0..<3 {
             var slow = try request(peer)
-            slow.url.path = "/slow"
+            slow.url.path = "/trickle"
+            slow.timeouts = Timeouts(connect: nil, idle: nil)
             let receiver = RecordingReceiver()
             busy.append((transport.start(slow, receiver: receiver), receiver))
             _ = try await receiver.headCame()
