@@ -72,7 +72,7 @@
             let isShared = Exchange.sharesConnections(request)
             let index =
                 isShared
-                ? LoopChoice.index(forHost: request.url.host, of: mailboxes.count)
+                ? LoopChoice.index(forHost: request.host, of: mailboxes.count)
                 : LoopChoice.leastBusy(of: mailboxes.count) { mailboxes[$0].underWay }
             return mailboxes[index]
         }

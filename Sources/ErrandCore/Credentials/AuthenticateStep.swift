@@ -27,7 +27,7 @@ package struct AuthenticateStep: Step {
         let entries = exchange.configuration.authenticators
         try check(entries)
         guard !exchange.hasLeftOrigin, !exchange.request.headers.contains(.authorization),
-            let host = exchange.request.url.host,
+            let host = exchange.request.host,
             let entry = entries.first(where: { $0.hosts.matches(host) }), !entry.gate.isUnderRefresh
         else { return nil }
         let scope = entry.authenticator.scope(of: exchange.request.url)
@@ -101,7 +101,7 @@ private final class Turn: Sendable {
     func again(
         after first: Response, to sent: TransportRequest, _ next: Next
     ) async throws(RequestError) -> Response {
-        exchange.context.emit(.credentialsRefused(host: exchange.request.url.host ?? ""))
+        exchange.context.emit(.credentialsRefused(host: exchange.request.host ?? ""))
         switch await entry.gate.outcome(
             scope: scope, refusedInRound: round, cancelledWith: exchange.scope,
             refresh: { [entry] in await Self.refresh(entry.authenticator, after: first, to: sent) })

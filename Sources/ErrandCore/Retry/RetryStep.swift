@@ -36,7 +36,7 @@ package struct RetryStep: Step {
         policy(of: exchange).attemptTimeout != nil
     }
 
-    private static func host(of exchange: Exchange) -> String { exchange.request.url.host ?? "" }
+    private static func host(of exchange: Exchange) -> String { exchange.request.host ?? "" }
 
     /// The first attempt.
     @inline(never)

@@ -11,7 +11,7 @@ package struct PaceStep: Step {
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         let configuration = exchange.configuration
-        let host = exchange.request.url.host ?? ""
+        let host = exchange.request.host ?? ""
         let limit = configuration.hostRateLimits[host] ?? configuration.rateLimit
         let tagLimit = configuration.tagRateLimits[exchange.description.tag]
         for limit in [limit, tagLimit].compactMap(\.self) where !limit.isSensible {

@@ -34,7 +34,7 @@ package struct ScheduleStep: Step {
         }
         let tag = exchange.description.tag
         let lane = Schedule.Lane(
-            host: exchange.request.url.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
+            host: exchange.request.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
         return ScheduledPlace(in: scheduler, lane: lane, limits: limits)
     }
 

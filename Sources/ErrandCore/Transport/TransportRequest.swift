@@ -9,7 +9,7 @@ public struct TransportRequest: Sendable {
     }
     /// Where to: absolute, http or https, no user info, no fragment.
     public var url: URI {
-        _read { yield shared.value.url }
+        get { shared.value.url }
         set { change { $0.url = newValue } }
     }
     /// The headers to send, in order.
@@ -35,9 +35,17 @@ public struct TransportRequest: Sendable {
     }
     /// What else the transport should know.
     public var options: TransportOptions {
-        _read { yield shared.value.options }
+        get { shared.value.options }
         set { change { $0.options = newValue } }
     }
+
+    // Parts of the address without a copy of the whole.
+
+    /// The address's host.
+    package var host: String? { shared.value.url.host }
+
+    /// Whether it goes out over TLS.
+    package var isSecure: Bool { shared.value.url.scheme == "https" }
 
     private struct Fields: Sendable {
         var method: HTTPMethod

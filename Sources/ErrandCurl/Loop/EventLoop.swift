@@ -249,7 +249,7 @@
 
         /// False when the exchange has to wait for a place.
         private func enterGate(_ exchange: Exchange, _ request: TransportRequest) -> Bool {
-            guard Exchange.isGated(request), let host = request.url.host else {
+            guard Exchange.isGated(request), let host = request.host else {
                 return true
             }
             let number = lastTicket + 1

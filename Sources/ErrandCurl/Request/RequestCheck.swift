@@ -21,7 +21,7 @@
                     "A HEAD request cannot carry a body. Leave the body out, or use another method."
                 )
             }
-            let isSecure = request.url.scheme == "https"
+            let isSecure = request.isSecure
             if isSecure, !library.hasTLS { throw unsupported("TLS") }
             try checkVersion(request.options.httpVersion, isSecure: isSecure)
             if case .url(let url, _) = request.options.proxy { try checkProxy(url) }
@@ -32,7 +32,7 @@
             if let security = request.options.security {
                 try checkSecurity(security)
                 try security.check(
-                    host: request.url.host ?? "", isSecure: isSecure, now: Date())
+                    host: request.host ?? "", isSecure: isSecure, now: Date())
             }
             if let security = request.options.proxySecurity { try checkProxySecurity(security) }
         }

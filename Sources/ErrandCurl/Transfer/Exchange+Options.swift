@@ -19,7 +19,7 @@
                 waitsForSharing = false
                 specialOptions = nil
             }
-            try shareSessions(with: request.url.host)
+            try shareSessions(with: request.host)
             writeURL(request.url)
             try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
             try applyMethodAndBody(request)
@@ -109,7 +109,7 @@
         /// Whether several requests like this one may find themselves on one connection.
         static func sharesConnections(_ request: TransportRequest) -> Bool {
             switch request.options.httpVersion {
-            case .automatic, .http2: request.url.scheme == "https" && CurlLibrary.linked.hasHTTP2
+            case .automatic, .http2: request.isSecure && CurlLibrary.linked.hasHTTP2
             case .http11: false
             case .http2PriorKnowledge: CurlLibrary.linked.reusesPriorKnowledge
             }

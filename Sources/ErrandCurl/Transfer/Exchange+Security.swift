@@ -8,7 +8,7 @@
         /// What the policy means for the request's host, where there is a policy.
         func readRules(of request: TransportRequest) {
             rules = request.options.security.map {
-                TrustRules($0, host: request.url.host ?? "", now: Date())
+                TrustRules($0, host: request.host ?? "", now: Date())
             }
             pins = rules.flatMap { rules in
                 TLSLibrary.loaded.flatMap { PeerPins(rules, library: $0) }

@@ -35,7 +35,7 @@
                 try applyOverride(options.addressOverrides, url: request.url)
             }
             try applyProxy(options.proxy)
-            let isTunnelled = request.url.scheme == "https"
+            let isTunnelled = request.isSecure
             if let security = options.security, isTunnelled || options.proxySecurity == nil {
                 try applySecurity(security)
             }

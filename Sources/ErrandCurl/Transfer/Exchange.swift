@@ -301,7 +301,7 @@
             return CurlFailure.error(
                 result,
                 context: CurlFailure.Context(
-                    text: String(cString: errorText), host: transfer?.request.url.host ?? "",
+                    text: String(cString: errorText), host: transfer?.request.host ?? "",
                     isConnected: sendings > 0, isHeadComplete: head.isComplete,
                     hasHeadBegun: head.hasBegun, proxyAnswer: proxyAnswer,
                     proxyVerification: proxyVerification,
