@@ -32,8 +32,9 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// Default 1, which carries some 25,000 requests a second over TLS, and asks least of a machine.
     ///
     /// Worth raising where one core is not enough and others have nothing to do. Each has connections and TLS sessions
-    /// of its own, and its part of the three limits above; there are no more of them than the lowest limit allows.
-    /// Requests that may share a connection (HTTP/2) go to one thread for each host, others to the least busy one.
+    /// of its own, and its part of ``maximumConnections`` and ``idleConnections``; there are no more of them than the
+    /// lower of these allows. Requests that may share a connection (HTTP/2) go to one thread for each host, and so does
+    /// everything where ``connectionsPerHost`` is set; others to the least busy one.
     public var loops = 1
     /// The name in events and errors, and of the loop's thread.
     ///
@@ -45,7 +46,7 @@ public struct CurlConfiguration: Sendable, Hashable {
 
     /// How many loops there are in fact: a limit cannot be less than one for each.
     package var effectiveLoops: Int {
-        let limits = [maximumConnections, connectionsPerHost].compactMap { $0 }.filter { $0 > 0 }
+        let limits = [maximumConnections, idleConnections].compactMap { $0 }.filter { $0 > 0 }
         return max(1, min(loops, 64, limits.min() ?? 64))
     }
 
@@ -55,8 +56,6 @@ public struct CurlConfiguration: Sendable, Hashable {
         var part = self
         part.maximumConnections = LoopChoice.part(
             of: maximumConnections, index: index, count: count)
-        part.connectionsPerHost = LoopChoice.part(
-            of: connectionsPerHost, index: index, count: count)
         part.idleConnections =
             LoopChoice.part(of: idleConnections, index: index, count: count) ?? idleConnections
         return part

@@ -19,12 +19,15 @@
         public let name: String
 
         private let mailboxes: [Mailbox]
+        /// Connections to a host are counted, so that they are all one loop's.
+        private let keepsHostsTogether: Bool
 
         /// Makes a transport.
         ///
         /// Nothing is opened or started yet.
         public init(configuration: CurlConfiguration = CurlConfiguration()) {
             name = configuration.name
+            keepsHostsTogether = configuration.connectionsPerHost ?? 0 > 0
             let count = configuration.effectiveLoops
             mailboxes = (0..<count).map { index in
                 Mailbox(
@@ -69,9 +72,9 @@
 
         private func mailbox(for request: TransportRequest) -> Mailbox {
             guard mailboxes.count > 1 else { return mailboxes[0] }
-            let isShared = Exchange.sharesConnections(request)
+            let isTogether = keepsHostsTogether || Exchange.sharesConnections(request)
             let index =
-                isShared
+                isTogether
                 ? LoopChoice.index(forHost: request.host, of: mailboxes.count)
                 : LoopChoice.leastBusy(of: mailboxes.count) { mailboxes[$0].underWay }
             return mailboxes[index]

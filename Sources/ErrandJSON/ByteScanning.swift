@@ -1,4 +1,4 @@
-/// Scanners over padded bytes: each reads up to eight bytes ahead, which a tape's padding allows,
+/// Scanners over padded bytes: each reads up to 17 bytes ahead, which a tape's padding allows,
 /// and stops at the zero byte behind the document at the latest.
 enum Scan {
     typealias Bytes = UnsafePointer<UInt8>

@@ -76,7 +76,7 @@ extension TapeDecoder {
         isReused = false
         if !isContainerFree {
             // Nothing tells when the container goes, so the decoder stays for good. That happens
-            // once for a type: its later values get containers that hold their decoders.
+            // once for a type and session at work: its later values get containers that hold their decoders.
             record.pointee.noteKeptContainer()
             _ = Unmanaged.passRetained(self)
         }

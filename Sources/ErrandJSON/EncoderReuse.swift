@@ -76,7 +76,7 @@ extension StreamEncoder {
         isReused = false
         if !isContainerFree {
             // Nothing tells when the container goes, so the encoder stays for good. That happens
-            // once for a type: its later values get containers that hold their encoders.
+            // once for a type and session at work: its later values get containers that hold their encoders.
             record.pointee.noteKeptContainer()
             _ = Unmanaged.passRetained(self)
         }

@@ -358,6 +358,10 @@ final class StreamEncoder: Encoder {
     /// Hands the stream back to the value around.
     func end() {
         guard turn >= 0 else { return }
+        // Left over where encoding failed: each holds this one.
+        let left = pending
+        pending = []
+        for (_, encoder) in left { encoder.end() }
         stream.depth = turn - 1
         stream.dropMembers(from: firstMember)
         turn = -1

@@ -93,7 +93,12 @@ final class URLSessionTransfer: Transfer {
 
     /// The body is there to be read without waiting.
     func attach(_ source: any BodySource) {
-        state.withLock { $0.source = source }
+        // The end may have come while the body was made: then nobody else closes it.
+        let hasEnded = state.withLock { state in
+            state.source = source
+            return state.receiver == nil
+        }
+        if hasEnded { source.close() }
     }
 
     func attach(_ task: URLSessionTask) {
@@ -171,7 +176,8 @@ final class URLSessionTransfer: Transfer {
             state.streams += 1
             return (state.source, state.streams == 1)
         }
-        guard let source, isFirst || request.options.mayReplay, source.rewind() else {
+        let mayReplay = request.options.mayReplay && request.method.isIdempotent
+        guard let source, isFirst || mayReplay, source.rewind() else {
             state.withLock { $0.bodyFailure = Self.notReplayed }
             return RefusingInputStream()
         }

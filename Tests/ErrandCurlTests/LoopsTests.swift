@@ -104,9 +104,12 @@ struct LoopsTests {
         configuration.connectionsPerHost = 6
         let parts = (0..<4).map { configuration.part($0, of: 4) }
         #expect(parts.map(\.maximumConnections) == [3, 3, 2, 2])
-        #expect(parts.map(\.connectionsPerHost) == [2, 2, 1, 1])
+        // A host's connections are all one loop's.
+        #expect(parts.map(\.connectionsPerHost) == [6, 6, 6, 6])
         #expect(parts.map(\.idleConnections) == [32, 32, 32, 32])
         configuration.connectionsPerHost = 2
+        #expect(configuration.effectiveLoops == 4)
+        configuration.idleConnections = 2
         #expect(configuration.effectiveLoops == 2)
         configuration.maximumConnections = 1
         #expect(configuration.effectiveLoops == 1)

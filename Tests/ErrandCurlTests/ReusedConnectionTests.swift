@@ -105,6 +105,18 @@ struct ReusedConnectionTests {
         #expect(server.connections == 2)
     }
 
+    /// A processor may have made a POST of what was a GET when the agent said that it may be sent twice.
+    @Test(arguments: [Death.readsAndCloses, .readsAndResets])
+    func theMethodHasTheLastWord(death: Death) async throws {
+        let server = try server(death)
+        #expect(try await transport.run(.get, server.url()).error == nil)
+        let record = try await transport.run(.post, server.url(), body: .string("once")) {
+            $0.options.mayReplay = true
+        }
+        #expect(record.error?.code == .connectionLost)
+        #expect(count(.post, body: Data("once".utf8)) == 1)
+    }
+
     @Test(arguments: Death.allCases, [1, 5000, 400_000])
     func withItsWholeBody(death: Death, size: Int) async throws {
         let server = try server(death)

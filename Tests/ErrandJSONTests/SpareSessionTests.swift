@@ -113,6 +113,32 @@ import Testing
         #expect(seen == nil)
     }
 
+    @Test func whatFailsHalfWayIsLetGo() throws {
+        final class Token: Sendable {}
+        struct Failure: Error {}
+        struct Failing: Encodable {
+            enum Key: CodingKey { case a, b }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Key.self)
+                var later = container.nestedContainer(keyedBy: Key.self, forKey: .a)
+                try later.encode(1, forKey: .b)
+                _ = container.superEncoder()
+                throw Failure()
+            }
+        }
+        let key = try #require(CodingUserInfoKey(rawValue: "token"))
+        weak var seen: Token?
+        do {
+            let token = Token()
+            seen = token
+            var encoder = FastJSONEncoder()
+            encoder.userInfo[key] = token
+            #expect(throws: Failure.self) { try encoder.encode(Failing()) }
+            #expect(throws: Failure.self) { try encoder.encode([Failing(), Failing()]) }
+        }
+        #expect(seen == nil)
+    }
+
     @Test func typesThatCodeOthersInsideGetTheirOwn() throws {
         struct Wrapped: Codable, Equatable {
             var point: Point

@@ -216,6 +216,18 @@ private final class OwnHeader: BaseRequest {
         let response = try await key.with(Plain("x?a=1")).send()
         #expect(key.transport.requests.first?.url.query == "a=1&key=k%26y")
         #expect(response.url.query == "a=1")
+        key.transport.on(.get, "/broken", .json("{"))
+        let failure = await #expect(throws: RequestError.self) {
+            try await key.with(Plain("broken?a=1")).send()
+        }
+        #expect(failure?.response?.url.query == "a=1")
+        var steps = ScriptedAnswer.json("{}").steps
+        steps.append(.fail(RequestError(.truncatedBody, stage: .transport, "cut")))
+        key.transport.on(.get, "/cut", ScriptedAnswer(steps: steps))
+        let cut = await #expect(throws: RequestError.self) {
+            try await key.with(Plain("cut?a=1")).send()
+        }
+        #expect(cut?.response?.url.query == "a=1")
     }
 
     @Test func aPatternThatSpansStrangersFails() async throws {

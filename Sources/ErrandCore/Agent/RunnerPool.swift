@@ -53,7 +53,10 @@ private final class RunnerBench<Job: Sendable>: Sendable {
             defer {
                 waiting[first] = nil
                 first += 1
-                if first == waiting.count { (waiting, first) = ([], 0) }
+                if first == waiting.count || first > 1024 && first * 2 > waiting.count {
+                    waiting.removeFirst(first)
+                    first = 0
+                }
             }
             return waiting[first]
         }

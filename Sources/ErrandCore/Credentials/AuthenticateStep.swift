@@ -76,8 +76,19 @@ private final class Turn: Sendable {
     }
 
     func send(_ request: TransportRequest, _ next: Next) async throws(RequestError) -> Response {
-        let response = try await next(adorned(request))
-        return concealed(response, request)
+        do {
+            return concealed(try await next(adorned(request)), request)
+        } catch {
+            throw concealed(error, request)
+        }
+    }
+
+    @inline(never)
+    private func concealed(_ error: RequestError, _ request: TransportRequest) -> RequestError {
+        guard let response = error.response else { return error }
+        var error = error
+        error.response = concealed(response, request)
+        return error
     }
 
     @inline(never)

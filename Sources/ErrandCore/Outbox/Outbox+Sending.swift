@@ -43,31 +43,42 @@ extension Outbox {
         let shared = store as? any SharedOutboxStore
         if let shared, await !takesLease(of: entry, in: shared) { return pump() }
         let failure: RequestError?
+        var renewal: Task<Void, Never>?
         do throws(RequestError) {
             let task = agent.start(entry.description)
-            let renewal = shared.map { renewing(entry.id, in: $0, of: task) }
-            defer { renewal?.cancel() }
+            renewal = shared.map { renewing(entry.id, in: $0, of: task) }
             _ = try await task.response()
             failure = nil
         } catch {
             failure = error
         }
+        // A renewal that is under way must not come behind the release.
+        renewal?.cancel()
+        await renewal?.value
         let verdict = OutboxVerdict.judge(
             failure, acceptable: entry.acceptableStatusCodes, now: agent.clock.now)
         let change = state.withLock { state in
-            state.queue.ended(
+            let change = state.queue.ended(
                 entry, verdict, reason: failure.map { "\($0.code): \($0.message)" }, policy: policy,
                 now: agent.clock.uptime)
+            if change == .remove { state.dropped.insert(entry.id) }
+            return change
         }
-        // A store that fails now costs at most a second delivery, which the server knows by its key.
+        // A store that fails now costs a second delivery by a later process, which the server knows by its key.
         switch change {
         case .nothing: break
-        case .remove: try? await store.remove(entry.id)
+        case .remove: try? await erase(entry.id)
         case .update(let changed): try? await store.update(changed)
         }
         if let shared, change != .remove { await release(entry.id, in: shared) }
         state.withLock { $0.tasks[entry.id] = nil }
         pump()
+    }
+
+    /// Takes what is not to be sent out of the store; until that succeeds it is remembered.
+    func erase(_ id: UUID) async throws(RequestError) {
+        try await store.remove(id)
+        state.withLock { _ = $0.dropped.remove(id) }
     }
 
     /// A network that comes back is an occasion to try.

@@ -15,6 +15,8 @@ extension Outbox {
                 let rest = Duration.seconds(max(0, until.timeIntervalSince(agent.clock.now)))
                 obstacle = .elsewhere(after: min(rest, pauseForOthers))
             case .outdated:
+                // What could not be removed then is in the way now.
+                for id in state.withLock({ $0.dropped }) { try? await erase(id) }
                 stored = try await store.entries()
                 obstacle = .elsewhere(after: pauseForOthers)
             }

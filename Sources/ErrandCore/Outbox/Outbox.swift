@@ -21,6 +21,8 @@ public final class Outbox: Sendable {
         var writers = 0
         /// What was found in the store meanwhile: those do not take it up again.
         var found: Set<UUID> = []
+        /// What is not to be sent any more, while the store may still have it.
+        var dropped: Set<UUID> = []
         /// The last sequence that was read.
         var lastRead: Int64 = 0
         var tasks: [UUID: Task<Void, Never>] = [:]
@@ -31,7 +33,7 @@ public final class Outbox: Sendable {
 
         /// Takes up what was read from the store.
         mutating func take(_ entries: [OutboxEntry]) {
-            _ = queue.merge(entries, except: Set(tasks.keys))
+            _ = queue.merge(entries, except: dropped.union(tasks.keys))
             if writers > 0 { found.formUnion(entries.map(\.id)) }
             lastRead = entries.reduce(lastRead) { max($0, $1.sequence) }
         }
@@ -144,10 +146,13 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``RequestError/Code/storeFailed``; then this outbox does not send it, but the store still has it.
     public func remove(_ id: UUID) async throws(RequestError) {
-        state.withLock { $0.queue.remove(id) }
+        state.withLock { state in
+            state.dropped.insert(id)
+            state.queue.remove(id)
+        }
         // It may have been the last that somebody waits for.
         defer { pump() }
-        try await store.remove(id)
+        try await erase(id)
     }
 
     /// Tries at once what waits for a host to come back.

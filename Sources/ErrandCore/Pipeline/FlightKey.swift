@@ -14,6 +14,8 @@ enum FlightKey {
             add(field.name.canonicalName + ":" + field.value)
         }
         add(exchange.description.download?.destination.absoluteString ?? "")
+        // What follows a redirect inherits it.
+        add(RedirectStep.ownFragment(of: exchange.description) ?? "")
         return CacheKey(canonical: key.canonical + "\n" + hash.finalizeHex())
     }
 }

@@ -35,7 +35,7 @@ package struct RedirectStep: Step {
     }
 
     /// What the endpoint wrote behind `#`: the request for the wire has lost it.
-    private static func ownFragment(of description: RequestDescription) -> String? {
+    static func ownFragment(of description: RequestDescription) -> String? {
         let url = description.customRequest?.url ?? description.url
         guard url.utf8.contains(UInt8(ascii: "#")) else { return nil }
         return (try? URI(parsing: url))?.fragment

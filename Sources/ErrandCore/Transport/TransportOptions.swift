@@ -4,7 +4,7 @@
 /// A transport that lacks what a value asks for refuses the request with ``RequestError/Code/unsupported``
 /// before anything is sent.
 public struct TransportOptions: Sendable, Hashable {
-    /// The version to speak; `nil` lets the transport agree with the server.
+    /// The version to speak (default ``HTTPVersionPolicy/automatic``: as agreed with the server).
     public var httpVersion: HTTPVersionPolicy {
         get { shared.value.httpVersion }
         set { change { $0.httpVersion = newValue } }

@@ -56,7 +56,14 @@
         /// Puts a message down; false when there is no loop to read it.
         func post(_ message: Message) -> Bool {
             let (isTaken, wakeUp) = state.withLock { state -> (Bool, Int32?) in
-                if case .none = state.loop { state.loop = startThread() }
+                if case .none = state.loop {
+                    if case .shutDown = message {
+                        // Nothing is under way; whoever starts something later finds it here first.
+                        state.messages.append(message)
+                        return (true, nil)
+                    }
+                    state.loop = startThread()
+                }
                 guard case .running(let descriptor) = state.loop else { return (false, nil) }
                 state.messages.append(message)
                 guard state.isAsleep else { return (true, nil) }

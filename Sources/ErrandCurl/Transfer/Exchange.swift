@@ -88,7 +88,8 @@
             state = TransferState()
             head.reset(limit: request.options.maximumHeadBytes)
             body.reset(request.options)
-            mayReplay = request.options.mayReplay
+            // A processor may have made another method of it since the agent decided.
+            mayReplay = request.options.mayReplay && request.method.isIdempotent
             reportedBytes = 0
             sendings = 0
             failure = nil

@@ -148,6 +148,29 @@ struct CancelContract {
         }
     }
 
+    /// The end comes while the body is made: it is closed all the same.
+    @Test func insideTheMakingOfTheBody() async throws {
+        try await ContractWorld.with(.urlSession) { world async throws in
+            let (terminated, termination) = AsyncStream<Void>.makeStream()
+            let isKnown = DispatchSemaphore(value: 0)
+            let started = Mutex<(any Transfer)?>(nil)
+            let body = HTTPBody.stream {
+                isKnown.wait()
+                started.withLock { $0 }?.cancel()
+                return AsyncStream<Data> { continuation in
+                    continuation.yield(Data("some".utf8))
+                    continuation.onTermination = { _ in termination.finish() }
+                }
+            }
+            let (transfer, receiver) = world.start(world.request(.post, body: body))
+            started.withLock { $0 = transfer }
+            isKnown.signal()
+            #expect(try await receiver.ended().end?.error?.code == .cancelled)
+            for await _ in terminated {}
+            started.withLock { $0 = nil }
+        }
+    }
+
     @Test(arguments: Subject.allCases)
     func fromManySidesAtOnce(subject: Subject) async throws {
         try await ContractWorld.with(subject) { world async throws in
