@@ -39,10 +39,12 @@ struct HTTP2Tests {
         #expect(record.error?.code == .unsupported, "\(record.trouble)")
     }
 
-    /// A burst on a cold transport waits for the one connection that is being set up; nginx takes 128 at once.
+    /// A burst on a cold transport waits for the one connection that is being set up.
+    ///
+    /// A hundred go there: nginx takes more at once, but may not have said so yet.
     @Test func oneConnectionCarriesMany() async throws {
         let request = peers.request(.nginxTLS, host: "localhost")
-        let records = try await transport.run(all: Array(repeating: request, count: 128))
+        let records = try await transport.run(all: Array(repeating: request, count: 100))
         #expect(records.allSatisfy { $0.error == nil && $0.head?.httpVersion == .http2 })
         #expect(Set(records.map { PeerInfo($0).connection }).count == 1)
         let fresh = records.filter { $0.end?.timings.reusedConnection == false }

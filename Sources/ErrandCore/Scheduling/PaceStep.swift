@@ -10,6 +10,25 @@ package struct PaceStep: Step {
     }
 
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+        let (turns, delay) = try reserve(exchange)
+        try await exchange.pausing(delay > .zero) { () throws(RequestError) in
+            try await pacer.wait(for: turns, delay, exchange)
+        }
+        do {
+            let response = try await next(exchange)
+            learn(from: response, exchange)
+            return response
+        } catch {
+            if let response = error.response { learn(from: response, exchange) }
+            throw error
+        }
+    }
+
+    // Apart from `run`, which is suspended and keeps room for whatever it names.
+    @inline(never)
+    private func reserve(
+        _ exchange: Exchange
+    ) throws(RequestError) -> (turns: [Pacer.Turn], delay: Duration) {
         let configuration = exchange.configuration
         let host = exchange.request.host ?? ""
         let limit = configuration.hostRateLimits[host] ?? configuration.rateLimit
@@ -25,24 +44,15 @@ package struct PaceStep: Step {
             turns.append(
                 Pacer.Turn(name: Pacer.name(of: exchange.description.tag), limit: tagLimit))
         }
-        let delay = pacer.reserve(turns, now: exchange.context.clock.uptime)
-        try await exchange.pausing(delay > .zero) { () throws(RequestError) in
-            try await pacer.wait(for: turns, delay, exchange)
-        }
-        guard configuration.learnsRateLimits else { return try await next(exchange) }
-        do {
-            let response = try await next(exchange)
-            learn(from: response, host, exchange.context)
-            return response
-        } catch {
-            if let response = error.response { learn(from: response, host, exchange.context) }
-            throw error
-        }
+        return (turns, pacer.reserve(turns, now: exchange.context.clock.uptime))
     }
 
-    private func learn(from response: Response, _ host: String, _ context: TaskContext) {
+    @inline(never)
+    private func learn(from response: Response, _ exchange: Exchange) {
+        guard exchange.configuration.learnsRateLimits else { return }
+        let clock = exchange.context.clock
         let said = RateLimitHeaders(
-            status: response.status.code, headers: response.headers, now: context.clock.now)
-        pacer.learn(said, of: host, now: context.clock.uptime)
+            status: response.status.code, headers: response.headers, now: clock.now)
+        pacer.learn(said, of: exchange.request.host ?? "", now: clock.uptime)
     }
 }

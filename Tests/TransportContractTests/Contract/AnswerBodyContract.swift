@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Bodies come through whole in every framing.
-@Suite("Contract: answer bodies", .timeLimit(.minutes(1)))
+@Suite("Contract: answer bodies", .timeLimit(.minutes(5)))
 struct AnswerBodyContract {
     @Test(arguments: Subject.wire, [0, 1, 16_384, 1_000_003])
     func ofAnnouncedLength(subject: Subject, size: Int) async throws {
