@@ -77,7 +77,8 @@ private final class Turn: Sendable {
 
     func send(_ request: TransportRequest, _ next: Next) async throws(RequestError) -> Response {
         do {
-            return concealed(try await next(adorned(request)), request)
+            return concealed(
+                try await next(exchange.changed { $0.request = request }), request)
         } catch {
             throw concealed(error, request)
         }
@@ -89,13 +90,6 @@ private final class Turn: Sendable {
         var error = error
         error.response = concealed(response, request)
         return error
-    }
-
-    @inline(never)
-    private func adorned(_ request: TransportRequest) -> Exchange {
-        var adorned = exchange
-        adorned.request = request
-        return adorned
     }
 
     /// A key in the query stays out of what users and caches see.

@@ -3,14 +3,18 @@
 package struct AdaptStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
         // Two functions, so that the room which waiting for hooks takes is given back before the request goes on.
-        if let adapted = try Self.adaptedAtOnce(exchange) { return try await next(adapted) }
-        return try await next(try await Self.adapted(exchange))
+        let configuration = try exchange.context.sharedConfiguration.inEnvironment()
+        if let adapted = try Self.adaptedAtOnce(exchange, configuration) {
+            return try await next(adapted)
+        }
+        return try await next(try await Self.adapted(exchange, configuration))
     }
 
     /// `nil` where a hook has to be waited for.
     @inline(never)
-    private static func adaptedAtOnce(_ exchange: Exchange) throws(RequestError) -> Exchange? {
-        let configuration = try exchange.context.sharedConfiguration.inEnvironment()
+    private static func adaptedAtOnce(
+        _ exchange: Exchange, _ configuration: Shared<Configuration>
+    ) throws(RequestError) -> Exchange? {
         guard configuration.value.requestProcessors.isEmpty,
             let adapted = try RequestAdapter.adaptAtOnce(exchange, configuration)
         else { return nil }
@@ -19,8 +23,9 @@ package struct AdaptStep: Step {
     }
 
     @inline(never)
-    private static func adapted(_ exchange: Exchange) async throws(RequestError) -> Exchange {
-        let configuration = try exchange.context.sharedConfiguration.inEnvironment()
+    private static func adapted(
+        _ exchange: Exchange, _ configuration: Shared<Configuration>
+    ) async throws(RequestError) -> Exchange {
         var adapted = try await RequestAdapter.adapt(exchange, configuration)
         if !configuration.value.requestProcessors.isEmpty {
             adapted.serialized = adapted.request

@@ -80,6 +80,14 @@ package struct Exchange: Sendable {
         extras = Shared(value)
     }
 
+    /// The same exchange with a change, for the steps behind.
+    @inline(never)
+    func changed(_ change: (inout Exchange) -> Void) -> Exchange {
+        var exchange = self
+        change(&exchange)
+        return exchange
+    }
+
     /// Lent, not copied: these are large.
     package var description: RequestDescription { _read { yield context.description } }
     package var configuration: Configuration { _read { yield context.configuration } }

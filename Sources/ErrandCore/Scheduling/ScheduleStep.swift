@@ -16,7 +16,7 @@ package struct ScheduleStep: Step {
         guard let place = try place(for: exchange) else { return try await next(exchange) }
         try await place.enter(exchange)
         defer { place.leave() }
-        return try await next(Self.holding(place, exchange))
+        return try await next(exchange.changed { $0.place = place })
     }
 
     /// Where the request stands in line; `nil` where nothing is limited for it.
@@ -36,12 +36,5 @@ package struct ScheduleStep: Step {
         let lane = Schedule.Lane(
             host: exchange.request.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
         return ScheduledPlace(in: scheduler, lane: lane, limits: limits)
-    }
-
-    @inline(never)
-    private static func holding(_ place: ScheduledPlace, _ exchange: Exchange) -> Exchange {
-        var exchange = exchange
-        exchange.place = place
-        return exchange
     }
 }
