@@ -79,14 +79,15 @@
                     .cannotConnect,
                     "Nobody answers at \(host). Check host and port, and that the server runs."
                 )
-            case CURLE_GOT_NOTHING:
-                return (
-                    .connectionLost, "\(host) closed the connection without an answer. Try again."
-                )
-            case CURLE_PARTIAL_FILE:
+            case CURLE_PARTIAL_FILE where context.hasHeadBegun:
                 return (
                     .truncatedBody,
                     "The body of \(host)'s answer ended before its announced length."
+                )
+            // The second over HTTP/2, where others share the connection.
+            case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
+                return (
+                    .connectionLost, "\(host) closed the connection without an answer. Try again."
                 )
             case CURLE_SEND_FAIL_REWIND:
                 return (lostBeforeAnswer.code, lostBeforeAnswer.message)

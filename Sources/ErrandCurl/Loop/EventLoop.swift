@@ -252,14 +252,26 @@
             guard Exchange.isGated(request), let host = request.host else {
                 return true
             }
-            let number = lastTicket + 1
             let origin = StreamGate<GateTicket>.Origin(host: host, port: request.url.effectivePort)
-            if let place = gate.enter(origin, GateTicket(exchange: exchange, number: number)) {
-                exchange.place = place
+            let ticket = GateTicket(exchange: exchange, number: lastTicket + 1)
+            return takesPlace(gate.enter(origin, ticket), for: ticket)
+        }
+
+        /// The same for one that has lost its connection.
+        func reentersGate(_ exchange: Exchange) -> Bool {
+            guard let lost = exchange.place else { return true }
+            exchange.place = nil
+            let ticket = GateTicket(exchange: exchange, number: lastTicket + 1)
+            return takesPlace(gate.reenter(lost, ticket), for: ticket)
+        }
+
+        private func takesPlace(_ place: GatePlace?, for ticket: GateTicket) -> Bool {
+            if let place {
+                ticket.exchange.place = place
                 return true
             }
-            lastTicket = number
-            exchange.hold(ticket: number)
+            lastTicket = ticket.number
+            ticket.exchange.hold(ticket: ticket.number)
             return false
         }
 

@@ -30,7 +30,25 @@
             if place?.isAhead == true {
                 loop.passedGate(self, isNew: opensConnection, isShared: sharesConnection)
             }
+            // Apart from the answer: what may not be sent again never asks.
+            if mayReplay, place != nil, !hasShared { hasShared = sharesConnection }
             return CURL_PREREQFUNC_OK
+        }
+
+        /// libcurl wants a socket.
+        ///
+        /// It asks a second time when it has found the request's connection dead and wants to send it again.
+        fileprivate func opens(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+            let isRepeated = sendings > 0 && !hasBegunAgain
+            guard isRepeated, hasShared || !mayReplay else { return loop.open(address) }
+            isWornOut = true
+            if hasShared {
+                // Many have lost that connection, and each would open one of its own.
+                isRejoining = true
+            } else {
+                _ = give(up: CurlFailure.lostBeforeAnswer)
+            }
+            return -1
         }
 
         private var opensConnection: Bool {
@@ -209,15 +227,12 @@
         }
     }
 
-    // Connections outlive the exchange that made them: the context of these two is the loop.
-
     let onOpen: errand_open_callback = { context, _, address in
-        guard let context, let address else { return -1 }
-        return Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
-            $0.open(address)
-        }
+        guard let address else { return -1 }
+        return with(context, else: -1) { $0.opens(address) }
     }
 
+    // Connections outlive the exchange that made them: the context of this one is the loop.
     let onClose: errand_close_callback = { context, socket in
         guard let context else { return -1 }
         return Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {

@@ -36,13 +36,11 @@
             let loop = Unmanaged.passUnretained(loop).toOpaque()
             for option in [
                 CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA,
-                CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
+                CURLOPT_SEEKDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA,
             ] {
                 try expect(errand_set_pointer(handle, option, me))
             }
-            for option in [CURLOPT_OPENSOCKETDATA, CURLOPT_CLOSESOCKETDATA] {
-                try expect(errand_set_pointer(handle, option, loop))
-            }
+            try expect(errand_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, loop))
             try expect(errand_set_data_callback(handle, CURLOPT_HEADERFUNCTION, onHeaderLine))
             try expect(errand_set_data_callback(handle, CURLOPT_WRITEFUNCTION, onBodyBytes))
             try expect(errand_set_data_callback(handle, CURLOPT_READFUNCTION, onSend))
