@@ -113,8 +113,12 @@
                 var running: Int32 = 0
                 curl_multi_socket_action(multi, socket, action, &running)
             } else {
-                // An idle connection speaks, most likely to say goodbye. libcurl looks before it uses it again.
-                sockets.unwatch(socket)
+                // An idle connection speaks, most likely to say goodbye; or one whose receiver pauses.
+                if active.contains(where: { $0.isAtRest(on: socket) }) {
+                    sockets.unwatch(socket)
+                } else {
+                    sockets.cutOff(socket)
+                }
             }
         }
 
@@ -342,9 +346,9 @@
             curlTimer = milliseconds < 0 ? .never : now.advanced(milliseconds: milliseconds)
         }
 
-        func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+        func open(_ address: UnsafePointer<curl_sockaddr>, isPlain: Bool) -> Int32 {
             let socket = errand_socket(address)
-            sockets.opened(socket)
+            sockets.opened(socket, isPlain: isPlain)
             return socket
         }
 

@@ -40,7 +40,9 @@
         /// It asks a second time when it has found the request's connection dead and wants to send it again.
         fileprivate func opens(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
             let isRepeated = sendings > 0 && !hasBegunAgain
-            guard isRepeated, hasShared || !mayReplay else { return loop.open(address) }
+            guard isRepeated, hasShared || !mayReplay else {
+                return loop.open(address, isPlain: speaksPlainly)
+            }
             isWornOut = true
             if hasShared {
                 // Many have lost that connection, and each would open one of its own.
@@ -49,6 +51,11 @@
                 _ = give(up: CurlFailure.lostBeforeAnswer)
             }
             return -1
+        }
+
+        private var speaksPlainly: Bool {
+            guard let request = transfer?.request else { return false }
+            return !request.isSecure && request.options.httpVersion != .http2PriorKnowledge
         }
 
         private var opensConnection: Bool {
@@ -66,6 +73,11 @@
         /// A line of a head, or of the trailers.
         fileprivate func receive(line: UnsafeRawBufferPointer) -> Int {
             deadlines.active(at: loop.now)
+            if CurlLibrary.linked.mistakesFoldedFirstLines { watchFirstLine(behind: line) }
+            guard !beginsFolded else {
+                _ = give(up: CurlFailure.badResponse(.beginsFolded))
+                return 0
+            }
             switch head.feed(line, cache: &loop.workbench.fields) {
             case .more:
                 if head.isWithinHTTP2 { noteUnfinishedHead() }
@@ -83,8 +95,7 @@
 
         private func receive(final head: HeadParser.Head) -> Bool {
             guard !isCancelled, !state.isAborting, let transfer else { return false }
-            if let fault = CurlFailure.wrongVersion(head.version, wanted: transfer.request.options)
-            {
+            if let fault = CurlFailure.wrongVersion(head.version, of: transfer.request) {
                 _ = give(up: fault)
                 return false
             }

@@ -52,6 +52,9 @@
         @exclusivity(unchecked) var headNudges = 0
         @exclusivity(unchecked) var hasMoreBehindHead = false
         @exclusivity(unchecked) var isHTTP2 = false
+        /// What becomes of the line behind a status line; see Exchange+FirstLine.swift.
+        @exclusivity(unchecked) var watchesFirstLine = false
+        @exclusivity(unchecked) var beginsFolded = false
 
         // What the options work with; see Exchange+Options.swift.
         let headers = HeaderList()
@@ -113,6 +116,7 @@
             takenUp = loop.now
             wasAttached = false
             errorText[0] = 0
+            forgetFirstLine()
         }
 
         /// Waits for a place; the limit of connecting counts meanwhile.
@@ -194,6 +198,14 @@
         /// spoken all the same (RFC 9113 §8.1).
         private var isAnsweredEarly: Bool {
             failure == nil && upload != nil && head.isComplete && body.isWhole
+        }
+
+        /// Whether the receiver pauses, and what comes is for it.
+        func isAtRest(on socket: Int32) -> Bool {
+            guard isReceivingPaused else { return false }
+            var mine: curl_socket_t = -1
+            errand_get_socket(handle, &mine)
+            return mine == socket || mine < 0
         }
 
         /// The receiver wants more.
@@ -294,7 +306,7 @@
         private func renewHandle() {
             if let handle { curl_easy_cleanup(handle) }
             handle = curl_easy_init()
-            (hasOwnBuffer, isWornOut) = (false, false)
+            (hasOwnBuffer, isWornOut, watchesFirstLine) = (false, false, false)
             needsReset = true
             specialOptions = nil
         }
