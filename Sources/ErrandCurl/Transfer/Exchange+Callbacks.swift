@@ -78,7 +78,7 @@
                 _ = give(up: CurlFailure.badResponse(.beginsFolded))
                 return 0
             }
-            switch head.feed(line, cache: &loop.workbench.fields) {
+            switch head.feed(line, cache: &workbench.fields) {
             case .more:
                 if head.isWithinHTTP2 { noteUnfinishedHead() }
                 return line.count
@@ -121,7 +121,7 @@
             let isPlain = hasBody && !head.framing.isChunked && !body.isDecoding
             return ResponseHead(
                 status: head.status, headers: head.fields, httpVersion: head.version,
-                remoteAddress: handle.flatMap { loop.workbench.peer.text(of: $0) },
+                remoteAddress: handle.flatMap { workbench.peer.text(of: $0) },
                 contentLength: isPlain ? head.framing.contentLength : nil)
         }
 
@@ -145,7 +145,7 @@
         /// Decodes bytes, or what an earlier break has left over, and hands them on.
         func deliverBody(_ bytes: UnsafeRawBufferPointer?) {
             guard let receiver, let transfer else { return }
-            let fault = body.deliver(bytes, by: loop.workbench.decoded) { bytes in
+            let fault = body.deliver(bytes, by: workbench.decoded) { bytes in
                 switch receiver.didReceive(bytes: bytes) {
                 case .more: break
                 case .pause:
