@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A receiver that asks for a break gets it, and everything arrives all the same.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BackPressureTests {
     @Test func everyChunkPaused() async throws {
         let size = 3_000_000

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Request bodies compressed by zlib (row RSQ-9).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BodyEncoderTests {
     @Test(arguments: [ZlibBodyEncoder.Format.gzip, .deflate], [0, 1, 70_000, 3_000_000])
     func whatIsCompressedComesBack(format: ZlibBodyEncoder.Format, count: Int) throws {

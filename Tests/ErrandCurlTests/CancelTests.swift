@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A transfer can be given up at any moment and ends exactly once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CancelTests {
     /// A body without an end.
     static func endless() throws -> RawServer {

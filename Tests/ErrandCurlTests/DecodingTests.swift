@@ -113,7 +113,7 @@ struct DecodingChainTests {
 }
 
 /// Content encoding over the wire.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DecodingTests {
     private func serve(_ encoding: String, _ body: [UInt8], times: Int = 1) throws -> RawServer {
         try RawServer { connection in

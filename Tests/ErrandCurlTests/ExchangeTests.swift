@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// What goes over the wire and what comes back, when everybody behaves.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExchangeTests {
     /// Answers every request with its own head and body, keeping the connection.
     static func echo() throws -> RawServer {

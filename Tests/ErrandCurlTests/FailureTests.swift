@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Whatever the network and the server do, there is one typed end.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FailureTests {
     /// Answers every connection's first request with these bytes and closes.
     static func answering(_ text: String) throws -> RawServer {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Several loops: who goes where, and that nothing gets lost between them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LoopsTests {
     private static func transport(_ loops: Int, name: String = "loops") -> CurlTransport {
         var configuration = CurlConfiguration()

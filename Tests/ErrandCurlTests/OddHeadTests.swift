@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Heads that libcurl and this framework could read in two ways, or that libcurl must not read at all.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OddHeadTests {
     private let transport = CurlTransport()
 

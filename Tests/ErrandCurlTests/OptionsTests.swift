@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Where the bytes go: proxies, addresses, versions; and what is refused before anything is sent.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OptionsTests {
     private func text(_ record: Recorder.Record) -> String {
         String(decoding: record.body, as: UTF8.self)

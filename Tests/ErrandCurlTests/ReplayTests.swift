@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What the server may have read is not sent again by itself.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReplayTests {
     /// Answers the first request of the first connection, then reads one more and closes without an answer.
     private func dying(_ heads: Heads) throws -> RawServer {
@@ -70,7 +70,7 @@ struct ReplayTests {
 }
 
 /// Bodies held to the length they announce.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UploadTests {
     /// A source that plays a list of answers, and ends with the last one for ever.
     final class ListSource: BodySource {

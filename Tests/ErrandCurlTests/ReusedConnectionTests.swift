@@ -7,7 +7,7 @@ import Testing
 
 /// A kept connection that the server gives up as the next request comes (RFC 9110 §9.2.2, RFC 9112 §9.3.1): what
 /// may be sent twice is sent again on another connection, everything else fails and is not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReusedConnectionTests {
     /// How the server gives the connection up.
     enum Death: String, CaseIterable, Sendable, CustomTestStringConvertible {

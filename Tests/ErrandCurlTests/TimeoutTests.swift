@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Limits of connecting and of silence.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct TimeoutTests {
     @Test func silenceEndsTheTransfer() async throws {
         let server = try CancelTests.silent()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What a server says while nobody has asked is no answer, least of all to the next request (RFC 9112 §9.2).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UnaskedAnswerTests {
     private static let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
 

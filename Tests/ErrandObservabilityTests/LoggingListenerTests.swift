@@ -7,7 +7,7 @@
 
     @testable import ErrandObservability
 
-    @Suite(.timeLimit(.minutes(1))) struct LoggingListenerTests {
+    @Suite(.timeLimit(.minutes(5))) struct LoggingListenerTests {
         @Test func aRequestIsToldFromStartToEndWithoutSecrets() async throws {
             let book = LogBook()
             let transport = ScriptedTransport()

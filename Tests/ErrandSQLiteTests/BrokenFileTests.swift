@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Files that are not what they should be.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BrokenFileTests {
     let directory: TemporaryDirectory
     let path: String

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// The size cap of the database.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EvictionTests {
     let directory: TemporaryDirectory
     let time = SteppingDate()

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Two stores on one file: of two that want to send an entry one may.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OutboxLeaseTests {
     let directory: TemporaryDirectory
     let path: String

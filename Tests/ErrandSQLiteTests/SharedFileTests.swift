@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Reopening, several stores on one file, sudden death, and the files themselves.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedFileTests {
     let directory: TemporaryDirectory
     let path: String

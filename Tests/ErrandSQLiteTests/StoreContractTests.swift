@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What every store promises; the same tests for each.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StoreContractTests {
     enum Kind: String, CaseIterable, Sendable {
         case memory, sqlite, sqliteWithoutMemory

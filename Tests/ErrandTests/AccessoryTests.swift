@@ -6,7 +6,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct AccessoryTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct AccessoryTests {
     /// Companions of all requests of an agent.
     private final class Counter: RequestAccessory, Sendable {
         let lines = Mutex<[String]>([])

@@ -3,7 +3,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ActivityTests {
+@Suite(.timeLimit(.minutes(5))) struct ActivityTests {
     @Test func theNumberOfRequestsUnderWayIsASequence() async throws {
         let world = World()
         world.transport.on(nil, nil, .silence)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What counts as a success, for an endpoint and for an agent.
-@Suite(.timeLimit(.minutes(1))) struct AnswerRulesTests {
+@Suite(.timeLimit(.minutes(5))) struct AnswerRulesTests {
     private struct Sold: Error {}
 
     @Test func aSetOrARuleOfStatuses() async {

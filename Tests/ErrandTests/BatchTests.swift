@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BatchTests {
+@Suite(.timeLimit(.minutes(5))) struct BatchTests {
     @Test func anEmptyBatchSucceedsAtOnce() async throws {
         #expect(try await BatchRequest([]).send().isEmpty)
     }

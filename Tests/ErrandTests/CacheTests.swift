@@ -22,7 +22,7 @@ final class Cached: BaseRequest {
     override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["q": "x"] }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CacheTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheTests {
     private let world = World()
 
     init() {

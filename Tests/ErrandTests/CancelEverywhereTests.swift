@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A request that waits, in each place where one can, ends at once when it is cancelled from anywhere.
-@Suite(.timeLimit(.minutes(1))) struct CancelEverywhereTests {
+@Suite(.timeLimit(.minutes(5))) struct CancelEverywhereTests {
     /// Where the request waits.
     enum Place: String, CaseIterable, Sendable {
         case filter, headers, arguments, requestProcessor, network, line, retryPause, pace

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ChainTests {
+@Suite(.timeLimit(.minutes(5))) struct ChainTests {
     @Test func eachStepIsMadeFromWhatCameBefore() async throws {
         let world = World()
         world.transport.on(.get, "/register", .json(#"{"userId":7}"#))

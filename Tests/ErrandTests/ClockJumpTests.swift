@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Somebody sets the date while requests wait: pauses are measured by the time since, not by the date.
-@Suite(.timeLimit(.minutes(1))) struct ClockJumpTests {
+@Suite(.timeLimit(.minutes(5))) struct ClockJumpTests {
     private let longAgo = Date(timeIntervalSince1970: 0)
     private let farAhead = Date(timeIntervalSince1970: 5_000_000_000)
 

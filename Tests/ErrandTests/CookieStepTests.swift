@@ -13,7 +13,7 @@ private final class Own: BaseRequest {
     override var headerFieldValues: [String: String] { ["Cookie": "a=mine; own=1"] }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CookieStepTests {
+@Suite(.timeLimit(.minutes(5))) struct CookieStepTests {
     let world = World()
 
     private func setting(_ cookies: String..., status: HTTPResponse.Status = .ok, to: String? = nil)

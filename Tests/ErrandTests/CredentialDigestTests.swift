@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CredentialDigestTests {
+@Suite(.timeLimit(.minutes(5))) struct CredentialDigestTests {
     private func world() -> World {
         World {
             $0.authenticators = [

@@ -42,7 +42,7 @@ private final class OwnHeader: BaseRequest {
     override var authorization: Authorization? { .bearer("own") }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CredentialTests {
+@Suite(.timeLimit(.minutes(5))) struct CredentialTests {
     private func world(
         _ authenticator: any Authenticator, _ hosts: HostPattern = "*.example.com"
     ) -> World {

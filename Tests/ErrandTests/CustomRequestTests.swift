@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Endpoints that bring a `URLRequest` (row MET-5).
-@Suite(.timeLimit(.minutes(1))) struct CustomRequestTests {
+@Suite(.timeLimit(.minutes(5))) struct CustomRequestTests {
     private final class Brought: BaseRequest {
         var request: URLRequest
         var limits: Timeouts?

@@ -10,7 +10,7 @@ final class Joining: BaseRequest {
     override var validator: JSONShape? { shape }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DuplicateTests {
+@Suite(.timeLimit(.minutes(5))) struct DuplicateTests {
     private let world = World()
     private let gate = Gate()
 

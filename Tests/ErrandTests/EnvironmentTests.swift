@@ -7,7 +7,7 @@ private final class Particular: BaseRequest {
     override var headers: HTTPFields { [.accept: "own"] }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct EnvironmentTests {
+@Suite(.timeLimit(.minutes(5))) struct EnvironmentTests {
     let world = World {
         $0.environments = [
             "staging": .init(

@@ -3,7 +3,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventTests {
+@Suite(.timeLimit(.minutes(5))) struct EventTests {
     private func failing() -> ScriptedAnswer {
         var answer = ScriptedAnswer.failure(
             RequestError(.connectionLost, stage: .transport, "The line was cut."))

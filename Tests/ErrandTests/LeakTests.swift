@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct LeakTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct LeakTests {
     @Test func nothingIsKeptAfterTheEnd() async {
         for answer in [ScriptedAnswer.json("{}"), .json("{}", status: .internalServerError)] {
             weak var weakRequest: Plain?

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LifeEdgeTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeEdgeTests {
     @Test func aCancelJustBeforeTheEndIsTheEnd() async throws {
         let world = World { configuration in
             configuration.responseProcessors = []

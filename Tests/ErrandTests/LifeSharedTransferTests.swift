@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LifeSharedTransferTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeSharedTransferTests {
     private let world = World()
     private let gate = Gate()
 

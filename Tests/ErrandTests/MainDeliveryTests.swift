@@ -5,7 +5,7 @@ import Testing
 
 @testable import Errand
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct MainDeliveryTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct MainDeliveryTests {
     @Test func theOrderIsThatOfTheEnds() async {
         let delivery = MainDelivery()
         var order: [Int] = []

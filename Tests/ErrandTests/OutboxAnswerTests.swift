@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What counts as delivered: what the server took, whatever becomes of its answer here.
-@Suite(.timeLimit(.minutes(1))) struct OutboxAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct OutboxAnswerTests {
     private struct Refusal: Error {}
 
     /// Adds one request and returns how often it was sent, and what is left.

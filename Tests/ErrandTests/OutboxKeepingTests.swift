@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What an outbox keeps of a request, and what the configuration adds when.
-@Suite(.timeLimit(.minutes(1))) struct OutboxKeepingTests {
+@Suite(.timeLimit(.minutes(5))) struct OutboxKeepingTests {
     private struct Reverse: BodyEncoder {
         var contentCoding: String { "x-reverse" }
         func encode(_ body: Data) throws -> Data { Data(body.reversed()) }

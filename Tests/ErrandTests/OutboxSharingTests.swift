@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Several outboxes over one file: each entry is sent by one of them, in order, and by another when that one died.
-@Suite(.timeLimit(.minutes(1))) struct OutboxSharingTests {
+@Suite(.timeLimit(.minutes(5))) struct OutboxSharingTests {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-shared-outbox-\(UUID().uuidString)")
 

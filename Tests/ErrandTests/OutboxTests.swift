@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct OutboxTests {
+@Suite(.timeLimit(.minutes(5))) struct OutboxTests {
     private static let gone = RequestError(.cannotConnect, stage: .transport, "Nobody listens.")
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-outbox-\(UUID().uuidString)")

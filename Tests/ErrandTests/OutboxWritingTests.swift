@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Between the end of an attempt and the moment the store knows of it nobody follows, in any order of events.
-@Suite(.timeLimit(.minutes(1))) struct OutboxWritingTests {
+@Suite(.timeLimit(.minutes(5))) struct OutboxWritingTests {
     /// A store whose first change waits at a gate.
     private final class SlowStore: OutboxStore {
         private let memory = MemoryOutboxStore()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Outputs of every kind (rows RSP-1, RSP-4, ORG-2).
-@Suite(.timeLimit(.minutes(1))) struct OutputKindTests {
+@Suite(.timeLimit(.minutes(5))) struct OutputKindTests {
     private struct Point: Codable, Equatable { var x: Int }
 
     private final class Fetch<Output: Sendable>: Request<Output> {

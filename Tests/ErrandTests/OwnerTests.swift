@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct OwnerTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct OwnerTests {
     private final class Model {
         let requests = RequestOwner()
     }

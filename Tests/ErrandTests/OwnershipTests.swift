@@ -11,7 +11,7 @@ final class CachedUser: JSONRequest<User> {
 
 /// An answer belongs to whoever asked with the credentials that were shown, and only answers that were of use
 /// are kept.
-@Suite(.timeLimit(.minutes(1))) struct OwnershipTests {
+@Suite(.timeLimit(.minutes(5))) struct OwnershipTests {
     private func me(_ token: String, _ world: World) -> InlineRequest {
         world.with(
             InlineRequest("me") {

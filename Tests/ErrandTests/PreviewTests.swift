@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Seeing a request without sending it (row URL-10).
-@Suite(.timeLimit(.minutes(1))) struct PreviewTests {
+@Suite(.timeLimit(.minutes(5))) struct PreviewTests {
     @Test func theRequestAsFoundationsAndAsACommand() async throws {
         let world = World {
             $0.sharedArguments = ["v": 5]

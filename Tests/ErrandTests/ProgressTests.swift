@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ProgressTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ProgressTests {
     private static let chunks = (0..<10).map { _ in Data(repeating: 1, count: 10) }
 
     private func answer(_ total: Int64?, gate: Gate? = nil) -> ScriptedAnswer {

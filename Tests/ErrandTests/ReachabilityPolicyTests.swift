@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReachabilityPolicyTests {
+@Suite(.timeLimit(.minutes(5))) struct ReachabilityPolicyTests {
     private static let cut = RequestError(.connectionLost, stage: .transport, "The line was cut.")
     private let network = NetworkStatusHub(NetworkStatus(.none))
 

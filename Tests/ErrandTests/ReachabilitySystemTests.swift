@@ -4,7 +4,7 @@
     import Foundation
     import Testing
 
-    @Suite(.serialized, .timeLimit(.minutes(1))) struct ReachabilitySystemTests {
+    @Suite(.serialized, .timeLimit(.minutes(5))) struct ReachabilitySystemTests {
         @Test func theSystemIsWatchedWithoutANetworkBeingAsked() async {
             let reachability = SystemReachability()
             #expect(reachability.current.kind != .unknown)

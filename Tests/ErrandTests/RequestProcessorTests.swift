@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Signing, encrypting and compressing behind serialization (rows RSQ-8, RSQ-9, CFG-5).
-@Suite(.timeLimit(.minutes(1))) struct RequestProcessorTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestProcessorTests {
     private struct Reverse: BodyEncoder {
         let contentCoding = "x-reversed"
         func encode(_ body: Data) throws -> Data { Data(body.reversed()) }

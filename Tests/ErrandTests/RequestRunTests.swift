@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RequestRunTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestRunTests {
     @Test func sendReturnsTheAnswerAndLeavesItOnTheRequest() async throws {
         let world = World()
         world.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))

@@ -9,7 +9,7 @@ final class Posting: BaseRequest {
     override var authorization: Authorization? { .bearer("secret") }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RetryAndRedirectTests {
+@Suite(.timeLimit(.minutes(5))) struct RetryAndRedirectTests {
     @Test func anAttemptFollowsAfterThePauseTheServerAskedFor() async throws {
         let world = World { $0.retryPolicy = .attempts(3) }
         var busy = ScriptedAnswer.json("{}", status: .serviceUnavailable)

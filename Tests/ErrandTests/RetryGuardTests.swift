@@ -3,7 +3,7 @@ import ErrandTesting
 import HTTPTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RetryGuardTests {
+@Suite(.timeLimit(.minutes(5))) struct RetryGuardTests {
     private let busy = ScriptedAnswer.json("{}", status: .serviceUnavailable)
 
     @Test func anAttemptThatTakesTooLongIsFollowedByAnother() async throws {

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SchedulingLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct SchedulingLimitTests {
     @Test func aWaitingRequestMayBecomeUrgent() async throws {
         let world = World { $0.limits.total = 1 }
         let gate = Gate()

@@ -13,7 +13,7 @@ final class Urgent: BaseRequest {
     override var priority: RequestPriority { urgency }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SchedulingTests {
+@Suite(.timeLimit(.minutes(5))) struct SchedulingTests {
     @Test func theMostUrgentGoesFirst() async throws {
         let world = World { $0.maximumRequestsInFlight = 1 }
         let gate = Gate()

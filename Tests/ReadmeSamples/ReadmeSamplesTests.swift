@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The README's samples: what is printed there is what is compiled here, and it runs.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ReadmeSamplesTests {
     let server = LoopbackServer()
     let folder: URL

@@ -6,7 +6,7 @@ import Testing
 /// What is written reads back, for trees and names of every kind.
 ///
 /// A failure names its seed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EncodingPropertyTests {
     /// A small generator of numbers that are the same for the same seed (SplitMix64).
     struct Dice: RandomNumberGenerator {

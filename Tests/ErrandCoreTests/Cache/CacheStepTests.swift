@@ -2,7 +2,7 @@ import ErrandCore
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CacheStepTests {
     private let offline = RequestError(.cannotConnect, stage: .transport, "Nobody is there.")
 

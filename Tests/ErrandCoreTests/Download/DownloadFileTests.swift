@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandCore
 
 /// What happens to files: errors, policies, locks, digests, sudden death.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadFileTests {
     let world: DownloadWorld
     let content = DownloadWorld.bytes(100_000)

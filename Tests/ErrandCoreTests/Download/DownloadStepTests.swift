@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadStepTests {
     let world: DownloadWorld
     let content = DownloadWorld.bytes(100_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(1))) struct CancellationScopeTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationScopeTests {
     private final class Calls: Sendable {
         private let value = Atomic<Int>(0)
         var count: Int { value.load(ordering: .sequentiallyConsistent) }

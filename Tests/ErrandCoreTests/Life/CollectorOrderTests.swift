@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandCore
 
 /// What may happen to one transfer, in every order, before and after the transport's `start` returns.
-@Suite(.timeLimit(.minutes(1))) struct CollectorOrderTests {
+@Suite(.timeLimit(.minutes(5))) struct CollectorOrderTests {
     enum Action: CaseIterable { case head, bytes, suspend, resume, cancel, end }
 
     @Test func everyOrderEndsOnceAndNoWakeUpIsLost() async {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(1))) struct EventLineTests {
+@Suite(.timeLimit(.minutes(5))) struct EventLineTests {
     @Test func whoComesWhileAnotherTellsLeavesItToHim() {
         var line = EventLine()
         #expect(isAttempt(line.enter(event(.attemptStarted(1))), 1))

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandCore
 
 /// A shared transfer with two passengers, in every order of what can happen to it.
-@Suite(.timeLimit(.minutes(1))) struct FlightOrderTests {
+@Suite(.timeLimit(.minutes(5))) struct FlightOrderTests {
     enum Action: CaseIterable {
         case board, leaderLeaves, followerLeaves, suspendLeader, suspendFollower, resumeBoth, land
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(1))) struct RunnerPoolTests {
+@Suite(.timeLimit(.minutes(5))) struct RunnerPoolTests {
     @TaskLocal static var word = ""
 
     /// A job that its runner is told to finish.

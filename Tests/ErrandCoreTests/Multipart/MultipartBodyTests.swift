@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandCore
 
 /// Rows UP-1 to UP-10.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MultipartBodyTests {
     private func bytes(of body: HTTPBody, pieces: Int = 100) async throws -> Data {
         let source = try body.makeSource()

@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandCore
 
 /// Rows UP-5 and UP-9: extended file names, and bodies put together in a file.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MultipartFileTests {
     @Test func extendedNamesAreThereOnDemand() async throws {
         var part = MultipartBody.Part.data("f", Data("x".utf8), filename: "naïve 日\"*.txt")

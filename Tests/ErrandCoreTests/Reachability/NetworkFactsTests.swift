@@ -2,7 +2,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(1))) struct NetworkFactsTests {
+@Suite(.timeLimit(.minutes(5))) struct NetworkFactsTests {
     private let header =
         "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
 

@@ -2,7 +2,7 @@ import ErrandCore
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BodySourceTests {
     @Test func dataIsReadInPiecesAndAgain() async throws {
         let bytes = Data((0..<100).map { UInt8($0) })

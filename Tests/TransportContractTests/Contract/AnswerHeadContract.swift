@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Heads come through whole, once, and interim ones before them.
-@Suite("Contract: answer heads", .timeLimit(.minutes(1)))
+@Suite("Contract: answer heads", .timeLimit(.minutes(5)))
 struct AnswerHeadContract {
     @Test(arguments: Subject.wire, [200, 201, 299, 404, 418, 500, 599])
     func statusComesThrough(subject: Subject, status: Int) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A transport brings answers; it does not act on them.
-@Suite("Contract: redirects, challenges, cookies", .timeLimit(.minutes(1)))
+@Suite("Contract: redirects, challenges, cookies", .timeLimit(.minutes(5)))
 struct AnswerMeaningContract {
     @Test(arguments: Subject.wire, [300, 301, 302, 303, 305, 307, 308])
     func redirectsAreAnswers(subject: Subject, status: Int) async throws {

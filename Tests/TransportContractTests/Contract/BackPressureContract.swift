@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A receiver that says `.pause` hears no bytes until it is resumed, and nothing is lost.
-@Suite("Contract: back-pressure", .timeLimit(.minutes(1)))
+@Suite("Contract: back-pressure", .timeLimit(.minutes(5)))
 struct BackPressureContract {
     @Test(arguments: Subject.allCases)
     func pauseHoldsBytesBack(subject: Subject) async throws {

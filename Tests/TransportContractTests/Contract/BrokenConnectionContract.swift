@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Connections that do not come about, or break at some moment: one typed end each.
-@Suite("Contract: broken connections", .timeLimit(.minutes(1)))
+@Suite("Contract: broken connections", .timeLimit(.minutes(5)))
 struct BrokenConnectionContract {
     @Test(arguments: Subject.wire)
     func refused(subject: Subject) async throws {

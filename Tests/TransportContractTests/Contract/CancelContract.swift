@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Cancelled at whatever moment, a transfer ends once, and at once.
-@Suite("Contract: cancelling", .timeLimit(.minutes(1)))
+@Suite("Contract: cancelling", .timeLimit(.minutes(5)))
 struct CancelContract {
     @Test(arguments: Subject.allCases)
     func atOnce(subject: Subject) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Content encodings are taken off, and what cannot be is an error.
-@Suite("Contract: content encodings", .timeLimit(.minutes(1)))
+@Suite("Contract: content encodings", .timeLimit(.minutes(5)))
 struct EncodingContract {
     private let text = Data(String(repeating: "to be encoded ", count: 500).utf8)
 

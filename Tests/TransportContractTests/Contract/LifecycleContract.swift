@@ -15,7 +15,7 @@ private final class LifeToken: Sendable {
 }
 
 /// Transports end, and leave nothing behind.
-@Suite("Contract: lifecycle", .timeLimit(.minutes(1)))
+@Suite("Contract: lifecycle", .timeLimit(.minutes(5)))
 struct LifecycleContract {
     @Test(arguments: Subject.allCases)
     func shutDownEndsEverything(subject: Subject) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Answers that are not HTTP: a typed error each, and nothing that lasts.
-@Suite("Contract: malformed answers", .timeLimit(.minutes(1)))
+@Suite("Contract: malformed answers", .timeLimit(.minutes(5)))
 struct MalformedAnswerContract {
     private func answer(
         _ subject: Subject, _ text: String,

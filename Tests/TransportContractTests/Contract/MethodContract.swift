@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Any token is a method, and goes out as it is.
-@Suite("Contract: methods", .timeLimit(.minutes(1)))
+@Suite("Contract: methods", .timeLimit(.minutes(5)))
 struct MethodContract {
     @Test(
         arguments: Subject.wire,

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What a transport cannot do is refused before anything is sent; what it can do, is not.
-@Suite("Contract: refusals", .timeLimit(.minutes(1)))
+@Suite("Contract: refusals", .timeLimit(.minutes(5)))
 struct RefusalContract {
     @Test(arguments: Subject.wire, Capability.allCases)
     func fitTheCapabilities(subject: Subject, capability: Capability) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Bodies arrive whole, with their length where it is known, or the transfer fails.
-@Suite("Contract: request bodies", .timeLimit(.minutes(1)))
+@Suite("Contract: request bodies", .timeLimit(.minutes(5)))
 struct RequestBodyContract {
     private func chunks(_ data: [Data]) -> AsyncStream<Data> {
         AsyncStream { continuation in

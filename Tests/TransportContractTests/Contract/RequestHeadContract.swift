@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Headers go out as given, and none is invented.
-@Suite("Contract: request headers", .timeLimit(.minutes(1)))
+@Suite("Contract: request headers", .timeLimit(.minutes(5)))
 struct RequestHeadContract {
     private func sent(
         _ subject: Subject, _ headers: HTTPFields, body: HTTPBody? = nil

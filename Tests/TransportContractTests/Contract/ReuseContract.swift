@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Connections are used again, and never at the price of sending something twice.
-@Suite("Contract: connection reuse", .timeLimit(.minutes(1)))
+@Suite("Contract: connection reuse", .timeLimit(.minutes(5)))
 struct ReuseContract {
     @Test(arguments: Subject.wire)
     func oneConnectionServesMany(subject: Subject) async throws {

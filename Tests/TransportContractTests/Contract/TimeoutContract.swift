@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Limits of connecting and of silence, typed and exact.
-@Suite("Contract: timeouts", .timeLimit(.minutes(1)), .serialized)
+@Suite("Contract: timeouts", .timeLimit(.minutes(5)), .serialized)
 struct TimeoutContract {
     private func expectTimeout(
         _ kind: RequestError.TimeoutKind, after limit: Duration, _ world: ContractWorld,

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What an attempt cost is always told, and its moments come in their order.
-@Suite("Contract: timings", .timeLimit(.minutes(1)))
+@Suite("Contract: timings", .timeLimit(.minutes(5)))
 struct TimingContract {
     @Test(arguments: Subject.wire)
     func everyEndHasATime(subject: Subject) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The server that all other tests lean on, seen through plain sockets.
-@Suite("LoopbackServer", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer", .timeLimit(.minutes(5)))
 struct LoopbackServerTests {
     let server = LoopbackServer()
 

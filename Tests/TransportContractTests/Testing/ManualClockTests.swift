@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The clock that tests move by hand.
-@Suite("ManualClock", .timeLimit(.minutes(1)))
+@Suite("ManualClock", .timeLimit(.minutes(5)))
 struct ManualClockTests {
     let clock = ManualClock(now: Date(timeIntervalSince1970: 1000))
 

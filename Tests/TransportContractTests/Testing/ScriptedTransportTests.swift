@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What the scripted transport adds to the contract: its script and its log.
-@Suite("ScriptedTransport", .timeLimit(.minutes(1)))
+@Suite("ScriptedTransport", .timeLimit(.minutes(5)))
 struct ScriptedTransportTests {
     let transport = ScriptedTransport()
 

@@ -9,7 +9,7 @@
     ///
     /// Each runs in a process of its own. A failure here is good news: a newer toolchain has mended it, and
     /// the capability can be moved in `Capability.ofURLSession`.
-    @Suite("Facts about FoundationNetworking", .timeLimit(.minutes(1)))
+    @Suite("Facts about FoundationNetworking", .timeLimit(.minutes(5)))
     struct ToolchainFactsTests {
         private static func ask(_ answer: String) async throws {
             let server = LoopbackServer()
