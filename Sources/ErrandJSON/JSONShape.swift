@@ -88,6 +88,7 @@ public struct JSONShape: Sendable {
             /// Kind and length of the key's word in a tape, if it has no escapes.
             let head: UInt64
             let prefix: TextPrefix
+            let isLong: Bool
             /// What `MemberCursor` tells the keys apart by.
             let bits: UInt64
             let step: ShapeStep
@@ -102,6 +103,7 @@ public struct JSONShape: Sendable {
                     key.count <= Word.maximumLength
                     ? Word.make(.string, length: key.count, offset: 0) >> 32 : .max
                 prefix = TextPrefix(start, count: key.count)
+                isLong = key.count > TextPrefix.capacity
                 bits = MemberCursor.bits(key.baseAddress, key.count)
                 step = ShapeStep(shape, place: .key)
             }
@@ -110,9 +112,7 @@ public struct JSONShape: Sendable {
             @inline(__always)
             func isKey(_ text: UnsafePointer<UInt8>) -> Bool {
                 guard prefix.begins(text) else { return false }
-                guard key.count > TextPrefix.capacity, let base = key.baseAddress else {
-                    return true
-                }
+                guard isLong, let base = key.baseAddress else { return true }
                 return Bytes.areEqual(text, base, count: key.count)
             }
         }

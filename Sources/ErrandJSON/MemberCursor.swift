@@ -18,8 +18,9 @@ struct MemberCursor {
     /// Two bits for each key before `next`: most keys are seen not to be repeated by them.
     private var seen: UInt64 = 0
 
-    /// A cursor over the object at `object`, without members if it is none; the caller keeps the
-    /// tape while it is used. Members before `place` are passed over.
+    /// A cursor over the object at `object`, without members if it is none.
+    ///
+    /// The caller keeps the tape while it is used. Members before `place` are passed over.
     @inline(__always)
     init(tape: Tape, object: Int, from place: Int? = nil) {
         words = tape.words

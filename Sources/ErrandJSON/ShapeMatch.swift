@@ -116,9 +116,11 @@ struct ShapeMatch {
         let stop = Word.end(words[index + 1])
         let entries = members.entries
         var next = index + 2
+        guard var entry = entries.baseAddress else {
+            return acceptsRest(members, index, isStrict: isStrict, from: 0, at: next)
+        }
         var number = 0
-        while number < entries.count, next < stop, let entry = entries.baseAddress {
-            let entry = entry + number
+        while number < entries.count, next < stop {
             let key = words[next]
             guard key >> 32 == entry.pointee.head, entry.pointee.isKey(bytes + Word.offset(key))
             else { break }
@@ -132,6 +134,7 @@ struct ShapeMatch {
             {
                 return false
             }
+            entry += 1
             number &+= 1
         }
         if number == entries.count, !members.isClosed || next == stop { return true }
