@@ -1,3 +1,6 @@
+import ErrandCore
+import ErrandTesting
+import Foundation
 import Testing
 
 @testable import Errand
@@ -43,5 +46,18 @@ import Testing
             }
         }
         #expect(count == 4000)
+    }
+}
+
+extension MainDelivery {
+    /// Tells of the end of some task.
+    fileprivate func deliver(_ body: @escaping @MainActor () -> Void) {
+        let task = RequestTask(
+            context: TaskContext(
+                id: UUID(), description: RequestDescription(endpoint: "E", url: "/"),
+                configuration: Configuration(), transport: ScriptedTransport(), store: nil,
+                clock: SystemClock()))
+        let outcome = TaskOutcome(result: .failure(.cancelled))
+        deliver(outcome, of: task) { _ in body() }
     }
 }

@@ -3,7 +3,7 @@ extension BaseRequest {
     nonisolated package func begin() -> RequestTask {
         // The endpoint may name its agent in `willStart` only.
         let description = announce()
-        return (agent ?? .shared).start(description)
+        return (agent ?? .shared).start(consume description)
     }
 
     /// The same, for whoever carries it out in a Swift task of their own.
@@ -13,7 +13,7 @@ extension BaseRequest {
     nonisolated func enlist() -> (RequestTask, RequestAgent) {
         let description = announce()
         let agent = agent ?? .shared
-        return (agent.enlist(description), agent)
+        return (agent.enlist(consume description), agent)
     }
 
     /// Tells the accessories and the endpoint that it starts, then describes it.

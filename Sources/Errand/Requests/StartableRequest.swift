@@ -31,11 +31,7 @@ extension StartableRequest {
             }
         }
         task.whenEnded { [task] outcome in
-            MainDelivery.shared.deliver {
-                deliver(outcome)
-                // Its memory is given back on the thread that took it, which is cheaper.
-                withExtendedLifetime(task) {}
-            }
+            MainDelivery.shared.deliver(outcome, of: task, to: deliver)
         }
         return task
     }

@@ -16,16 +16,19 @@ package final class CancellationScope: Sendable {
         var reason: Reason?
         var nextID = 0
         /// Almost always there is one who waits, and the table stays empty.
-        var first: (id: Int, handler: @Sendable () -> Void)?
-        var others: [Int: @Sendable () -> Void] = [:]
+        var first: Waiter?
+        var others: [Int: Waiter] = [:]
 
-        mutating func takeHandlers() -> [@Sendable () -> Void] {
-            defer {
-                first = nil
-                others = [:]
-            }
-            return (first.map { [$0.handler] } ?? []) + others.values
+        mutating func takeWaiters() -> [Waiter] {
+            let first = first.take()
+            return (first.map { [$0] } ?? []) + exchange(&others, with: [:]).values
         }
+    }
+
+    /// Who waits; in a structure of its own, where a function needs no box.
+    private struct Waiter {
+        let id: Int
+        let handler: @Sendable () -> Void
     }
 
     private let state = Mutex(State())
@@ -44,11 +47,11 @@ package final class CancellationScope: Sendable {
 
     /// Calls every handler, once; later ones are called as they come.
     package func cancel(_ reason: Reason = .cancelled) {
-        let handlers = state.withLock { state in
+        let waiters = state.withLock { state in
             if state.reason == nil { state.reason = reason }
-            return state.takeHandlers()
+            return state.takeWaiters()
         }
-        for handler in handlers { handler() }
+        for waiter in waiters { waiter.handler() }
     }
 
     /// Waits for something; cancelling the scope meanwhile, or before, calls the handler, on any thread.
@@ -92,9 +95,9 @@ package final class CancellationScope: Sendable {
             guard state.reason == nil else { return nil }
             state.nextID += 1
             if state.first == nil {
-                state.first = (state.nextID, handler)
+                state.first = Waiter(id: state.nextID, handler: handler)
             } else {
-                state.others[state.nextID] = handler
+                state.others[state.nextID] = Waiter(id: state.nextID, handler: handler)
             }
             return state.nextID
         }
@@ -104,15 +107,9 @@ package final class CancellationScope: Sendable {
 
     private func remove(_ id: Int) {
         // Let go of outside the lock: a handler may hold the last reference to much.
-        var handler: (@Sendable () -> Void)?
-        state.withLock { state in
-            if state.first?.id == id {
-                handler = state.first?.handler
-                state.first = nil
-            } else {
-                handler = state.others.removeValue(forKey: id)
-            }
+        let waiter = state.withLock { state in
+            state.first?.id == id ? state.first.take() : state.others.removeValue(forKey: id)
         }
-        withExtendedLifetime(handler) {}
+        withExtendedLifetime(waiter) {}
     }
 }

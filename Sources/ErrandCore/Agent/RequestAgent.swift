@@ -98,7 +98,7 @@ public final class RequestAgent: Sendable {
     /// `describe()` of an endpoint, or a description made by hand. Hooks of the request, such as authenticators, run
     /// without the caller's task-local values; those of an awaited endpoint have them.
     @discardableResult
-    public func start(_ description: RequestDescription) -> RequestTask {
+    public func start(_ description: consuming RequestDescription) -> RequestTask {
         let task = enlist(description)
         // What began while credentials are renewed must know; and a runner has the usual priority.
         if RefreshGate.underRefresh.isEmpty, Task.currentPriority == .medium {

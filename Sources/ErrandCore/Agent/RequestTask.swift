@@ -16,7 +16,14 @@ public final class RequestTask: Sendable, Identifiable {
         var life = TaskLife()
         var observers: [@Sendable (Change) -> Void] = []
         var outcome: TaskOutcome?
-        var endings: [@Sendable (TaskOutcome) -> Void] = []
+        /// Almost always there is one who waits for the end.
+        var ending: Ending?
+        var laterEndings: [Ending] = []
+    }
+
+    /// Who waits for the end; in a structure of its own, where a function needs no box.
+    private struct Ending {
+        let tell: @Sendable (TaskOutcome) -> Void
     }
 
     package enum Change: Sendable { case willSuspend, didResume, willCancel, ended }
@@ -129,7 +136,13 @@ public final class RequestTask: Sendable, Identifiable {
     /// Calls back once with what the task came to, on any thread; at once when it has ended.
     package func whenEnded(_ ending: @escaping @Sendable (TaskOutcome) -> Void) {
         let outcome = state.withLock { state in
-            if state.outcome == nil { state.endings.append(ending) }
+            if state.outcome == nil {
+                if state.ending == nil {
+                    state.ending = Ending(tell: ending)
+                } else {
+                    state.laterEndings.append(Ending(tell: ending))
+                }
+            }
             return state.outcome
         }
         if let outcome { ending(outcome) }
@@ -167,12 +180,12 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// Tells everybody who waits what the task came to; the last thing the agent does.
     package func finish(_ outcome: TaskOutcome) {
-        let endings = state.withLock { state in
+        let (ending, laterEndings) = state.withLock { state in
             state.outcome = outcome
-            defer { state.endings = [] }
-            return state.endings
+            return (state.ending.take(), exchange(&state.laterEndings, with: []))
         }
-        for ending in endings { ending(outcome) }
+        ending?.tell(outcome)
+        for ending in laterEndings { ending.tell(outcome) }
     }
 
     /// Calls back on every change until the end, the end included; false, and never, when it has ended.

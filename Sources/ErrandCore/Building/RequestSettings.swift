@@ -6,7 +6,7 @@ enum RequestSettings {
     static func check(
         _ method: HTTPMethod, of description: RequestDescription
     ) throws(RequestError) {
-        guard method.rawValue.isToken else {
+        guard method.isToken else {
             throw RequestError(
                 .invalidMethod, stage: .build,
                 "\(description.endpoint)'s method \(method.rawValue.debugDescription) is not a token: "

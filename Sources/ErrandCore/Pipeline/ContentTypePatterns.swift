@@ -3,11 +3,14 @@
 package struct ContentTypePatterns: Sendable {
     private let types: Set<String>
     private let exact: Set<String>
+    /// One of them, which most answers have: compared before others are looked up.
+    private let usual: String?
     private let prefixes: [String]
     private let suffixes: [String]
 
-    package init(_ types: Set<String>) {
+    package init(_ types: Set<String>, usual: String? = nil) {
         self.types = types
+        self.usual = usual
         let lowered = types.map { $0.lowercased() }
         exact = Set(lowered)
         prefixes = lowered.filter { $0.hasSuffix("/*") }.map { String($0.dropLast()) }
@@ -37,7 +40,7 @@ package struct ContentTypePatterns: Sendable {
     }
 
     package func match(_ contentType: String) -> Bool {
-        if exact.contains(contentType) { return true }
+        if contentType == usual || exact.contains(contentType) { return true }
         var essence = contentType.prefix { $0 != ";" }.lowercased()
         while let last = essence.last, last == " " || last == "\t" { essence.removeLast() }
         while let first = essence.first, first == " " || first == "\t" { essence.removeFirst() }
@@ -46,10 +49,11 @@ package struct ContentTypePatterns: Sendable {
             || suffixes.contains { essence.hasSuffix($0) }
     }
 
-    private static let json = ContentTypePatterns([
-        "application/json", "text/json", "text/javascript", "*+json",
-        "application/json; charset=utf-8", "application/json;charset=utf-8",
-    ])
+    private static let json = ContentTypePatterns(
+        [
+            "application/json", "text/json", "text/javascript", "*+json",
+            "application/json; charset=utf-8", "application/json;charset=utf-8",
+        ], usual: "application/json")
     private static let plist = ContentTypePatterns([
         "application/x-plist", "application/x-apple-plist", "*+plist",
     ])

@@ -8,15 +8,32 @@ final class ResponseCollector: TransferReceiver {
     private struct State {
         var head: ResponseHead?
         var data = Data()
+        /// How many bytes were announced, as far as memory is taken for them beforehand.
+        var expected = 0
         var usesSink = false
         var failure: RequestError?
         var transfer: (any Transfer)?
         var isCancelled = false
-        /// How it ended, once it has.
+        /// How it ended, until somebody takes it.
         var end: TransferEnd?
+        var hasEnded = false
         var waiter: UnsafeContinuation<Void, Never>?
 
-        var hasEnded: Bool { end != nil }
+        /// The first end counts.
+        mutating func finish(_ end: consuming TransferEnd) {
+            guard !hasEnded else { return }
+            self.end = end
+            hasEnded = true
+        }
+
+        mutating func collect(_ bytes: UnsafeRawBufferPointer) {
+            if data.isEmpty, bytes.count >= expected {
+                data = Data(bytes)
+            } else {
+                if data.isEmpty { data.reserveCapacity(expected) }
+                data.append(contentsOf: bytes)
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -45,7 +62,7 @@ final class ResponseCollector: TransferReceiver {
         let wasCancelled = state.withLock { state in
             if state.isCancelled {
                 // Before anything was sent: nothing is.
-                state.end = TransferEnd(error: .cancelled)
+                state.finish(TransferEnd(error: .cancelled))
             } else {
                 state.waiter = continuation
             }
@@ -57,11 +74,10 @@ final class ResponseCollector: TransferReceiver {
     /// What the transfer brought; once, after its end.
     func takeAnswer() -> CollectedAnswer {
         let (end, failure, data, head, usesSink) = state.withLock { state in
-            defer {
-                state.head = nil
-                state.data = Data()
-            }
-            return (state.end, state.failure, state.data, state.head, state.usesSink)
+            (
+                state.end.take(), state.failure, exchange(&state.data, with: Data()),
+                state.head.take(), state.usesSink
+            )
         }
         var answer = CollectedAnswer(
             head: head, body: .success(.data(data)), end: end ?? TransferEnd(error: .cancelled))
@@ -113,7 +129,7 @@ final class ResponseCollector: TransferReceiver {
             state.failure = failure
             if !usesSink, let length = head.contentLength, length > 0, length <= limit {
                 // The announced length is a hint: a liar gets no memory for what never comes.
-                state.data.reserveCapacity(Int(min(length, 1 << 20)))
+                state.expected = Int(min(length, 1 << 20))
             }
         }
         if !usesSink, let length = head.contentLength {
@@ -133,7 +149,7 @@ final class ResponseCollector: TransferReceiver {
                 )
                 return nil
             }
-            state.data.append(contentsOf: bytes)
+            state.collect(bytes)
             collected = Int64(state.data.count)
             return false
         }
@@ -159,8 +175,7 @@ final class ResponseCollector: TransferReceiver {
 
     func didEnd(_ end: TransferEnd) {
         let waiter = state.withLock { state in
-            // The first end counts.
-            if state.end == nil { state.end = end }
+            state.finish(end)
             defer {
                 state.waiter = nil
                 state.transfer = nil

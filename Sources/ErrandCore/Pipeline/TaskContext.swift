@@ -54,7 +54,7 @@ package final class TaskContext: Sendable {
         pause = PauseGate()
         place = Mutex(Place(priority: description.priority))
         leader = nil
-        self.description = description
+        self.description = consume description
     }
 
     /// The context of a transfer that several tasks share: it tells the leader's listeners.

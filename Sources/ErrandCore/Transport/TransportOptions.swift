@@ -102,6 +102,10 @@ public struct TransportOptions: Sendable, Hashable {
 
     private static let defaults = Shared(Fields())
 
+    /// Whether nothing but what may be replayed, and where, differs from the defaults: then a transport need not ask for
+    /// one option after the other.
+    package var areUsual: Bool { shared === Self.defaults }
+
     private mutating func change(_ change: (inout Fields) -> Void) {
         shared = shared.changed(change)
     }

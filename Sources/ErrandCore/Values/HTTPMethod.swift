@@ -50,6 +50,9 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConv
         self == .get || self == .head || self == .options || self == .trace || self == .query
     }
 
+    /// Whether the method is a token (RFC 9110 §5.6.2).
+    package var isToken: Bool { self == .get || self == .post || rawValue.isToken }
+
     /// Whether sending twice means the same as sending once (RFC 9110 §9.2.2).
     public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }

@@ -10,7 +10,8 @@ package struct Deadlines: Sendable {
     }
 
     private var connectBy = MonotonicTime.never
-    private var idleLimit: Duration?
+    /// In nanoseconds.
+    private var idleLimit: UInt64?
     private var lastActivity = MonotonicTime.never
     private var isSuspended = false
 
@@ -20,7 +21,9 @@ package struct Deadlines: Sendable {
     ///
     /// Until it is connected the limit of silence counts only if connecting has none.
     package init(_ timeouts: Timeouts, startingAt now: MonotonicTime) {
-        idleLimit = timeouts.idle
+        if let idle = timeouts.idle {
+            idleLimit = MonotonicTime(nanoseconds: 0).advanced(by: idle).nanoseconds
+        }
         if let connect = timeouts.connect {
             connectBy = now.advanced(by: connect)
         } else {
@@ -64,6 +67,6 @@ package struct Deadlines: Sendable {
 
     private var silentUntil: MonotonicTime {
         guard !isSuspended, let idleLimit, lastActivity != .never else { return .never }
-        return lastActivity.advanced(by: idleLimit)
+        return lastActivity.advanced(nanoseconds: idleLimit)
     }
 }

@@ -178,7 +178,7 @@
         }
 
         /// An exchange has ended; its receiver hears of it within this turn.
-        func ended(_ receiver: any TransferReceiver, _ end: TransferEnd) {
+        func ended(_ receiver: any TransferReceiver, _ end: consuming TransferEnd) {
             ends.append((receiver, end))
         }
 

@@ -22,6 +22,12 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
         return tooLong || overflow || beyond ? .never : MonotonicTime(nanoseconds: sum)
     }
 
+    /// The moment so many nanoseconds later; ``never`` where that cannot be counted.
+    package func advanced(nanoseconds length: UInt64) -> MonotonicTime {
+        let (sum, beyond) = nanoseconds.addingReportingOverflow(length)
+        return beyond ? .never : MonotonicTime(nanoseconds: sum)
+    }
+
     /// The moment so many milliseconds later; a negative number is 0.
     package func advanced(milliseconds: Int) -> MonotonicTime {
         let (length, tooLong) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(

@@ -6,9 +6,10 @@
     /// request, so that no line costs an allocation.
     final class HeaderList {
         private let text = TextBuffer(capacity: 1024)
-        private var offsets: [Int] = []
-        private var nodes: UnsafeMutablePointer<curl_slist>
-        private var capacity = 16
+        // Unchecked: one thread uses a list, and nothing here calls back.
+        @exclusivity(unchecked) private var offsets: [Int] = []
+        @exclusivity(unchecked) private var nodes: UnsafeMutablePointer<curl_slist>
+        @exclusivity(unchecked) private var capacity = 16
 
         init() { nodes = .allocate(capacity: capacity) }
 

@@ -23,6 +23,7 @@
             }
             let isSecure = request.isSecure
             if isSecure, !library.hasTLS { throw unsupported("TLS") }
+            guard !request.options.areUsual else { return }
             try checkVersion(request.options.httpVersion, isSecure: isSecure)
             if case .url(let url, _) = request.options.proxy { try checkProxy(url) }
             if let path = request.options.unixSocketPath { try checkUnixSocket(path) }
@@ -39,14 +40,7 @@
 
         /// Throws when the method is no token: on the wire it could end the line and begin another.
         static func checkMethod(_ method: HTTPMethod) throws(RequestError) {
-            let isToken = method.rawValue.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x41...0x5A, 0x61...0x7A, 0x30...0x39: true
-                case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
-                default: false
-                }
-            }
-            guard isToken, !method.rawValue.isEmpty else {
+            guard method.isToken else {
                 throw RequestError(
                     .invalidMethod, stage: .transport,
                     "The method is no token. Use letters, such as GET, without spaces.")

@@ -1,8 +1,9 @@
 /// Text for C, in memory that is used again.
 final class TextBuffer {
-    private(set) var bytes: UnsafeMutablePointer<CChar>
-    private(set) var count = 0
-    private var capacity: Int
+    // Unchecked: one thread uses a buffer, and nothing here calls back.
+    @exclusivity(unchecked) private(set) var bytes: UnsafeMutablePointer<CChar>
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private var capacity: Int
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)

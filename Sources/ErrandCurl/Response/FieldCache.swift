@@ -29,6 +29,9 @@ package struct FieldCache: Sendable {
     private static let longestLine = 160
     private static let longestName = 64
 
+    /// Whole heads, of which many lines are the same for long and all for a moment.
+    var heads = HeadMemory()
+
     private var names = [Name?](repeating: nil, count: slots)
     private var lines = [Line?](repeating: nil, count: slots)
 
@@ -71,8 +74,12 @@ package struct FieldCache: Sendable {
         return made
     }
 
-    /// Mixes the length and up to 16 bytes at either end.
     private static func slot(of bytes: UnsafeRawBufferPointer) -> Int {
+        hash(of: bytes) % slots
+    }
+
+    /// Mixes the length and up to 8 bytes at either end; less than 2^16.
+    static func hash(of bytes: UnsafeRawBufferPointer) -> Int {
         var hash = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
         if bytes.count >= 8 {
             hash ^= bytes.loadUnaligned(as: UInt64.self)
@@ -82,10 +89,10 @@ package struct FieldCache: Sendable {
             for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         }
         hash = hash &* 0xC4CE_B9FE_1A85_EC53
-        return Int(hash >> 56)
+        return Int(hash >> 48)
     }
 
-    private static func isSame(_ known: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func isSame(_ known: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard known.count == bytes.count else { return false }
         guard let right = bytes.baseAddress else { return true }
         return known.withUnsafeBytes { left in

@@ -14,6 +14,8 @@ package struct HeadParser {
         package var version: HTTPVersion
         package var fields = HTTPFields()
         package var framing = BodyFraming()
+        /// Whether a field is among them that is not kept longer than its answer.
+        var holdsSecrets = false
     }
 
     /// More fields than anybody needs, and far fewer than `HTTPFields` takes.
@@ -29,7 +31,8 @@ package struct HeadParser {
         guard let first = lines.next() else { throw HeadFault("The head is empty.") }
         let (status, version) = try statusLine(first)
         var head = Head(status: status, version: version)
-        try fields(from: &lines, cache: &cache, into: &head.fields, framing: &head.framing)
+        head.holdsSecrets = try fields(
+            from: &lines, cache: &cache, into: &head.fields, framing: &head.framing)
         if head.version == .http10, head.framing.isChunked, head.framing.contentLength != nil {
             throw HeadFault("An HTTP/1.0 answer announces both a length and chunks.")
         }
@@ -43,24 +46,29 @@ package struct HeadParser {
         var lines = LineReader(bytes)
         var fields = HTTPFields()
         var ignored: BodyFraming?
-        try read(from: &lines, cache: &cache, into: &fields, framing: &ignored)
+        _ = try read(from: &lines, cache: &cache, into: &fields, framing: &ignored)
         return fields
     }
 
     private static func fields(
         from lines: inout LineReader, cache: inout FieldCache, into fields: inout HTTPFields,
         framing: inout BodyFraming
-    ) throws(HeadFault) {
+    ) throws(HeadFault) -> Bool {
         var wanted: BodyFraming? = framing
-        try read(from: &lines, cache: &cache, into: &fields, framing: &wanted)
+        let holdsSecrets = try read(
+            from: &lines, cache: &cache, into: &fields, framing: &wanted)
         if let wanted { framing = wanted }
+        return holdsSecrets
     }
+
+    /// Returns whether a secret is among the fields.
 
     private static func read(
         from lines: inout LineReader, cache: inout FieldCache, into fields: inout HTTPFields,
         framing: inout BodyFraming?
-    ) throws(HeadFault) {
+    ) throws(HeadFault) -> Bool {
         var count = 0
+        var holdsSecrets = false
         fields.reserveCapacity(12)
         while let line = lines.next(), !line.isEmpty {
             guard line[0] != 0x20, line[0] != 0x09 else {
@@ -81,6 +89,7 @@ package struct HeadParser {
             }
             guard let found else { continue }
             if found.meaning != .ordinary {
+                if found.meaning == .secret { holdsSecrets = true }
                 guard framing != nil else {
                     if !found.meaning.isFraming { fields.append(found.field) }
                     continue
@@ -89,6 +98,7 @@ package struct HeadParser {
             }
             fields.append(found.field)
         }
+        return holdsSecrets
     }
 
     private static func statusLine(

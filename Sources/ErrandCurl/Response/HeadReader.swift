@@ -61,9 +61,7 @@ package struct HeadReader {
         buffer.append(contentsOf: line)
         guard phase == .head, Self.isBlank(line) else { return .more }
         do {
-            let head = try buffer.withUnsafeBufferPointer { bytes throws(HeadFault) in
-                try HeadParser.head(in: UnsafeRawBufferPointer(bytes), cache: &cache)
-            }
+            let head = try head(cache: &cache)
             buffer.removeAll(keepingCapacity: true)
             guard head.status.code < 200 else {
                 phase = .trailers
@@ -82,6 +80,18 @@ package struct HeadReader {
         } catch {
             return .failed(error)
         }
+    }
+
+    /// The head in the buffer, which may be swapped for another one.
+    private mutating func head(
+        cache: inout FieldCache
+    ) throws(HeadFault) -> HeadParser.Head {
+        if let known = cache.heads.head(in: buffer) { return known }
+        let head = try buffer.withUnsafeBufferPointer { bytes throws(HeadFault) in
+            try HeadParser.head(in: UnsafeRawBufferPointer(bytes), cache: &cache)
+        }
+        if !head.holdsSecrets { cache.heads.keep(head, in: &buffer) }
+        return head
     }
 
     /// The fields that came behind the body.

@@ -48,7 +48,7 @@
         /// A line of a head, or of the trailers.
         fileprivate func receive(line: UnsafeRawBufferPointer) -> Int {
             deadlines.active(at: loop.now)
-            switch head.feed(line, cache: &loop.workbench.fields) {
+            switch head.feed(line, cache: &workbench.fields) {
             case .more:
                 if head.isWithinHTTP2 { noteUnfinishedHead() }
                 return line.count
@@ -92,7 +92,7 @@
             let isPlain = hasBody && !head.framing.isChunked && !body.isDecoding
             return ResponseHead(
                 status: head.status, headers: head.fields, httpVersion: head.version,
-                remoteAddress: handle.flatMap { loop.workbench.peer.text(of: $0) },
+                remoteAddress: handle.flatMap { workbench.peer.text(of: $0) },
                 contentLength: isPlain ? head.framing.contentLength : nil)
         }
 
@@ -116,7 +116,7 @@
         /// Decodes bytes, or what an earlier break has left over, and hands them on.
         func deliverBody(_ bytes: UnsafeRawBufferPointer?) {
             guard let receiver, let transfer else { return }
-            let fault = body.deliver(bytes, by: loop.workbench.decoded) { bytes in
+            let fault = body.deliver(bytes, by: workbench.decoded) { bytes in
                 switch receiver.didReceive(bytes: bytes) {
                 case .more: break
                 case .pause:

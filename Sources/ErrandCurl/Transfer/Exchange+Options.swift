@@ -10,7 +10,7 @@
         func apply(_ request: TransportRequest) throws(RequestError) {
             guard let handle else { throw CurlFailure.cannotBegin }
             try RequestCheck.checkMethod(request.method)
-            let keepsOptions = specialOptions == request.options
+            let keepsOptions = specialOptions.map { $0 == request.options } ?? false
             readRules(of: request)
             if needsReset, !keepsOptions {
                 curl_easy_reset(handle)
@@ -19,7 +19,11 @@
                 waitsForSharing = false
                 specialOptions = nil
             }
-            try shareSessions(with: request.host)
+            if request.isSecure || !request.options.areUsual
+                || CurlLibrary.linked.environmentNamesProxy
+            {
+                try shareSessions(with: request.host)
+            }
             writeURL(request.url)
             try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
             try applyMethodAndBody(request)
@@ -140,6 +144,8 @@
         private func writeHeaders(_ request: TransportRequest, announcesNothing: Bool) {
             headers.removeAll()
             var hasAccept = false
+            // libcurl writes it by itself, which is cheaper.
+            var usualAccept: HTTPField?
             var hasExpect = false
             var contentType = request.body?.contentType
             var announcesCodings = request.options.decodesContent
@@ -147,7 +153,12 @@
                 switch field.name.canonicalName {
                 case "host", "content-length", "transfer-encoding": continue
                 case "content-type": contentType = nil
-                case "accept": hasAccept = true
+                case "accept":
+                    if field.withUnsafeBytesOfValue({ $0.elementsEqual("*/*".utf8) }) {
+                        usualAccept = field
+                        continue
+                    }
+                    hasAccept = true
                 case "expect": hasExpect = true
                 // A range is one of the encoded form (RFC 9110 §14.2): parts of it could not be decoded.
                 case "accept-encoding", "range": announcesCodings = false
@@ -161,7 +172,8 @@
             if announcesCodings, let line = Self.acceptEncoding { headers.append(line: line) }
             if announcesNothing { headers.append(line: "Content-Length: 0") }
             // What libcurl would add by itself: the request goes out as it was built.
-            if !hasAccept { headers.append(line: "Accept:") }
+            if hasAccept, let usualAccept { headers.append(usualAccept) }
+            if !hasAccept, usualAccept == nil { headers.append(line: "Accept:") }
             if upload != nil, !hasExpect { headers.append(line: "Expect:") }
         }
 

@@ -7,6 +7,11 @@
     extension Exchange {
         /// What the policy means for the request's host, where there is a policy.
         func readRules(of request: TransportRequest) {
+            guard !request.options.areUsual else {
+                rules = nil
+                pins = nil
+                return
+            }
             rules = request.options.security.map {
                 TrustRules($0, host: request.host ?? "", now: Date())
             }

@@ -7,6 +7,7 @@
         /// Version, address, proxy and trust, as far as they depart from the defaults.
         func applyTransportOptions(_ request: TransportRequest) throws(RequestError) {
             let options = request.options
+            guard !options.areUsual else { return }
             if let bytes = options.receiveBufferBytes {
                 // The range that libcurl takes.
                 try special(CURLOPT_BUFFERSIZE, min(max(bytes, 1 << 10), 10 << 20))

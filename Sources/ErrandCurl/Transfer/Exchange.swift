@@ -11,6 +11,7 @@
     final class Exchange {
         private(set) var handle: UnsafeMutableRawPointer?
         unowned(unsafe) let loop: EventLoop
+        let workbench: Workbench
         /// Its place among the loop's active exchanges.
         var activeIndex = 0
 
@@ -70,6 +71,7 @@
 
         init(loop: EventLoop) {
             self.loop = loop
+            workbench = loop.workbench
             handle = curl_easy_init()
         }
 
@@ -240,7 +242,7 @@
             switch ending {
             case .complete:
                 do {
-                    end.trailers = try head.trailers(cache: &loop.workbench.fields)
+                    end.trailers = try head.trailers(cache: &workbench.fields)
                 } catch {
                     end.error = CurlFailure.badResponse(error)
                 }

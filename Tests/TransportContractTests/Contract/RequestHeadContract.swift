@@ -46,6 +46,19 @@ struct RequestHeadContract {
         #expect(request.values(of: "Host").count == 1)
     }
 
+    /// The usual value is one that a transport may write by itself.
+    @Test(arguments: Subject.wire)
+    func acceptGoesOutOnce(subject: Subject) async throws {
+        let usual = try await sent(subject, [.accept: "*/*"])
+        #expect(usual.values(of: "Accept") == ["*/*"])
+        var two: HTTPFields = [.accept: "*/*"]
+        two.append(HTTPField(name: .accept, value: "text/plain"))
+        let values = try await sent(subject, two).values(of: "Accept")
+            .flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(values.sorted() == ["*/*", "text/plain"])
+    }
+
     @Test(arguments: Subject.wire)
     func contentTypeIsTheBodys(subject: Subject) async throws {
         let plain = try await sent(subject, [:], body: .data(Data("x".utf8), contentType: "a/b"))
