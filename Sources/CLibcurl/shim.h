@@ -35,6 +35,8 @@ typedef int (*errand_request_callback)(
 typedef curl_socket_t (*errand_open_callback)(
     void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*errand_close_callback)(void *context, curl_socket_t socket);
+typedef int (*errand_debug_callback)(
+    CURL *handle, curl_infotype type, char *bytes, size_t count, void *context);
 
 static inline CURLcode errand_set_data_callback(
     CURL *handle, CURLoption option, errand_data_callback callback) {
@@ -52,6 +54,9 @@ static inline CURLcode errand_set_open_callback(CURL *handle, errand_open_callba
 static inline CURLcode errand_set_close_callback(CURL *handle, errand_close_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
+static inline CURLcode errand_set_debug_callback(CURL *handle, errand_debug_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
+}
 
 /* curl_easy_getinfo. */
 static inline CURLcode errand_get_long(CURL *handle, CURLINFO info, long *value) {
@@ -59,6 +64,9 @@ static inline CURLcode errand_get_long(CURL *handle, CURLINFO info, long *value)
 }
 static inline CURLcode errand_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLcode errand_get_socket(CURL *handle, curl_socket_t *value) {
+    return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, value);
 }
 static inline CURLcode errand_get_string(CURL *handle, CURLINFO info, char **value) {
     return curl_easy_getinfo(handle, info, value);

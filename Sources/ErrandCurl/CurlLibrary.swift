@@ -20,6 +20,10 @@
         ///
         /// From libcurl 8.12 on sessions are kept in a written form, which holds the peer's own certificate alone.
         let keepsChainsOfSessions: Bool
+        /// Whether it takes a folded line at the beginning of a head for the rest of a line that it has freed.
+        ///
+        /// So from 7.83 until 8.1.0, when a handle is used again: a server can end the process by it.
+        let mistakesFoldedFirstLines: Bool
         /// Whether it speaks TLS.
         let hasTLS: Bool
         /// Whether it can connect to Unix sockets.
@@ -43,6 +47,8 @@
             hasHTTP2 = features & CURL_VERSION_HTTP2 != 0
             reusesPriorKnowledge = (information?.version_num ?? 0) >= 0x08_00_00
             keepsChainsOfSessions = (information?.version_num ?? 0) < 0x08_0C_00
+            mistakesFoldedFirstLines = (0x07_53_00..<0x08_01_00).contains(
+                information?.version_num ?? 0)
             hasTLS = features & CURL_VERSION_SSL != 0
             hasUnixSockets = features & CURL_VERSION_UNIX_SOCKETS != 0
             hasSecureProxies = features & CURL_VERSION_HTTPS_PROXY != 0

@@ -74,6 +74,33 @@ import Testing
         #expect(next.map(\.place.isAhead) == [false, true])
     }
 
+    @Test func whoHasLostAConnectionSharesTheNext() throws {
+        var (gate, places) = open(60)
+        let again = (0..<40).map { gate.reenter(places[$0], $0) }
+        let ahead = try #require(again.first ?? nil)
+        #expect(ahead.isAhead && again.dropFirst().allSatisfy { $0 == nil })
+        // One that begins now waits with them.
+        let newcomer = gate.enter(origin, 100)
+        #expect(newcomer == nil)
+        let released = gate.connected(ahead, isNew: true, isShared: true)
+        #expect(released.map(\.waiting) == Array(1..<40) + [100])
+        #expect(!released.contains { $0.place.isAhead })
+        // Who notices late finds the new connection.
+        let late = gate.reenter(places[50], 50)
+        #expect(late?.isAhead == false)
+        // And who loses that one, too, is a first one again.
+        let first = gate.reenter(released[0].place, 1)
+        let second = gate.reenter(released[1].place, 2)
+        #expect(first?.isAhead == true && second == nil)
+    }
+
+    @Test func whereTheNewConnectionFailsTheNextOneTries() throws {
+        var (gate, places) = open(3)
+        let again = (0..<3).map { gate.reenter(places[$0], $0) }
+        let next = gate.leave(try #require(again.first ?? nil), isStillAhead: true)
+        #expect(next.map(\.waiting) == [1] && next.first?.place.isAhead == true)
+    }
+
     @Test func whoFailsToConnectLetsTheNextTry() throws {
         var gate = Gate()
         var ahead = try #require(burst(&gate, 3).first)

@@ -240,6 +240,21 @@ struct HTTP2Tests {
         }
     }
 
+    /// Requests that lose the connection they share go on together on the next one.
+    @Test(arguments: ["close", "reset", "goaway"], [HTTPMethod.get, .put])
+    func aConnectionThatDiesUnderMany(how: String, method: HTTPMethod) async throws {
+        let first = try await transport.run(
+            peers.request(.earlyTLS, "/stop?status=200"))
+        #expect(first.error == nil, "\(first.trouble)")
+        let request = peers.request(
+            .earlyTLS, method: method,
+            "/dies?how=\(how)&count=50&token=\(UUID().uuidString)",
+            body: method == .put ? .data(Data(repeating: 1, count: 500)) : nil)
+        let records = try await transport.run(all: Array(repeating: request, count: 50))
+        #expect(Set(records.compactMap { $0.error?.description }).sorted() == [])
+        #expect(Set(records.map(\.text)).count == 1)
+    }
+
     @Test func keptConnections() async throws {
         for peer in [Peers.Peer.nginxPlain, .nginxTLS12] {
             let records = try await [

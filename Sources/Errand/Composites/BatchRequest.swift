@@ -6,7 +6,8 @@ public import ErrandCore
 ///     let results = try await batch.send()
 ///
 /// Members keep their own hooks, delegates, accessories and attached closures, which are called before the batch's. The
-/// results are in the order of the members, whichever ends first. An empty batch succeeds at once.
+/// results are in the order of the members, whichever ends first. An empty batch succeeds at once, unless its policy wants a
+/// success.
 nonisolated public final class BatchRequest: ComposedRun {
     /// What a failing member means for the others (row BAT-2).
     public enum Policy: Sendable, Hashable {
@@ -14,6 +15,15 @@ nonisolated public final class BatchRequest: ComposedRun {
         case failFast
         /// All members run to their ends.
         case collectAll
+        /// The first success is the batch's and cancels the others: one of several mirrors, say.
+        ///
+        /// The batch fails when all members have failed.
+        case firstSuccess
+        /// So many successes are the batch's, and cancel the others; less than 1 counts as 1.
+        ///
+        /// The batch fails, and cancels the others, once too many have failed. A number larger than that of the
+        /// members fails with ``RequestError/Code/invalidConfiguration`` before anything is sent.
+        case quorum(Int)
     }
 
     /// The members in order.
@@ -30,7 +40,8 @@ nonisolated public final class BatchRequest: ComposedRun {
     ///
     /// A member that never started is cancelled.
     public private(set) var results: [Result<Response, RequestError>] = []
-    /// The first member that failed in the last run, in order of time.
+    /// The first member that failed in the last run, in order of time; members that the batch itself cancelled are
+    /// left out.
     public private(set) var failedRequest: BaseRequest?
 
     /// Makes a batch.
@@ -55,7 +66,7 @@ nonisolated public final class BatchRequest: ComposedRun {
     /// Starts the members; one of the closures is called, once, on the main actor, after all
     /// members have ended.
     ///
-    /// A failure is the first member's error, under both policies.
+    /// A failure is the error of the first member that failed, under every policy.
     ///
     /// An owner that goes cancels the run; the default, `nil`, is none.
     @MainActor @discardableResult
@@ -69,14 +80,14 @@ nonisolated public final class BatchRequest: ComposedRun {
 
     /// Runs the members and returns a result for each, on the caller's actor.
     ///
-    /// - Throws: Under ``Policy/failFast`` the first member's error; under ``Policy/collectAll`` nothing but
-    ///   ``RequestError/Code/cancelled``, when the calling Swift task is cancelled.
+    /// - Throws: The error of the first member that failed, when the batch fails by its policy; under
+    ///   ``Policy/collectAll`` nothing but ``RequestError/Code/cancelled``, when the calling Swift task is cancelled.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError)
         -> [Result<Response, RequestError>]
     {
         try await perform { (control, error) throws(RequestError) in
-            if let error, policy == .failFast || control.isCancelled { throw error }
+            if let error, policy != .collectAll || control.isCancelled { throw error }
             return results
         }
     }
@@ -87,6 +98,14 @@ nonisolated public final class BatchRequest: ComposedRun {
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
         results = []
         failedRequest = nil
+        if let needed = BatchTally.needed(by: policy), needed > requests.count {
+            results = requests.map { _ in .failure(.cancelled) }
+            return RequestError(
+                .invalidConfiguration, stage: .build,
+                "The batch wants \(needed) successes of \(requests.count) requests. Ask for fewer, or add requests."
+            )
+        }
+        var tally = BatchTally(policy, count: requests.count)
         var found: [Result<Response, RequestError>?] = Array(repeating: nil, count: requests.count)
         var firstError: RequestError?
         let ends = MemberEnds()
@@ -94,7 +113,7 @@ nonisolated public final class BatchRequest: ComposedRun {
         var underWay = 0
         while true {
             while next < requests.count, underWay < maxConcurrent ?? .max, !control.isCancelled,
-                firstError == nil || policy == .collectAll
+                tally.verdict == .open || policy == .collectAll
             {
                 begin(next, control: control, ends: ends)
                 next += 1
@@ -105,15 +124,26 @@ nonisolated public final class BatchRequest: ComposedRun {
             underWay -= 1
             control.leave(end.task)
             found[end.index] = end.outcome.result
-            if case .failure(let error) = end.outcome.result, firstError == nil {
-                firstError = error
-                failedRequest = requests[end.index]
-                if policy == .failFast { control.cancelMembers() }
-            }
+            note(end, in: &tally, &firstError, control)
             requests[end.index].end(end.outcome) { _ in }
         }
         results = found.map { $0 ?? .failure(.cancelled) }
-        return control.isCancelled ? .cancelled : firstError
+        if control.isCancelled { return .cancelled }
+        return tally.verdict == .succeeded ? nil : firstError
+    }
+
+    /// Counts an end; the one that decides cancels the others.
+    private func note(
+        _ end: MemberEnd, in tally: inout BatchTally, _ firstError: inout RequestError?,
+        _ control: CompositeTask
+    ) {
+        guard tally.verdict == .open else { return }
+        if case .failure(let error) = end.outcome.result, firstError == nil {
+            firstError = error
+            failedRequest = requests[end.index]
+        }
+        tally.add(isSuccess: (try? end.outcome.result.get()) != nil)
+        if tally.verdict != .open { control.cancelMembers() }
     }
 
     private func begin(_ index: Int, control: CompositeTask, ends: MemberEnds) {

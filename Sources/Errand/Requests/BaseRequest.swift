@@ -210,6 +210,7 @@ nonisolated open class BaseRequest {
     }
 
     private func describeWhereAndWhat(_ it: inout RequestDescription) {
+        // What is large and most often not there is not assigned: an assignment destroys what was there before.
         it.baseURL = baseURL
         it.cdnURL = cdnURL
         it.usesCDN = usesCDN
@@ -218,12 +219,12 @@ nonisolated open class BaseRequest {
         it.arguments = arguments
         it.argumentPlacement = argumentPlacement
         it.requestSerializer = requestSerializer
-        it.argumentEncoding = argumentEncoding
-        it.body = body
-        it.bodyEncoder = bodyEncoder
+        if let argumentEncoding { it.argumentEncoding = argumentEncoding }
+        if let body { it.body = body }
+        if let bodyEncoder { it.bodyEncoder = bodyEncoder }
         it.headers = headers
         it.headerFieldValues = headerFieldValues
-        it.authorization = authorization
+        if let authorization { it.authorization = authorization }
         it.usesSharedHeaders = usesSharedHeaders
         it.usesSharedArguments = usesSharedArguments
     }
@@ -241,23 +242,23 @@ nonisolated open class BaseRequest {
     }
 
     private func describeHowAndAnswer(_ it: inout RequestDescription) {
-        it.timeouts = timeouts
+        if let timeouts { it.timeouts = timeouts }
         it.priority = priority
         it.allowsCellularAccess = allowsCellularAccess
-        it.retryPolicy = retryPolicy
+        if let retryPolicy { it.retryPolicy = retryPolicy }
         it.duplicatePolicy = duplicatePolicy
-        it.redirectPolicy = redirectPolicy
-        it.securityPolicy = securityPolicy
+        if let redirectPolicy { it.redirectPolicy = redirectPolicy }
+        if let securityPolicy { it.securityPolicy = securityPolicy }
         it.usesCookies = usesCookies
-        it.connectivityPolicy = connectivityPolicy
+        if let connectivityPolicy { it.connectivityPolicy = connectivityPolicy }
         it.responseSerializer = responseSerializer
         it.acceptableStatusCodes = acceptableStatusCodes
-        it.statusCodeValidator = statusCodeValidator
+        if let statusCodeValidator { it.statusCodeValidator = statusCodeValidator }
         it.acceptableContentTypes = acceptableContentTypes
-        it.validator = validator
+        if let validator { it.validator = validator }
         if let businessValidator { it.businessValidators = [businessValidator] }
         it.removesNulls = removesNulls
-        it.errorDecoder = errorDecoder
+        if let errorDecoder { it.errorDecoder = errorDecoder }
         it.processors = processors
     }
 

@@ -71,7 +71,10 @@ extension Outbox {
         case .update(let changed): try? await store.update(changed)
         }
         if let shared, change != .remove { await release(entry.id, in: shared) }
-        state.withLock { $0.tasks[entry.id] = nil }
+        state.withLock { state in
+            state.queue.written(entry)
+            state.tasks[entry.id] = nil
+        }
         pump()
     }
 

@@ -27,6 +27,8 @@ extension Outbox {
         state.withLock { state in
             _ = state.queue.ended(
                 entry, obstacle, reason: nil, policy: policy, now: agent.clock.uptime)
+            // What stands in the way is in the store already.
+            state.queue.written(entry)
             state.tasks[entry.id] = nil
             state.take(stored)
         }

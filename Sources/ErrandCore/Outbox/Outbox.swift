@@ -135,6 +135,9 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``RequestError/Code/storeFailed``; then it stays set aside.
     public func retry(_ id: UUID) async throws(RequestError) {
+        guard state.withLock({ $0.queue.retried(id) }) != nil else { return }
+        // That it is set aside may be on its way into the store, and must not come behind.
+        await state.withLock { $0.tasks[id] }?.value
         guard let entry = state.withLock({ $0.queue.retried(id) }) else { return }
         // First the store: another outbox, and a claim, believe what is there.
         try await store.update(entry)

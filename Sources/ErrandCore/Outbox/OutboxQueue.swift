@@ -5,10 +5,18 @@ package import Foundation
 /// Entries to one origin stand in one lane and go one after another, in the order in which they were added; lanes do
 /// not wait for each other. What is set aside stands in no lane.
 package struct OutboxQueue: Sendable {
+    private enum Work {
+        case none
+        /// The first entry is on its way.
+        case sending
+        /// What became of it is not in the store yet: whoever followed now would find the old state there.
+        case writing
+    }
+
     private struct Lane {
-        /// In order; the first may be under way.
+        /// In order.
         var entries: [OutboxEntry] = []
-        var isUnderWay = false
+        var work = Work.none
         /// How often in a row the lane failed.
         var failures = 0
         var blockedUntil: Duration?
@@ -44,7 +52,9 @@ package struct OutboxQueue: Sendable {
         var lane = lanes[entry.lane] ?? Lane()
         // Two that were added at once may come in the other order; what is under way stays first.
         var place = lane.entries.endIndex
-        while place > (lane.isUnderWay ? 1 : 0), lane.entries[place - 1].sequence > entry.sequence {
+        while place > (lane.work == .sending ? 1 : 0),
+            lane.entries[place - 1].sequence > entry.sequence
+        {
             place -= 1
         }
         lane.entries.insert(entry, at: place)
@@ -79,29 +89,29 @@ package struct OutboxQueue: Sendable {
     /// The next entry to send, marked as under way; the caller asks until there is none.
     package mutating func next(now: Duration) -> OutboxEntry? {
         let ready = lanes.filter { _, lane in
-            !lane.isUnderWay && !lane.entries.isEmpty && (lane.blockedUntil ?? now) <= now
+            lane.work == .none && !lane.entries.isEmpty && (lane.blockedUntil ?? now) <= now
         }
         let first = ready.min {
             ($0.value.entries.first?.sequence ?? 0) < ($1.value.entries.first?.sequence ?? 0)
         }
         guard let name = first?.key else { return nil }
-        lanes[name]?.isUnderWay = true
+        lanes[name]?.work = .sending
         return lanes[name]?.entries.first
     }
 
     /// When there will be something to send again, if nothing ends before.
     package var wakesAt: Duration? {
-        lanes.values.filter { !$0.isUnderWay && !$0.entries.isEmpty }.compactMap(\.blockedUntil)
+        lanes.values.filter { $0.work == .none && !$0.entries.isEmpty }.compactMap(\.blockedUntil)
             .min()
     }
 
-    /// An attempt at an entry is over.
+    /// An attempt at an entry is over; nobody follows it before its change is ``written(_:)``.
     package mutating func ended(
         _ entry: OutboxEntry, _ verdict: OutboxVerdict, reason: String?, policy: OutboxPolicy,
         now: Duration
     ) -> Change {
-        guard var lane = lanes[entry.lane], lane.isUnderWay else { return .nothing }
-        (lane.isUnderWay, lane.isElsewhere) = (false, false)
+        guard var lane = lanes[entry.lane], lane.work == .sending else { return .nothing }
+        (lane.work, lane.isElsewhere) = (.writing, false)
         defer { keep(lane, entry.lane) }
         // It may have been removed while it was under way.
         let isThere = lane.entries.first?.id == entry.id
@@ -143,6 +153,13 @@ package struct OutboxQueue: Sendable {
             (lane.failures, lane.blockedUntil) = (0, nil)
             return isThere ? putAside(changed, &lane) : .nothing
         }
+    }
+
+    /// The store has what became of an entry, or has failed; the next one may go.
+    package mutating func written(_ entry: OutboxEntry) {
+        guard var lane = lanes[entry.lane], lane.work == .writing else { return }
+        lane.work = .none
+        keep(lane, entry.lane)
     }
 
     /// Somebody believes that hosts are back: nobody waits any longer.
@@ -191,6 +208,6 @@ package struct OutboxQueue: Sendable {
     }
 
     private mutating func keep(_ lane: Lane, _ name: String) {
-        lanes[name] = lane.entries.isEmpty && !lane.isUnderWay ? nil : lane
+        lanes[name] = lane.entries.isEmpty && lane.work == .none ? nil : lane
     }
 }

@@ -46,7 +46,7 @@ package enum RetryDecision: Sendable, Equatable {
     package static func retryAfter(_ text: String?, now: Date) -> Duration? {
         guard let text else { return nil }
         if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 1 << 32)) }
-        guard let date = HTTPDate.parse(text) else { return nil }
+        guard let date = HTTPDate.parse(text, now: now) else { return nil }
         return .milliseconds(Int64(max(0, min(date.timeIntervalSince(now), 4e9)) * 1000))
     }
 }

@@ -79,14 +79,15 @@
                     .cannotConnect,
                     "Nobody answers at \(host). Check host and port, and that the server runs."
                 )
-            case CURLE_GOT_NOTHING:
-                return (
-                    .connectionLost, "\(host) closed the connection without an answer. Try again."
-                )
-            case CURLE_PARTIAL_FILE:
+            case CURLE_PARTIAL_FILE where context.hasHeadBegun:
                 return (
                     .truncatedBody,
                     "The body of \(host)'s answer ended before its announced length."
+                )
+            // The second over HTTP/2, where others share the connection.
+            case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
+                return (
+                    .connectionLost, "\(host) closed the connection without an answer. Try again."
                 )
             case CURLE_SEND_FAIL_REWIND:
                 return (lostBeforeAnswer.code, lostBeforeAnswer.message)
@@ -94,6 +95,10 @@
                 return broken(context)
             case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR:
                 return (.badServerResponse, "\(host) did not answer in HTTP.")
+            case CURLE_BAD_FUNCTION_ARGUMENT where context.isHeadComplete:
+                return (
+                    .badServerResponse, "A line of the trailers of \(host)'s answer is no field."
+                )
             case CURLE_UNSUPPORTED_PROTOCOL:
                 return context.isConnected
                     ? (.badServerResponse, "\(host) did not answer in HTTP.")
@@ -217,11 +222,15 @@
                 "The server's answer cannot be accepted. \(fault.message)")
         }
 
-        /// The version is another than the request insists on.
-        static func wrongVersion(_ version: HTTPVersion, wanted: TransportOptions) -> RequestError?
+        /// The version is another than the request insists on, or than its connection can have.
+        static func wrongVersion(_ version: HTTPVersion, of request: TransportRequest)
+            -> RequestError?
         {
-            switch wanted.httpVersion {
-            case .automatic, .http11: return nil
+            switch request.options.httpVersion {
+            case .automatic, .http11:
+                guard version == .http2, !request.isSecure else { return nil }
+                return badResponse(
+                    HeadFault("It says that it is HTTP/2, which was not agreed upon."))
             case .http2, .http2PriorKnowledge:
                 guard version != .http2 else { return nil }
                 return RequestError(

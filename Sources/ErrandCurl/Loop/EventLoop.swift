@@ -113,8 +113,12 @@
                 var running: Int32 = 0
                 curl_multi_socket_action(multi, socket, action, &running)
             } else {
-                // An idle connection speaks, most likely to say goodbye. libcurl looks before it uses it again.
-                sockets.unwatch(socket)
+                // An idle connection speaks, most likely to say goodbye; or one whose receiver pauses.
+                if active.contains(where: { $0.isAtRest(on: socket) }) {
+                    sockets.unwatch(socket)
+                } else {
+                    sockets.cutOff(socket)
+                }
             }
         }
 
@@ -252,14 +256,26 @@
             guard Exchange.isGated(request), let host = request.host else {
                 return true
             }
-            let number = lastTicket + 1
             let origin = StreamGate<GateTicket>.Origin(host: host, port: request.url.effectivePort)
-            if let place = gate.enter(origin, GateTicket(exchange: exchange, number: number)) {
-                exchange.place = place
+            let ticket = GateTicket(exchange: exchange, number: lastTicket + 1)
+            return takesPlace(gate.enter(origin, ticket), for: ticket)
+        }
+
+        /// The same for one that has lost its connection.
+        func reentersGate(_ exchange: Exchange) -> Bool {
+            guard let lost = exchange.place else { return true }
+            exchange.place = nil
+            let ticket = GateTicket(exchange: exchange, number: lastTicket + 1)
+            return takesPlace(gate.reenter(lost, ticket), for: ticket)
+        }
+
+        private func takesPlace(_ place: GatePlace?, for ticket: GateTicket) -> Bool {
+            if let place {
+                ticket.exchange.place = place
                 return true
             }
-            lastTicket = number
-            exchange.hold(ticket: number)
+            lastTicket = ticket.number
+            ticket.exchange.hold(ticket: ticket.number)
             return false
         }
 
@@ -330,9 +346,9 @@
             curlTimer = milliseconds < 0 ? .never : now.advanced(milliseconds: milliseconds)
         }
 
-        func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+        func open(_ address: UnsafePointer<curl_sockaddr>, isPlain: Bool) -> Int32 {
             let socket = errand_socket(address)
-            sockets.opened(socket)
+            sockets.opened(socket, isPlain: isPlain)
             return socket
         }
 

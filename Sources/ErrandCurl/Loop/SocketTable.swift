@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import Glibc
 
     /// Which events of which sockets the kernel watches and which ones libcurl wants.
     ///
@@ -12,6 +13,8 @@
             var watched: UInt32 = 0
             /// Opened and closed through our callbacks, so that a number used again is noticed.
             var isOurs = false
+            /// It carries HTTP/1 as it is, so that what comes between two requests can only be wrong.
+            var isPlain = false
         }
 
         private let poll: Int32
@@ -51,9 +54,25 @@
         }
 
         /// A new socket; whatever had its number before is gone.
-        mutating func opened(_ socket: Int32) {
+        mutating func opened(_ socket: Int32, isPlain: Bool) {
             guard let index = slot(of: socket) else { return }
-            entries[index] = Entry(isOurs: true)
+            entries[index] = Entry(isOurs: true, isPlain: isPlain)
+        }
+
+        /// The peer of an idle connection has said something: nobody asked, so it answers nothing (RFC 9112 §9.2).
+        ///
+        /// libcurl would take it for the answer to the next request. It closes the connection when it finds its end,
+        /// so the number gets another socket, which has ended.
+        mutating func cutOff(_ socket: Int32) {
+            guard let index = slot(of: socket), entries[index].watched != 0 else { return }
+            unwatch(socket)
+            guard entries[index].isPlain else { return }
+            var ends: [Int32] = [-1, -1]
+            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
+            close(ends[1])
+            dup2(ends[0], socket)
+            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+            close(ends[0])
         }
 
         /// The socket is about to be closed, with which the kernel forgets it.

@@ -22,6 +22,8 @@ package struct StreamGate<Waiting> {
         package let origin: Origin
         /// Whether it is the one that goes ahead.
         package var isAhead: Bool
+        /// What was known of the origin when it was given.
+        fileprivate var age = 0
     }
 
     fileprivate struct State {
@@ -29,6 +31,8 @@ package struct StreamGate<Waiting> {
         /// How many may be under way; 0 while nothing is known of the origin.
         var room = 0
         var isOneAhead = false
+        /// How often a connection was lost.
+        var age = 0
         var waiting: [Waiting] = []
         var served = 0
     }
@@ -43,11 +47,22 @@ package struct StreamGate<Waiting> {
     /// A place for a request, or `nil`: then it waits until it comes out of one of the other calls.
     package mutating func enter(_ origin: Origin, _ waiting: @autoclosure () -> Waiting) -> Place? {
         change(origin) { state in
-            if state.served == state.waiting.count, let isAhead = state.admit() {
-                return Place(origin: origin, isAhead: isAhead)
+            state.enter(at: origin, waiting())
+        }
+    }
+
+    /// A request has lost its connection and wants another: the first of those who have lost it goes ahead, and the
+    /// others follow, as at the beginning.
+    package mutating func reenter(_ place: Place, _ waiting: @autoclosure () -> Waiting) -> Place? {
+        change(place.origin) { state in
+            state.active -= 1
+            if place.isAhead { state.isOneAhead = false }
+            // Who comes late finds what the others have found out meanwhile.
+            if place.age == state.age {
+                state.age += 1
+                state.room = 0
             }
-            state.waiting.append(waiting())
-            return nil
+            return state.enter(at: place.origin, waiting())
         }
     }
 
@@ -96,6 +111,16 @@ package struct StreamGate<Waiting> {
 }
 
 extension StreamGate.State {
+    fileprivate mutating func enter(
+        at origin: StreamGate.Origin, _ newcomer: @autoclosure () -> Waiting
+    ) -> StreamGate.Place? {
+        if served == waiting.count, let isAhead = admit() {
+            return StreamGate.Place(origin: origin, isAhead: isAhead, age: age)
+        }
+        waiting.append(newcomer())
+        return nil
+    }
+
     /// Takes a place, if there is one; returns whether it is the one that goes ahead.
     fileprivate mutating func admit() -> Bool? {
         let isAhead = active >= room
@@ -114,7 +139,8 @@ extension StreamGate.State {
         guard served < waiting.count else { return [] }
         var released: [(waiting: Waiting, place: StreamGate.Place)] = []
         while served < waiting.count, let isAhead = admit() {
-            released.append((waiting[served], StreamGate.Place(origin: origin, isAhead: isAhead)))
+            let place = StreamGate.Place(origin: origin, isAhead: isAhead, age: age)
+            released.append((waiting[served], place))
             served += 1
         }
         if served == waiting.count {

@@ -49,9 +49,9 @@ package struct BodyFraming: Sendable, Hashable {
     private mutating func addLengths(_ value: String) throws(HeadFault) {
         // A list of equal numbers is one number (RFC 9110 §8.6).
         for token in value.split(separator: ",", omittingEmptySubsequences: false) {
-            let digits = token.utf8.filter { $0 != 0x20 && $0 != 0x09 }
-            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
-                let length = Int64(String(decoding: digits, as: UTF8.self))
+            let digits = Self.trimmed(token)
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let length = Int64(digits)
             else { throw HeadFault("Content-Length is not a number of bytes.") }
             try addLength(length)
         }
@@ -69,8 +69,16 @@ package struct BodyFraming: Sendable, Hashable {
 
     private static func tokens(in value: String) -> [String] {
         value.split(separator: ",").compactMap { part in
-            let token = part.filter { $0 != " " && $0 != "\t" }.lowercased()
+            let token = trimmed(part).lowercased()
             return token.isEmpty ? nil : token
         }
+    }
+
+    /// Without the white space around it; what is within stays, and is wrong there.
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text
+        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text.removeFirst() }
+        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text.removeLast() }
+        return text
     }
 }

@@ -3,4 +3,7 @@ package struct HeadFault: Error, Sendable, Hashable {
     package let message: String
 
     package init(_ message: String) { self.message = message }
+
+    /// There is no line before it that it could be the rest of.
+    package static var beginsFolded: HeadFault { HeadFault("The head begins with a folded line.") }
 }

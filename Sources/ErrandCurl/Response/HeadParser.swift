@@ -72,14 +72,15 @@ package struct HeadParser {
         fields.reserveCapacity(12)
         while let line = lines.next(), !line.isEmpty {
             guard line[0] != 0x20, line[0] != 0x09 else {
-                throw HeadFault("The head begins with a folded line.")
+                throw .beginsFolded
             }
             count += 1
             guard count <= maximumFields else {
                 throw HeadFault("There are more than \(maximumFields) header fields.")
             }
             let found: (field: HTTPField, meaning: FieldCache.Meaning)?
-            if lines.isFolded {
+            let isFolded = lines.isFolded
+            if isFolded {
                 let whole = lines.unfold(line)
                 found = try whole.withUnsafeBufferPointer { bytes throws(HeadFault) in
                     try cache.field(in: UnsafeRawBufferPointer(bytes))
@@ -88,6 +89,10 @@ package struct HeadParser {
                 found = try cache.field(in: line)
             }
             guard let found else { continue }
+            // libcurl, which counts the body's bytes, reads the first line alone.
+            if found.meaning.isFraming, framing != nil, isFolded {
+                throw HeadFault("A field that says where the body ends is folded.")
+            }
             if found.meaning != .ordinary {
                 if found.meaning == .secret { holdsSecrets = true }
                 guard framing != nil else {

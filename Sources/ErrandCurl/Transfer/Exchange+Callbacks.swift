@@ -30,7 +30,32 @@
             if place?.isAhead == true {
                 loop.passedGate(self, isNew: opensConnection, isShared: sharesConnection)
             }
+            // Apart from the answer: what may not be sent again never asks.
+            if mayReplay, place != nil, !hasShared { hasShared = sharesConnection }
             return CURL_PREREQFUNC_OK
+        }
+
+        /// libcurl wants a socket.
+        ///
+        /// It asks a second time when it has found the request's connection dead and wants to send it again.
+        fileprivate func opens(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+            let isRepeated = sendings > 0 && !hasBegunAgain
+            guard isRepeated, hasShared || !mayReplay else {
+                return loop.open(address, isPlain: speaksPlainly)
+            }
+            isWornOut = true
+            if hasShared {
+                // Many have lost that connection, and each would open one of its own.
+                isRejoining = true
+            } else {
+                _ = give(up: CurlFailure.lostBeforeAnswer)
+            }
+            return -1
+        }
+
+        private var speaksPlainly: Bool {
+            guard let request = transfer?.request else { return false }
+            return !request.isSecure && request.options.httpVersion != .http2PriorKnowledge
         }
 
         private var opensConnection: Bool {
@@ -48,6 +73,11 @@
         /// A line of a head, or of the trailers.
         fileprivate func receive(line: UnsafeRawBufferPointer) -> Int {
             deadlines.active(at: loop.now)
+            if CurlLibrary.linked.mistakesFoldedFirstLines { watchFirstLine(behind: line) }
+            guard !beginsFolded else {
+                _ = give(up: CurlFailure.badResponse(.beginsFolded))
+                return 0
+            }
             switch head.feed(line, cache: &workbench.fields) {
             case .more:
                 if head.isWithinHTTP2 { noteUnfinishedHead() }
@@ -65,8 +95,7 @@
 
         private func receive(final head: HeadParser.Head) -> Bool {
             guard !isCancelled, !state.isAborting, let transfer else { return false }
-            if let fault = CurlFailure.wrongVersion(head.version, wanted: transfer.request.options)
-            {
+            if let fault = CurlFailure.wrongVersion(head.version, of: transfer.request) {
                 _ = give(up: fault)
                 return false
             }
@@ -209,15 +238,12 @@
         }
     }
 
-    // Connections outlive the exchange that made them: the context of these two is the loop.
-
     let onOpen: errand_open_callback = { context, _, address in
-        guard let context, let address else { return -1 }
-        return Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
-            $0.open(address)
-        }
+        guard let address else { return -1 }
+        return with(context, else: -1) { $0.opens(address) }
     }
 
+    // Connections outlive the exchange that made them: the context of this one is the loop.
     let onClose: errand_close_callback = { context, socket in
         guard let context else { return -1 }
         return Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {

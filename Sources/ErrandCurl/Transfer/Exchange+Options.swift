@@ -40,13 +40,12 @@
             let loop = Unmanaged.passUnretained(loop).toOpaque()
             for option in [
                 CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA,
-                CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
+                CURLOPT_SEEKDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA,
+                CURLOPT_DEBUGDATA,
             ] {
                 try expect(errand_set_pointer(handle, option, me))
             }
-            for option in [CURLOPT_OPENSOCKETDATA, CURLOPT_CLOSESOCKETDATA] {
-                try expect(errand_set_pointer(handle, option, loop))
-            }
+            try expect(errand_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, loop))
             try expect(errand_set_data_callback(handle, CURLOPT_HEADERFUNCTION, onHeaderLine))
             try expect(errand_set_data_callback(handle, CURLOPT_WRITEFUNCTION, onBodyBytes))
             try expect(errand_set_data_callback(handle, CURLOPT_READFUNCTION, onSend))
@@ -54,6 +53,9 @@
             try expect(errand_set_request_callback(handle, onRequestStart))
             try expect(errand_set_open_callback(handle, onOpen))
             try expect(errand_set_close_callback(handle, onClose))
+            if CurlLibrary.linked.mistakesFoldedFirstLines {
+                try expect(errand_set_debug_callback(handle, onDebug))
+            }
             try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
             try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
             // A reset forgets the option but not its list, when a transfer was given up before it began.

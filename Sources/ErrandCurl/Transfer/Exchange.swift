@@ -33,6 +33,11 @@
         var reportedBytes: Int64 = 0
         /// How many times the request's head went out.
         @exclusivity(unchecked) var sendings = 0
+        /// It may be replayed, and the connection it went out on serves others at the same time.
+        @exclusivity(unchecked) var hasShared = false
+        /// It has lost that, and may have another together with them; see Exchange+Replay.swift.
+        @exclusivity(unchecked) var isRejoining = false
+        var hasBegunAgain = false
         /// Why the transfer fails, once somebody knows.
         @exclusivity(unchecked) var failure: RequestError?
         /// What the request's policy means for its host, and the pins that its connection is held to.
@@ -48,6 +53,9 @@
         @exclusivity(unchecked) var headNudges = 0
         @exclusivity(unchecked) var hasMoreBehindHead = false
         @exclusivity(unchecked) var isHTTP2 = false
+        /// What becomes of the line behind a status line; see Exchange+FirstLine.swift.
+        @exclusivity(unchecked) var watchesFirstLine = false
+        @exclusivity(unchecked) var beginsFolded = false
 
         // What the options work with; see Exchange+Options.swift.
         let headers = HeaderList()
@@ -62,6 +70,8 @@
         var sessionShare: UnsafeMutableRawPointer?
         /// The handle keeps a buffer of an unusual size.
         var hasOwnBuffer = false
+        /// libcurl remembers of this transfer what would harm the next: that a body is to be sent again.
+        var isWornOut = false
         /// Whether libcurl was told to wait for a connection that can be shared.
         var waitsForSharing = false
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -94,6 +104,9 @@
             mayReplay = request.options.mayReplay && request.method.isIdempotent
             reportedBytes = 0
             sendings = 0
+            hasShared = false
+            isRejoining = false
+            hasBegunAgain = false
             failure = nil
             isReceivingPaused = false
             isSendingPaused = false
@@ -105,6 +118,7 @@
             takenUp = loop.now
             wasAttached = false
             errorText[0] = 0
+            forgetFirstLine()
         }
 
         /// Waits for a place; the limit of connecting counts meanwhile.
@@ -121,6 +135,7 @@
         func begin() {
             let hasWaited = ticket != nil
             ticket = nil
+            if hasBegunAgain { return reattach() ? () : fail(CurlFailure.cannotBegin) }
             guard let transfer, state.begin() == .begin else { return }
             do throws(RequestError) {
                 if let source = transfer.source { upload = Upload(try source.get()) }
@@ -185,6 +200,14 @@
         /// spoken all the same (RFC 9113 §8.1).
         private var isAnsweredEarly: Bool {
             failure == nil && upload != nil && head.isComplete && body.isWhole
+        }
+
+        /// Whether the receiver pauses, and what comes is for it.
+        func isAtRest(on socket: Int32) -> Bool {
+            guard isReceivingPaused else { return false }
+            var mine: curl_socket_t = -1
+            errand_get_socket(handle, &mine)
+            return mine == socket || mine < 0
         }
 
         /// The receiver wants more.
@@ -278,14 +301,14 @@
             ticket = nil
             nextNudge = .never
             isAwaitingNudge = false
-            if hasOwnBuffer { renewHandle() }
+            if hasOwnBuffer || isWornOut { renewHandle() }
         }
 
-        /// libcurl keeps a handle's buffer as long as the handle.
+        /// libcurl keeps a handle's buffer, and what it means to do again, as long as the handle.
         private func renewHandle() {
             if let handle { curl_easy_cleanup(handle) }
             handle = curl_easy_init()
-            hasOwnBuffer = false
+            (hasOwnBuffer, isWornOut, watchesFirstLine) = (false, false, false)
             needsReset = true
             specialOptions = nil
         }

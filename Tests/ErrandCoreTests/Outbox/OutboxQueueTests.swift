@@ -3,6 +3,17 @@ import Testing
 
 @testable import ErrandCore
 
+extension OutboxQueue {
+    /// An attempt is over and its change written.
+    fileprivate mutating func finished(
+        _ entry: OutboxEntry, _ verdict: OutboxVerdict, reason: String?, policy: OutboxPolicy,
+        now: Duration
+    ) -> Change {
+        defer { written(entry) }
+        return ended(entry, verdict, reason: reason, policy: policy, now: now)
+    }
+}
+
 @Suite struct OutboxQueueTests {
     private let policy = OutboxPolicy(
         baseDelay: .seconds(1), maximumDelay: .seconds(60), maximumRefusals: 3)
@@ -22,11 +33,36 @@ import Testing
         for entry in entries { queue.add(entry) }
         let first = [queue.next(now: .zero), queue.next(now: .zero), queue.next(now: .zero)]
         #expect(first.map(\.?.sequence) == [1, 3, nil])
-        let change = queue.ended(
+        let change = queue.finished(
             entries[0], .delivered, reason: nil, policy: policy, now: .zero)
         #expect(change == .remove)
         let second = queue.next(now: .zero)
         #expect(second?.sequence == 2)
+    }
+
+    @Test(arguments: [
+        OutboxVerdict.delivered, .hopeless, .unreachable, .refused(after: nil), .stopped, .gone,
+    ])
+    func nobodyFollowsBeforeTheChangeIsWritten(verdict: OutboxVerdict) throws {
+        var queue = OutboxQueue()
+        let (one, two) = (try entry(1), try entry(2))
+        queue.add(one)
+        queue.add(two)
+        _ = queue.next(now: .zero)
+        _ = queue.ended(one, verdict, reason: nil, policy: policy, now: .zero)
+        queue.wake()
+        let early = queue.next(now: .seconds(9000))
+        #expect(early == nil && queue.wakesAt == nil)
+        // Whoever comes meanwhile is no exception, nor is one whose lane was emptied.
+        queue.remove(two.id)
+        let three = try entry(3)
+        queue.add(three)
+        let another = queue.next(now: .seconds(9000))
+        #expect(another == nil)
+        queue.written(one)
+        let next = queue.next(now: .seconds(9000))
+        let stays = [.unreachable, .refused(after: nil), .stopped].contains(verdict)
+        #expect(next?.id == (stays ? one.id : three.id))
     }
 
     @Test func whoCannotBeReachedIsWaitedForWithoutLosingThePlace() throws {
@@ -37,14 +73,14 @@ import Testing
         var now = Duration.zero
         for expected in [1, 2, 4, 8, 16, 32, 60, 60] {
             _ = queue.next(now: now)
-            _ = queue.ended(one, .unreachable, reason: "gone", policy: policy, now: now)
+            _ = queue.finished(one, .unreachable, reason: "gone", policy: policy, now: now)
             let early = queue.next(now: now)
             #expect(early == nil)
             #expect(queue.wakesAt == now + .seconds(expected))
             now += .seconds(expected)
         }
         _ = queue.next(now: now)
-        _ = queue.ended(one, .unreachable, reason: "gone", policy: policy, now: now)
+        _ = queue.finished(one, .unreachable, reason: "gone", policy: policy, now: now)
         queue.wake()
         let next = queue.next(now: now)
         #expect(next?.sequence == 1 && next?.lastFailure == "gone" && next?.refusals == 0)
@@ -59,7 +95,7 @@ import Testing
         for round in 0..<3 {
             let now = Duration.seconds(1000 * round)
             _ = queue.next(now: now)
-            last = queue.ended(
+            last = queue.finished(
                 one, .refused(after: nil), reason: "503", policy: policy, now: now)
         }
         guard case .update(let aside) = last else {
@@ -69,7 +105,7 @@ import Testing
         #expect(aside.isSetAside && aside.refusals == 3 && aside.lastFailure == "503")
         let next = queue.next(now: .seconds(9000))
         #expect(next?.sequence == 2)
-        let change = queue.ended(two, .hopeless, reason: "400", policy: policy, now: .zero)
+        let change = queue.finished(two, .hopeless, reason: "400", policy: policy, now: .zero)
         guard case .update(let second) = change else {
             Issue.record("not set aside")
             return
@@ -86,11 +122,11 @@ import Testing
         let one = try entry(1)
         queue.add(one)
         _ = queue.next(now: .zero)
-        _ = queue.ended(
+        _ = queue.finished(
             one, .refused(after: .seconds(30)), reason: nil, policy: policy, now: .zero)
         #expect(queue.wakesAt == .seconds(30))
         _ = queue.next(now: .seconds(30))
-        _ = queue.ended(
+        _ = queue.finished(
             one, .refused(after: .seconds(99_999)), reason: nil, policy: policy, now: .zero)
         #expect(queue.wakesAt == .seconds(60))
     }
@@ -101,11 +137,12 @@ import Testing
         for _ in 0..<200 {
             var queue = OutboxQueue()
             var underWay: [OutboxEntry] = []
+            var unwritten: [OutboxEntry] = []
             var alive: Set<UUID> = []
             var ended: Set<UUID> = []
             var lastDelivered: [String: Int64] = [:]
             for number in 1...120 {
-                switch Int.random(in: 0..<6, using: &random) {
+                switch Int.random(in: 0..<7, using: &random) {
                 case 0, 1:
                     let host = ["a", "b", "c"].randomElement(using: &random) ?? "a"
                     let new = try entry(number, host)
@@ -114,7 +151,7 @@ import Testing
                 case 2:
                     while let next = queue.next(now: .seconds(number * 100)) {
                         #expect(alive.contains(next.id) && !ended.contains(next.id))
-                        #expect(!underWay.contains { $0.lane == next.lane })
+                        #expect(!(underWay + unwritten).contains { $0.lane == next.lane })
                         #expect(next.sequence > lastDelivered[next.lane] ?? 0)
                         underWay.append(next)
                     }
@@ -123,6 +160,7 @@ import Testing
                         continue
                     }
                     let entry = underWay.remove(at: index)
+                    unwritten.append(entry)
                     let verdict =
                         [
                             OutboxVerdict.delivered, .unreachable, .refused(after: nil), .hopeless,
@@ -138,6 +176,9 @@ import Testing
                     if case .update(let changed) = change, changed.isSetAside {
                         alive.remove(entry.id)
                     }
+                case 5:
+                    for entry in unwritten { queue.written(entry) }
+                    unwritten = []
                 default:
                     guard let id = alive.randomElement(using: &random) else { continue }
                     queue.remove(id)
@@ -181,13 +222,13 @@ import Testing
         let one = try entry(1)
         queue.add(one)
         _ = queue.next(now: .zero)
-        let change = queue.ended(
+        let change = queue.finished(
             one, .elsewhere(after: .seconds(2)), reason: nil, policy: policy, now: .zero)
         #expect(change == .nothing)
         #expect(queue.wakesAt == .seconds(2))
         let again = queue.next(now: .seconds(2))
         #expect(again?.refusals == 0 && again?.lastFailure == nil)
-        _ = queue.ended(one, .unreachable, reason: "gone", policy: policy, now: .seconds(2))
+        _ = queue.finished(one, .unreachable, reason: "gone", policy: policy, now: .seconds(2))
         #expect(queue.wakesAt == .seconds(3))
     }
 
@@ -197,7 +238,7 @@ import Testing
         queue.add(one)
         queue.add(try entry(2))
         _ = queue.next(now: .zero)
-        let change = queue.ended(one, .gone, reason: nil, policy: policy, now: .zero)
+        let change = queue.finished(one, .gone, reason: nil, policy: policy, now: .zero)
         #expect(change == .nothing)
         let next = queue.next(now: .zero)
         #expect(next?.sequence == 2)
@@ -209,7 +250,7 @@ import Testing
         queue.add(two)
         queue.add(three)
         _ = queue.next(now: .zero)
-        _ = queue.ended(
+        _ = queue.finished(
             two, .elsewhere(after: .seconds(9)), reason: nil, policy: policy, now: .zero)
         // One that came before, one that was set aside, one with news.
         two.isSetAside = true
@@ -219,7 +260,7 @@ import Testing
         #expect(queue.entries.map(\.sequence) == [1, 2, 3])
         let first = queue.next(now: .zero)
         #expect(first?.sequence == 1)
-        _ = queue.ended(one, .delivered, reason: nil, policy: policy, now: .zero)
+        _ = queue.finished(one, .delivered, reason: nil, policy: policy, now: .zero)
         let second = queue.next(now: .zero)
         #expect(second?.sequence == 3 && second?.refusals == 2)
         one.refusals = 0
@@ -233,7 +274,7 @@ import Testing
         var one = try entry(1)
         queue.add(one)
         _ = queue.next(now: .zero)
-        _ = queue.ended(one, .unreachable, reason: "gone", policy: policy, now: .zero)
+        _ = queue.finished(one, .unreachable, reason: "gone", policy: policy, now: .zero)
         one.isSetAside = true
         let hasChanged = queue.merge([one], except: [one.id])
         #expect(!hasChanged && queue.waiting == 1)

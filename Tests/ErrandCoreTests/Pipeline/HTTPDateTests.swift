@@ -30,4 +30,12 @@ import Testing
     func whatIsNoDate(text: String) {
         #expect(HTTPDate.parse(text) == nil)
     }
+
+    /// RFC 9110 §5.6.7: what seems more than 50 years ahead is the past.
+    @Test(arguments: [("76", 2076), ("77", 1977), ("26", 2026), ("00", 2000)])
+    func aYearOfTwoDigitsIsAtMostFiftyYearsAhead(digits: String, year: Int) throws {
+        let now = try #require(HTTPDate.parse("Sat, 21 Nov 2026 00:00:00 GMT"))
+        let short = HTTPDate.parse("Sunday, 06-Nov-\(digits) 08:49:37 GMT", now: now)
+        #expect(short == HTTPDate.parse("Sun, 06 Nov \(year) 08:49:37 GMT"))
+    }
 }

@@ -1,0 +1,43 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandCore
+
+    // NB: libcurl before 8.1.0 joins a line that begins with white space to the one before, and for the first line
+    // behind a status line that is one of the handle's last transfer, whose memory it has given back:
+    // https://github.com/curl/curl/issues/11101. It does so before it calls anybody but its debug function, which
+    // therefore sees the first line of each head, and none else, and takes the white space away.
+    extension Exchange {
+        /// A line is about to be read; the one behind a status line is looked at first.
+        func watchFirstLine(behind line: UnsafeRawBufferPointer) {
+            // Of HTTP/2 libcurl hands over names alone, and those have no spaces.
+            let isWatched = head.isAtStart && !(line.count > 5 && line[5] == UInt8(ascii: "2"))
+            guard isWatched != watchesFirstLine else { return }
+            watchesFirstLine = isWatched
+            errand_set_long(handle, CURLOPT_VERBOSE, isWatched ? 1 : 0)
+        }
+
+        /// A transfer that was given up between the two lines has left the watch behind.
+        func forgetFirstLine() {
+            beginsFolded = false
+            guard watchesFirstLine else { return }
+            watchesFirstLine = false
+            errand_set_long(handle, CURLOPT_VERBOSE, 0)
+        }
+
+        fileprivate func inspect(line: UnsafeMutableRawBufferPointer) {
+            guard watchesFirstLine, line.count > 0, line[0] == 0x20 || line[0] == 0x09 else {
+                return
+            }
+            line[0] = UInt8(ascii: "_")
+            beginsFolded = true
+        }
+    }
+
+    let onDebug: errand_debug_callback = { _, type, bytes, count, context in
+        guard type == CURLINFO_HEADER_IN, let context else { return 0 }
+        Unmanaged<Exchange>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            $0.inspect(line: UnsafeMutableRawBufferPointer(start: bytes, count: count))
+        }
+        return 0
+    }
+#endif
