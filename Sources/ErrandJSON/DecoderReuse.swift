@@ -20,11 +20,16 @@ extension DecodingSession {
     }
 }
 
-extension TapeDecoder {
-    /// A decoder for a value of the record's type below this one; hand it back with `release`.
+extension TapeDecoder: ReusedCoder {
+    typealias CollectionType = any TapeCollection.Type
+
+    @inline(__always)
+    func isContainerFree() -> Bool { container == nil || isKnownUniquelyReferenced(&container) }
+
+    /// A decoder for a value of the record's type below this one; hand it back with `ReusedCoder.release`.
     @inline(__always)
     func spareChild(
-        _ record: DecodingSession.Records.Record, _ index: Int, key: (any CodingKey)?,
+        _ record: Record, _ index: Int, key: (any CodingKey)?,
         position: Int
     ) throws -> TapeDecoder {
         guard depth < session.maximumDepth else { throw tooDeep() }
@@ -37,7 +42,7 @@ extension TapeDecoder {
 
     @inline(never)
     private func newChild(
-        _ record: DecodingSession.Records.Record, _ index: Int, key: (any CodingKey)?,
+        _ record: Record, _ index: Int, key: (any CodingKey)?,
         position: Int
     ) -> TapeDecoder {
         let child = TapeDecoder(self, index, key: key, position: position)
@@ -45,44 +50,6 @@ extension TapeDecoder {
         child.isReused = true
         child.hold(parent: false)
         return child
-    }
-
-    /// Takes back a decoder whose value is decoded; `child` must be the caller's only copy.
-    @inline(__always)
-    func release(_ child: inout TapeDecoder, to record: DecodingSession.Records.Record) {
-        TapeDecoder.release(&child, to: record)
-    }
-
-    @inline(__always)
-    fileprivate static func release(
-        _ child: inout TapeDecoder, to record: DecodingSession.Records.Record
-    ) {
-        guard child.isReused else { return }
-        if isKnownUniquelyReferenced(&child), child.isContainerFree {
-            record.pointee.spare = child
-        } else {
-            child.leave(record)
-        }
-    }
-
-    /// Whether nobody else has the container that was given out.
-    @inline(__always)
-    var isContainerFree: Bool { container == nil || isKnownUniquelyReferenced(&container) }
-
-    /// Gives the decoder up to whoever has kept it or its container.
-    @inline(never)
-    func leave(_ record: DecodingSession.Records.Record) {
-        hold(parent: true)
-        isReused = false
-        if !isContainerFree {
-            // Nothing tells when the container goes, so the decoder stays for good. That happens
-            // once for a type and session at work: its later values get containers that hold their decoders.
-            record.pointee.noteKeptContainer()
-            _ = Unmanaged.passRetained(self)
-        }
-        container = nil
-        containerKey = nil
-        makeContainer = nil
     }
 
     /// A container of this object, the one given out for an earlier value if there is one.
@@ -110,10 +77,7 @@ extension TapeDecoder {
             return KeyedDecodingContainer(TapeKeyedContainer<Key>(holding: self))
         }
         let made = KeyedDecodingContainer(TapeKeyedContainer<Key>(of: self))
-        let object = unsafeBitCast(made, to: AnyObject.self)
-        container = object
-        makeContainer = ContainerMaker(object)
-        containerKey = ObjectIdentifier(type)
+        give(unsafeBitCast(made, to: AnyObject.self), withKeysOf: type)
         return made
     }
 }

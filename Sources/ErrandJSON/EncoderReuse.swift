@@ -18,10 +18,13 @@ extension EncodingSession {
     }
 }
 
-extension StreamEncoder {
-    typealias Record = EncodingSession.Records.Record
+extension StreamEncoder: ReusedCoder {
+    typealias CollectionType = any StreamCollection.Type
 
-    /// An encoder for a value of the record's type below this one; hand it back with `release`.
+    @inline(__always)
+    func isContainerFree() -> Bool { container == nil || isKnownUniquelyReferenced(&container) }
+
+    /// An encoder for a value of the record's type below this one; hand it back with `ReusedCoder.release`.
     @inline(__always)
     func spareChild<T>(
         _ record: Record, _ type: T.Type, key: (any CodingKey)?, position: Int
@@ -47,44 +50,6 @@ extension StreamEncoder {
         return child
     }
 
-    /// Takes back an encoder whose value is encoded; `child` must be the caller's only copy.
-    @inline(__always)
-    func release(_ child: inout StreamEncoder, to record: Record) {
-        StreamEncoder.release(&child, to: record)
-    }
-
-    @inline(__always)
-    fileprivate static func release(_ child: inout StreamEncoder, to record: Record) {
-        guard child.isReused else { return }
-        if isKnownUniquelyReferenced(&child), child.isContainerFree {
-            record.pointee.spare = child
-        } else {
-            child.leave(record)
-        }
-    }
-
-    /// Whether nobody else has the container that was given out.
-    @inline(__always)
-    private var isContainerFree: Bool {
-        container == nil || isKnownUniquelyReferenced(&container)
-    }
-
-    /// Gives the encoder up to whoever has kept it or its container.
-    @inline(never)
-    private func leave(_ record: Record) {
-        hold(parent: true)
-        isReused = false
-        if !isContainerFree {
-            // Nothing tells when the container goes, so the encoder stays for good. That happens
-            // once for a type and session at work: its later values get containers that hold their encoders.
-            record.pointee.noteKeptContainer()
-            _ = Unmanaged.passRetained(self)
-        }
-        container = nil
-        containerKey = nil
-        makeContainer = nil
-    }
-
     /// A container of this object, the one given out for an earlier value if there is one.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -104,10 +69,7 @@ extension StreamEncoder {
             return KeyedEncodingContainer(StreamKeyedContainer<Key>(holding: target))
         }
         let made = KeyedEncodingContainer(StreamKeyedContainer<Key>(of: self))
-        let object = unsafeBitCast(made, to: AnyObject.self)
-        container = object
-        makeContainer = ContainerMaker(object)
-        containerKey = ObjectIdentifier(type)
+        give(unsafeBitCast(made, to: AnyObject.self), withKeysOf: type)
         return made
     }
 }

@@ -15,7 +15,8 @@ public import Foundation
 /// - The whole document must be valid, also strings that the type does not ask for.
 /// - Numbers too small for `Double` are 0, where `JSONDecoder` refuses the document.
 /// - Integers are exact however they are written, also those beyond 64 bits that have an exponent.
-/// - The error for a number that does not fit has a coding path; the words of errors are others.
+/// - The error for a number that does not fit, or for a date that is none, has a coding path; the
+///   words of errors are others.
 /// - The first fault in a dictionary is the first in the document, not in any order.
 /// - `[1,]` and `{"a":1,}`, which Foundation accepts, are no JSON.
 public struct FastJSONDecoder: Sendable {

@@ -10,6 +10,7 @@ public import Foundation
 ///
 /// It differs from `JSONEncoder` in this:
 /// - Members stand in the order in which the type writes them, not in any order.
+/// - A `Decimal` that is no number is refused, where `JSONEncoder` writes `NaN`, which is no JSON.
 /// - With `.sortedKeys` they are sorted by their UTF-8.
 /// - A value must write to its containers before its `encode(to:)` returns, and to one kind of
 ///   container only; otherwise `EncodingError.invalidValue` is thrown at the end.

@@ -24,7 +24,7 @@ extension JSON {
     /// The value as `JSONSerialization` would give it: `[String: Any]`, `[Any]`, `String`,
     /// `NSNumber` and `NSNull`.
     ///
-    /// Of a repeated key the first value counts. Numbers written as integers become integers up to
+    /// Of a repeated key the last value counts, as there. Numbers written as integers become integers up to
     /// 64 bits; of the others those with 17 digits or more become `NSDecimalNumber`, which keeps
     /// up to 38, and the rest `Double`. `NSNull` stands for what is missing, for numbers that have
     /// no room in either, and for values more than 512 levels deep, which those types cannot free.
@@ -121,7 +121,7 @@ private enum FoundationBridge {
         case .array: return json.map { object($0, depth: depth + 1) }
         case .object:
             var dictionary: [String: Any] = [:]
-            for (key, value) in json.object ?? [] where dictionary[key] == nil {
+            for (key, value) in json.object ?? [] {
                 dictionary[key] = object(value, depth: depth + 1)
             }
             return dictionary

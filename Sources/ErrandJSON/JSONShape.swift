@@ -85,31 +85,55 @@ public struct JSONShape: Sendable {
         /// What the quick walk needs to know about a key and its value.
         struct Entry {
             let key: UnsafeBufferPointer<UInt8>
+            /// Kind and length of the key's word in a tape, if it has no escapes.
+            let head: UInt64
+            let prefix: TextPrefix
+            let isLong: Bool
             /// What `MemberCursor` tells the keys apart by.
             let bits: UInt64
             let step: ShapeStep
+
+            /// - Parameter start: Where the key begins; `TextPrefix.capacity` bytes may be read.
+            init(
+                _ key: UnsafeBufferPointer<UInt8>, _ start: UnsafePointer<UInt8>, _ shape: JSONShape
+            ) {
+                self.key = key
+                // No tape has longer keys than a word can describe.
+                head =
+                    key.count <= Word.maximumLength
+                    ? Word.make(.string, length: key.count, offset: 0) >> 32 : .max
+                prefix = TextPrefix(start, count: key.count)
+                isLong = key.count > TextPrefix.capacity
+                bits = MemberCursor.bits(key.baseAddress, key.count)
+                step = ShapeStep(shape, place: .key)
+            }
+
+            /// Whether a key that has `head` is this one.
+            @inline(__always)
+            func isKey(_ text: UnsafePointer<UInt8>) -> Bool {
+                guard prefix.begins(text) else { return false }
+                guard isLong, let base = key.baseAddress else { return true }
+                return Bytes.areEqual(text, base, count: key.count)
+            }
         }
 
         init(_ members: [(key: String, shape: JSONShape)], isClosed: Bool) {
             keys = members.map(\.key)
             shapes = members.map(\.shape)
             self.isClosed = isClosed
-            let length = keys.reduce(0) { $0 + $1.utf8.count }
-            text = UnsafeMutablePointer<UInt8>.allocate(capacity: max(length, 1))
+            let length = keys.reduce(0) { $0 + $1.utf8.count } + TextPrefix.capacity
+            text = UnsafeMutablePointer<UInt8>.allocate(capacity: length)
+            text.initialize(repeating: 0, count: length)
             let entries = UnsafeMutableBufferPointer<Entry>.allocate(capacity: members.count)
             var next = text
             for (number, member) in members.enumerated() {
-                let start = next
+                let start = UnsafePointer(next)
                 for byte in member.key.utf8 {
-                    next.initialize(to: byte)
+                    next.pointee = byte
                     next += 1
                 }
-                let key = UnsafeBufferPointer(start: UnsafePointer(start), count: next - start)
-                entries.initializeElement(
-                    at: number,
-                    to: Entry(
-                        key: key, bits: MemberCursor.bits(key.baseAddress, key.count),
-                        step: ShapeStep(member.shape, place: .key)))
+                let key = UnsafeBufferPointer(start: start, count: UnsafePointer(next) - start)
+                entries.initializeElement(at: number, to: Entry(key, start, member.shape))
             }
             self.entries = UnsafeBufferPointer(entries)
         }

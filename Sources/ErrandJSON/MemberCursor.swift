@@ -18,17 +18,18 @@ struct MemberCursor {
     /// Two bits for each key before `next`: most keys are seen not to be repeated by them.
     private var seen: UInt64 = 0
 
-    /// A cursor over the object at `object`, without members if it is none; the caller keeps the
-    /// tape while it is used.
+    /// A cursor over the object at `object`, without members if it is none.
+    ///
+    /// The caller keeps the tape while it is used. Members before `place` are passed over.
     @inline(__always)
-    init(tape: Tape, object: Int) {
+    init(tape: Tape, object: Int, from place: Int? = nil) {
         words = tape.words
         bytes = tape.bytes
         self.tape = Unmanaged.passUnretained(tape)
         let isObject = words[object] >> 60 == Word.Kind.object.rawValue
         let extent = isObject ? words[object &+ 1] : 0
         first = object &+ 2
-        next = first
+        next = place ?? first
         last = first
         stop = Word.end(extent)
         count = Word.count(extent)
@@ -54,10 +55,39 @@ struct MemberCursor {
     @inline(__always)
     static func bits(_ text: UnsafePointer<UInt8>?, _ count: Int) -> UInt64 {
         guard let text, count > 0 else { return 1 }
-        let mix =
-            (UInt64(text[0]) | UInt64(text[count &- 1]) << 8 | UInt64(count) << 16)
-            &* 0x9E37_79B9_7F4A_7C15
+        return bits(first: UInt64(text[0]), last: UInt64(text[count &- 1]), count)
+    }
+
+    @inline(__always)
+    private static func bits(_ key: ShortString) -> UInt64 {
+        guard key.count > 0 else { return 1 }
+        let last =
+            key.count <= 8
+            ? key.low &>> UInt64(key.count &* 8 &- 8) : key.high &>> UInt64(key.count &* 8 &- 72)
+        return bits(first: key.low & 0xFF, last: last & 0xFF, key.count)
+    }
+
+    @inline(__always)
+    private static func bits(first: UInt64, last: UInt64, _ count: Int) -> UInt64 {
+        let mix = (first | last << 8 | UInt64(count) << 16) &* 0x9E37_79B9_7F4A_7C15
         return 1 &<< (mix &>> 58) | 1 &<< (mix &>> 52 & 63)
+    }
+
+    /// The index of the value under a key that stands behind the one found last, as most do that
+    /// a type asks for; 0 if it must be searched for.
+    @inline(__always)
+    mutating func findNext(_ key: ShortString) -> Int {
+        let place = next
+        guard place < stop else { return 0 }
+        let word = words[place]
+        let bits = MemberCursor.bits(key)
+        guard word >> 32 == Word.make(.string, length: key.count, offset: 0) >> 32,
+            seen & bits != bits, TextPrefix(key).begins(bytes + Word.offset(word))
+        else { return 0 }
+        seen |= bits
+        last = place
+        next = end(of: place &+ 1)
+        return place &+ 1
     }
 
     /// The index of the value of the first member with this key; 0 if there is none.

@@ -16,6 +16,15 @@ extension TapeDecoder {
     /// The index of the value under `key`; nil without one.
     @inline(__always)
     func find(_ key: String) -> Int? {
+        if table == nil, let short = ShortString(key) {
+            let place = cursor.findNext(short)
+            if place > 0 { return place }
+        }
+        return findAnywhere(key)
+    }
+
+    @inline(never)
+    private func findAnywhere(_ key: String) -> Int? {
         let place =
             key.utf8.withContiguousStorageIfAvailable { find($0) }
             ?? Array(key.utf8).withUnsafeBufferPointer { find($0) }

@@ -5,19 +5,43 @@ enum NumberText {
     // MARK: - Integers
 
     /// The integer a number without fraction and exponent stands for; nil if it does not fit.
+    ///
+    /// Seven bytes behind the text may be read.
     @inline(__always)
     static func integer<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
         guard let base = text.baseAddress, text.count > 0 else { return nil }
         let isNegative = base[0] == UInt8(ascii: "-")
-        var index = isNegative ? 1 : 0
-        guard text.count &- index <= 18 else { return longInteger(text, as: T.self) }
+        var next = base + (isNegative ? 1 : 0)
+        var rest = text.count &- (isNegative ? 1 : 0)
+        guard rest <= 18 else { return longInteger(text, as: T.self) }
+        // First those that eights leave over, with zeros in front of them.
+        let odd = rest & 7
+        let shift = UInt64(truncatingIfNeeded: odd &* 8)
         var magnitude: UInt64 = 0
-        while index < text.count {
-            magnitude = magnitude &* 10 &+ UInt64(base[index] &- 0x30)
-            index &+= 1
+        if odd > 0 {
+            let digits = Scan.word(next) &<< (64 &- shift)
+            magnitude = eightDigits(digits | 0x3030_3030_3030_3030 &>> shift)
+            next += odd
+            rest &-= odd
+        }
+        while rest > 0 {
+            magnitude = magnitude &* 100_000_000 &+ eightDigits(Scan.word(next))
+            next += 8
+            rest &-= 8
         }
         let value = Int64(truncatingIfNeeded: magnitude)
         return T(exactly: isNegative ? 0 &- value : value)
+    }
+
+    /// The value of eight digits, the first one in the lowest byte.
+    @inline(__always)
+    static func eightDigits(_ digits: UInt64) -> UInt64 {
+        // Pairs, then fours, then all eight, each lane times its power of ten.
+        var lanes = digits &- 0x3030_3030_3030_3030
+        lanes = lanes &* 10 &+ lanes >> 8
+        let low = (lanes & 0x0000_00FF_0000_00FF) &* 0x000F_4240_0000_0064
+        let high = (lanes >> 16 & 0x0000_00FF_0000_00FF) &* 0x0000_2710_0000_0001
+        return (low &+ high) >> 32
     }
 
     /// The same for numbers of any length.

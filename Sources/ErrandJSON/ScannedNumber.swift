@@ -39,12 +39,7 @@ struct ScannedNumber {
     ) -> UnsafePointer<UInt8> {
         var next = first
         while end - next >= 8, Scan.digits(next) == 8 {
-            // Pairs, then fours, then all eight, each lane times its power of ten.
-            var lanes = Scan.word(next) &- 0x3030_3030_3030_3030
-            lanes = lanes &* 10 &+ lanes >> 8
-            let low = (lanes & 0x0000_00FF_0000_00FF) &* 0x000F_4240_0000_0064
-            let high = (lanes >> 16 & 0x0000_00FF_0000_00FF) &* 0x0000_2710_0000_0001
-            mantissa = mantissa &* 100_000_000 &+ (low &+ high) >> 32
+            mantissa = mantissa &* 100_000_000 &+ NumberText.eightDigits(Scan.word(next))
             next += 8
         }
         while next < end, Scan.isDigit(next.pointee) {

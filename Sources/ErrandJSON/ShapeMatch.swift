@@ -104,22 +104,69 @@ struct ShapeMatch {
         return true
     }
 
+    /// Whether the members of an object have the shapes that are there for their keys.
+    ///
+    /// Most documents have them in the order of the shape; from the first that differs on they
+    /// are searched for.
     private func acceptsMembers(
         _ members: JSONShape.Members, _ index: Int, isStrict: Bool
     ) -> Bool {
-        var cursor = MemberCursor(tape: tape, object: index)
-        var found = 0
+        let words = tape.words
+        let bytes = tape.bytes
+        let stop = Word.end(words[index + 1])
         let entries = members.entries
+        var next = index + 2
+        guard var entry = entries.baseAddress else {
+            return acceptsRest(members, index, isStrict: isStrict, from: 0, at: next)
+        }
         var number = 0
+        while number < entries.count, next < stop {
+            let key = words[next]
+            guard key >> 32 == entry.pointee.head, entry.pointee.isKey(bytes + Word.offset(key))
+            else { break }
+            let value = next &+ 1
+            let kind = words[value] >> 60
+            let isContainer = kind >= Word.Kind.array.rawValue
+            next = isContainer ? Word.end(words[value &+ 1]) : value &+ 1
+            let sure = isStrict ? entry.pointee.step.sureWhenStrict : entry.pointee.step.sure
+            if sure >> UInt16(truncatingIfNeeded: kind) & 1 == 0,
+                !acceptsMember(members, number, value, isStrict: isStrict)
+            {
+                return false
+            }
+            entry += 1
+            number &+= 1
+        }
+        if number == entries.count, !members.isClosed || next == stop { return true }
+        return acceptsRest(members, index, isStrict: isStrict, from: number, at: next)
+    }
+
+    /// Whether the value of one member has its shape.
+    @inline(never)
+    private func acceptsMember(
+        _ members: JSONShape.Members, _ number: Int, _ value: Int, isStrict: Bool
+    ) -> Bool {
+        quickly(members.entries[number].step, value, isStrict: isStrict)
+            ?? accepts(members.shapes[number], value, .key, isStrict: isStrict)
+    }
+
+    /// The same as `acceptsMembers` for those from `first` on, which stand at `place` or behind it.
+    @inline(never)
+    private func acceptsRest(
+        _ members: JSONShape.Members, _ index: Int, isStrict: Bool, from first: Int, at place: Int
+    ) -> Bool {
+        var cursor = MemberCursor(tape: tape, object: index, from: place)
+        var found = first
+        let entries = members.entries
+        var number = first
         while number < entries.count {
             let entry = entries[number]
             let value = cursor.findOnce(entry.key, bits: entry.bits)
             if value > 0 {
                 found &+= 1
-                let isAccepted =
-                    quickly(entry.step, value, isStrict: isStrict)
-                    ?? accepts(members.shapes[number], value, .key, isStrict: isStrict)
-                guard isAccepted else { return false }
+                guard acceptsMember(members, number, value, isStrict: isStrict) else {
+                    return false
+                }
             } else if !entry.step.isOptional {
                 return false
             }

@@ -67,7 +67,7 @@ extension Array: StreamCollection where Element: Encodable {
                 var item = array.spareChild(record, Element.self, key: nil, position: position)
                 defer {
                     item.end()
-                    array.release(&item, to: record)
+                    StreamEncoder.release(&item, to: record)
                 }
                 try encode(&items[position], to: item)
                 item.close()

@@ -248,7 +248,7 @@ final class StreamEncoder: Encoder {
             return
         }
         var child = spareChild(record, T.self, key: key, position: position)
-        defer { release(&child, to: record) }
+        defer { StreamEncoder.release(&child, to: record) }
         try child.encodeWhole(value, record)
     }
 

@@ -75,9 +75,18 @@ enum Bytes {
 
 /// Resolving escapes that the parser has checked.
 enum StringText {
-    /// Bytes that the parser has checked as a string, which does not check them again.
+    /// Bytes that the parser has checked as a string, which does not check them again; `slack`
+    /// more may be read.
     @inline(__always)
     static func string(_ text: UnsafeBufferPointer<UInt8>) -> String {
+        if ShortString.isKnown, text.count <= ShortString.capacity, let base = text.baseAddress {
+            return ShortString.string(base, count: text.count)
+        }
+        return longString(text)
+    }
+
+    @inline(__always)
+    private static func longString(_ text: UnsafeBufferPointer<UInt8>) -> String {
         #if canImport(Darwin)
             String(decoding: text, as: UTF8.self)
         #else
@@ -97,9 +106,9 @@ enum StringText {
             marks |= UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self)
             offset &+= 8
         }
-        while offset < count {
-            marks |= UInt64(base[offset])
-            offset &+= 1
+        if offset < count {
+            let bits = UInt64(truncatingIfNeeded: (count &- offset) &* 8)
+            marks |= Scan.word(base + offset) & ((1 &<< bits) &- 1)
         }
         return marks & 0x8080_8080_8080_8080 == 0
     }
@@ -114,7 +123,7 @@ enum StringText {
     }
 
     /// How much longer than its text a buffer must be.
-    static let slack = 8
+    static let slack = 16
 
     /// Writes `text` without its escapes and tells how many bytes that took; never more than
     /// `text` has, but the buffer must have room for `slack` more.
@@ -146,25 +155,36 @@ enum StringText {
         }
     }
 
+    /// What a quote, a slash, a backslash or one of the letters b, f, n, r and t stands for.
+    ///
+    // Without branches: which escape comes next is anybody's guess.
+    @inline(__always)
     private static func simpleEscape(_ letter: UInt8) -> UInt8 {
-        switch letter {
-        case UInt8(ascii: "b"): 0x08
-        case UInt8(ascii: "f"): 0x0C
-        case UInt8(ascii: "n"): 0x0A
-        case UInt8(ascii: "r"): 0x0D
-        case UInt8(ascii: "t"): 0x09
-        default: letter
-        }
+        // Four bits for each second letter from b on.
+        let controls: UInt64 = 0x9D_0A00_0C08
+        let control = controls &>> UInt64((letter &- UInt8(ascii: "b")) &* 2) & 0xF
+        return letter < UInt8(ascii: "a") ? letter : UInt8(truncatingIfNeeded: control)
+    }
+
+    /// The value of four hexadecimal digits.
+    @inline(__always)
+    private static func hex4(_ at: UnsafePointer<UInt8>) -> UInt32 {
+        let digits = UInt32(
+            littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt32.self))
+        // Letters, in either case, have a bit that digits lack, and begin with 1 in the low four.
+        let values = (digits & 0x0F0F_0F0F) &+ (digits >> 6 & 0x0101_0101) &* 9
+        let pairs = (values << 4 | values >> 8) & 0x00FF_00FF
+        return (pairs << 8 | pairs >> 16) & 0xFFFF
     }
 
     /// Writes the scalar that a `\u` escape, or a pair of them, stands for; tells its length.
     private static func append(
         escapeAt at: UnsafePointer<UInt8>, to target: inout UnsafeMutablePointer<UInt8>
     ) -> Int {
-        var scalar = Scan.hex4(at + 2) ?? 0xFFFD
+        var scalar = hex4(at + 2)
         var length = 6
         if scalar & 0xFC00 == 0xD800 {
-            scalar = 0x10000 + (scalar & 0x3FF) << 10 + ((Scan.hex4(at + 8) ?? 0) & 0x3FF)
+            scalar = 0x10000 + (scalar & 0x3FF) << 10 + (hex4(at + 8) & 0x3FF)
             length = 12
         }
         let put = { (byte: UInt32, target: inout UnsafeMutablePointer<UInt8>) in

@@ -4,36 +4,50 @@ extension Tape {
     /// The index of the first value with this key; 0 without one, or if this is no object.
     @_effects(releasenone) @usableFromInline
     func place(of key: String, inObjectAt object: Int) -> Int {
-        key.utf8.withContiguousStorageIfAvailable { place(of: $0, inObjectAt: object) }
-            ?? Array(key.utf8).withUnsafeBufferPointer { place(of: $0, inObjectAt: object) }
+        let head = words[object]
+        guard head >> 60 == Word.Kind.object.rawValue else { return 0 }
+        guard let key = ShortString(key) else { return longPlace(of: key, inObjectAt: object) }
+        if head & Word.hasEscapedKeys != 0 {
+            return key.withUTF8 { escapedPlace(of: $0, inObjectAt: object) }
+        }
+        let text = TextPrefix(key)
+        return place(length: key.count, inObjectAt: object) { text.begins($0) }
     }
 
+    @inline(never)
+    private func longPlace(of key: String, inObjectAt object: Int) -> Int {
+        key.utf8.withContiguousStorageIfAvailable { longPlace(of: $0, inObjectAt: object) }
+            ?? Array(key.utf8).withUnsafeBufferPointer { longPlace(of: $0, inObjectAt: object) }
+    }
+
+    private func longPlace(of key: UnsafeBufferPointer<UInt8>, inObjectAt object: Int) -> Int {
+        guard words[object] & Word.hasEscapedKeys == 0, let text = key.baseAddress,
+            key.count <= Word.maximumLength
+        else { return escapedPlace(of: key, inObjectAt: object) }
+        return place(length: key.count, inObjectAt: object) {
+            Bytes.areEqual($0, text, count: key.count)
+        }
+    }
+
+    /// The search among keys without escapes; `isKey` is asked about those of the right length.
     @inline(__always)
-    private func place(of key: UnsafeBufferPointer<UInt8>, inObjectAt object: Int) -> Int {
+    private func place(
+        length: Int, inObjectAt object: Int, _ isKey: (UnsafePointer<UInt8>) -> Bool
+    ) -> Int {
         let words = words
-        guard words[object] >> 60 == Word.Kind.object.rawValue, key.count <= Word.maximumLength
-        else { return 0 }
-        guard let text = key.baseAddress else { return escapedPlace(of: key, inObjectAt: object) }
-        // Kind and length of the key's word if it has no escapes.
-        let wanted = Word.make(.string, length: key.count, offset: 0) >> 32
+        // Kind and length of the key's word.
+        let wanted = Word.make(.string, length: length, offset: 0) >> 32
         let stop = Word.end(words[object &+ 1])
         var place = object &+ 2
-        var hasEscapes = false
         while place < stop {
             let word = words[place]
-            if word >> 32 == wanted,
-                Bytes.areEqual(bytes + Word.offset(word), text, count: key.count)
-            {
-                // An earlier key may say the same with escapes.
-                return hasEscapes ? escapedPlace(of: key, inObjectAt: object) : place &+ 1
-            }
-            if word >> 60 == Word.Kind.escaped.rawValue { hasEscapes = true }
+            if word >> 32 == wanted, isKey(bytes + Word.offset(word)) { return place &+ 1 }
             place = end(of: place &+ 1)
         }
-        return hasEscapes ? escapedPlace(of: key, inObjectAt: object) : 0
+        return 0
     }
 
-    /// The same search, for empty keys and among keys with escapes.
+    /// The same search, for empty keys and such as no word can describe, and among keys with escapes.
     @inline(never)
     private func escapedPlace(
         of key: UnsafeBufferPointer<UInt8>, inObjectAt object: Int

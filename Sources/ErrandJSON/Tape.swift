@@ -110,6 +110,9 @@
     @inlinable @inline(__always)
     static func offset(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & 0xFFFF_FFFF) }
 
+    /// Marks, in the first word of an object, that one of its keys has escapes.
+    static let hasEscapedKeys: UInt64 = 1 << 32
+
     /// The second word of a container.
     @inlinable @inline(__always)
     static func extent(count: Int, end: Int) -> UInt64 {

@@ -71,7 +71,7 @@ extension TapeDecoder {
             while filled < count {
                 if isPlain {
                     var decoder = try spareChild(record, place, key: nil, position: filled)
-                    defer { release(&decoder, to: record) }
+                    defer { TapeDecoder.release(&decoder, to: record) }
                     try (base + filled).initialize(to: Element(from: decoder))
                 } else if let collection = record.pointee.collection {
                     try put(collection, at: place, position: filled, into: base + filled)

@@ -169,7 +169,7 @@ final class TapeDecoder: Decoder {
             return try session.foundation.decode(type, child)
         }
         var child = try spareChild(record, index, key: key, position: position)
-        defer { release(&child, to: record) }
+        defer { TapeDecoder.release(&child, to: record) }
         return try T(from: child)
     }
 

@@ -172,7 +172,7 @@ struct TapeParser {
     /// Reads a key, its colon and the space behind it.
     @inline(__always)
     private mutating func key() -> Bool {
-        guard next.pointee == UInt8(ascii: "\""), string() else {
+        guard next.pointee == UInt8(ascii: "\""), string(isKey: true) else {
             expectation = .key
             return false
         }
@@ -187,7 +187,7 @@ struct TapeParser {
     }
 
     @inline(__always)
-    private mutating func string() -> Bool {
+    private mutating func string(isKey: Bool = false) -> Bool {
         let text = next + 1
         var past = text
         var kind = Word.Kind.string
@@ -199,7 +199,10 @@ struct TapeParser {
         if past.pointee != UInt8(ascii: "\"") {
             guard let rest = StringScan.finish(past) else { return false }
             past = rest.end
-            if rest.isEscaped { kind = .escaped }
+            if rest.isEscaped {
+                kind = .escaped
+                if isKey { words[open] |= Word.hasEscapedKeys }
+            }
         }
         let length = past - text
         if length > Word.maximumLength { return false }

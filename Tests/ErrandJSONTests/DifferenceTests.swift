@@ -51,6 +51,38 @@ import Testing
         #expect(path(own) == ["y"])
     }
 
+    @Test func datesThatAreNoneHaveAPath() throws {
+        let data = Data(#"[0,"2024-02-29"]"#.utf8)
+        func path(_ error: DecodingError?) -> [Int?]? {
+            guard case .dataCorrupted(let context) = error else { return nil }
+            return context.codingPath.map(\.intValue)
+        }
+        struct Dated: Decodable {
+            init(from decoder: any Decoder) throws {
+                var items = try decoder.unkeyedContainer()
+                _ = try items.decode(Int.self)
+                _ = try items.decode(Date.self)
+            }
+        }
+        let foundation = JSONDecoder()
+        foundation.dateDecodingStrategy = .iso8601
+        var decoder = FastJSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let theirs = #expect(throws: DecodingError.self) {
+            try foundation.decode(Dated.self, from: data)
+        }
+        let own = #expect(throws: DecodingError.self) { try decoder.decode(Dated.self, from: data) }
+        #expect(path(theirs) == [])
+        #expect(path(own) == [1])
+    }
+
+    @Test func aDecimalThatIsNoNumberIsRefused() throws {
+        let decimals = [Decimal.nan]
+        #expect(try JSONEncoder().encode(decimals) == Data("[NaN]".utf8))
+        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(decimals) }
+        #expect(throws: JSONError.self) { try JSON(foundation: decimals) }
+    }
+
     @Test func aCommaBehindTheLastValueIsRefused() throws {
         for text in ["[1,]", "[1 , ]"] {
             #expect(try JSONDecoder().decode([Int].self, from: Data(text.utf8)) == [1])

@@ -37,6 +37,10 @@ extension Fuzzer {
         ],
         .strict(["a": .nullable([.double]), "b": .dictionary(of: .oneOf([.null, .bool]))]),
         [.oneOf([.int, .range(0.5...), [.any], .enumeration(["a", 1, nil]), .object])],
+        .closed([
+            "fifteen bytes !": .int, "sixteen bytes !!": .length(0...3),
+            "one of more than sixteen bytes": .array, "a": .optional(.any),
+        ]),
         .dictionary(of: .nonNull(.custom("short") { $0.count < 3 })),
     ]
 

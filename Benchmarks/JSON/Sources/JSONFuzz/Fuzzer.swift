@@ -13,6 +13,7 @@ struct Fuzzer {
         #"{"id":1,"nick":"ann","tags":["x","y"],"inner":{"id":2},"score":1.5,"ok":true}"#,
         #"{"when":0,"at":"https://example.com/x","exact":1.25e2,"one":{"left":{"_0":1}},"s":[1,2]}"#,
         #"{"snake_case_key":1,"_a__b_":2,"tree":{"kids":[{"kids":[]},{"kids":[],"n":1e308}]}}"#,
+        #"{"fifteen bytes !":1,"sixteen bytes !!":"é","one of more than sixteen bytes":[],"\u0061":0}"#,
         #"[9007199254740993,-9223372036854775808,18446744073709551615,4.9e-324,1e309,2.5,1E-400]"#,
     ].map { Array($0.utf8) }
 
