@@ -81,6 +81,16 @@ import Testing
         #expect(!isRemembered(text, cache))
     }
 
+    /// A long interim head has made the buffer large; the table must not keep that for a short one.
+    @Test func largeBuffersAreNotKept() throws {
+        var memory = HeadMemory()
+        var bytes = Array("HTTP/1.1 204 No\r\n\r\n".utf8)
+        bytes.reserveCapacity(1 << 20)
+        memory.keep(HeadParser.Head(status: .noContent, version: .http11), in: &bytes)
+        #expect(bytes.capacity >= 1 << 20, "the caller keeps it")
+        #expect(memory.head(in: bytes)?.status == .noContent)
+    }
+
     @Test func faultyOnesAreNot() throws {
         var cache = FieldCache()
         let text = head("Content-Length: 1", "Content-Length: 2")

@@ -29,7 +29,8 @@ struct OddHeadTests {
         #expect(try await transport.run(.get, server.url()).error == nil)
         let record = try await transport.run(.get, server.url("/odd"))
         let after = try await transport.run(.get, server.url())
-        #expect(after.error == nil && after.body == Data("good".utf8))
+        #expect(after.error == nil)
+        #expect(after.body == Data("good".utf8))
         return record
     }
 
@@ -38,7 +39,12 @@ struct OddHeadTests {
         arguments: [
             "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n",
             "HTTP/1.1 103 Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\n",
-        ], [" X: y\r\n", "\tX: y\r\n", " \r\n", "  no colon\r\n", " : \r\n"])
+            "HTTP/2 200 OK\r\n", "HTTP/2.0 200\r\n",
+        ],
+        [
+            " X: y\r\n", "\tX: y\r\n", " \r\n", "  no colon\r\n", " : \r\n",
+            " X: \(String(repeating: "y", count: 300))\r\n",
+        ])
     func aHeadThatBeginsFoldedIsRefused(start: String, line: String) async throws {
         for _ in 0..<3 {
             let record = try await outcome("\(start)\(line)Content-Length: 2\r\n\r\nhi")

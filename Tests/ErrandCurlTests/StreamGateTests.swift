@@ -101,6 +101,16 @@ import Testing
         #expect(next.map(\.waiting) == [1] && next.first?.place.isAhead == true)
     }
 
+    @Test func whoIsAheadStaysAheadForThoseWhoWait() throws {
+        var gate = Gate()
+        let ahead = try #require(burst(&gate, 3).first)
+        let entered = gate.reenter(ahead, 0)
+        let again = try #require(entered)
+        #expect(again.isAhead)
+        let released = gate.connected(again, isNew: true, isShared: true)
+        #expect(released.map(\.waiting) == [1, 2])
+    }
+
     @Test func whoFailsToConnectLetsTheNextTry() throws {
         var gate = Gate()
         var ahead = try #require(burst(&gate, 3).first)

@@ -57,6 +57,47 @@ struct UnaskedAnswerTests {
         #expect(server.connections == 2)
     }
 
+    /// libcurl reads a buffer full, drops what is too much, and leaves the rest to whoever comes next: here a request that
+    /// begins as soon as the first one has ended.
+    @Test func isNotTakenForTheNextThatBeginsAtOnce() async throws {
+        let head = "HTTP/1.1 204 No\r\n\r\n"
+        let server = try RawServer { connection in
+            while connection.readHead() != nil {
+                guard connection.number == 1 else {
+                    connection.answer("good")
+                    continue
+                }
+                let filler = String(repeating: "x", count: (32 << 10) - head.utf8.count)
+                connection.write(head + filler + Self.surplus)
+            }
+        }
+        let transport = CurlTransport()
+        let following = Following(transport, TransportRequest(url: try .test(server.url())))
+        let first = await following.run()
+        #expect(first.error == nil)
+        let second = await following.second.end()
+        #expect(second.error == nil)
+        #expect(second.body == Data("good".utf8))
+    }
+
+    /// Who answers before the whole request has come, and then reads it, may go on with the connection.
+    @Test func anEarlyAnswerCostsNoConnection() async throws {
+        let server = try RawServer { connection in
+            while let head = connection.readHead() {
+                connection.answer("hi")
+                _ = connection.readBody(of: head)
+            }
+        }
+        let transport = CurlTransport()
+        let body = HTTPBody.data(Data(count: 8 << 20), contentType: nil)
+        for _ in 0..<3 {
+            let record = try await transport.run(.put, server.url(), body: body)
+            #expect(record.error == nil && record.body == Data("hi".utf8))
+            #expect(try await transport.run(.get, server.url()).error == nil)
+        }
+        #expect(server.connections == 1)
+    }
+
     /// A pause looks like idleness: what comes then is the body.
     @Test func whatComesInAPauseIsKept() async throws {
         let server = try RawServer { connection in
@@ -77,5 +118,32 @@ struct UnaskedAnswerTests {
         transfer.resumeReceiving()
         let record = await recorder.end()
         #expect(record.error == nil && record.body.count == 300_000)
+    }
+}
+
+/// Starts a second transfer from inside the end of the first.
+private final class Following: TransferReceiver {
+    let second = Recorder()
+    private let first = Recorder()
+    private let transport: CurlTransport
+    private let request: TransportRequest
+
+    init(_ transport: CurlTransport, _ request: TransportRequest) {
+        self.transport = transport
+        self.request = request
+    }
+
+    func run() async -> Recorder.Record {
+        _ = transport.start(request, receiver: self)
+        return await first.end()
+    }
+
+    func didReceive(head: ResponseHead) { first.didReceive(head: head) }
+
+    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand { first.didReceive(bytes: bytes) }
+
+    func didEnd(_ end: TransferEnd) {
+        _ = transport.start(request, receiver: second)
+        first.didEnd(end)
     }
 }

@@ -6,13 +6,16 @@ import Testing
 
 /// Between the end of an attempt and the moment the store knows of it nobody follows, in any order of events.
 @Suite(.timeLimit(.minutes(5))) struct OutboxWritingTests {
-    /// A store whose first change waits at a gate.
+    /// A store one of whose changes, most often the first, waits at a gate.
     private final class SlowStore: OutboxStore {
         private let memory = MemoryOutboxStore()
-        private let state = Mutex((writing: 0, changes: [String]()))
+        private let state = Mutex((begun: 0, writing: 0, changes: [String]()))
+        private let held: Int
         let gate = Gate()
         /// Open once a change is there.
         let firstChange = Gate()
+
+        init(holding held: Int = 1) { self.held = held }
 
         /// How many changes have begun and are not there yet.
         var writing: Int { state.withLock { $0.writing } }
@@ -38,8 +41,12 @@ import Testing
         func entries() async throws(RequestError) -> [OutboxEntry] { try await memory.entries() }
 
         private func begin() async {
-            state.withLock { $0.writing += 1 }
-            if gate.arrivals == 0 { try? await gate.passed() }
+            let number = state.withLock { state in
+                state.begun += 1
+                state.writing += 1
+                return state.begun
+            }
+            if number == held { try? await gate.passed() }
         }
 
         private func end(_ change: String) {
@@ -104,6 +111,26 @@ import Testing
         await outbox.untilDelivered()
         #expect(store.changes == ["set aside", "put back", "removed"])
         #expect(world.transport.requests.count == 2)
+        await outbox.stop()
+    }
+
+    /// Two who put the same entry back: the store hears of it once, and nothing behind what comes of it.
+    @Test func whatTwoPutBackIsWrittenOnce() async throws {
+        let world = World()
+        let store = SlowStore(holding: 2)
+        world.transport.on(nil, nil, .json("{}", status: .badRequest))
+        let outbox = Outbox(agent: world.agent, store: store)
+        try await outbox.start()
+        let id = try await outbox.add(Self.note(1, "a"))
+        await outbox.untilDelivered()
+        let first = Task { try await outbox.retry(id) }
+        try await store.gate.reached()
+        try await outbox.retry(id)
+        store.gate.open()
+        try await first.value
+        await outbox.untilDelivered()
+        #expect(store.changes == ["set aside", "put back", "set aside"])
+        #expect(try await store.entries().first?.isSetAside == true)
         await outbox.stop()
     }
 }

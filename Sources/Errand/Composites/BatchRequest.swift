@@ -66,7 +66,8 @@ nonisolated public final class BatchRequest: ComposedRun {
     /// Starts the members; one of the closures is called, once, on the main actor, after all
     /// members have ended.
     ///
-    /// A failure is the error of the first member that failed, under every policy.
+    /// A failure is the error of the first member that failed; or ``RequestError/Code/cancelled``, or
+    /// ``RequestError/Code/invalidConfiguration`` for a ``Policy/quorum(_:)`` that cannot be reached.
     ///
     /// An owner that goes cancels the run; the default, `nil`, is none.
     @MainActor @discardableResult
@@ -80,8 +81,9 @@ nonisolated public final class BatchRequest: ComposedRun {
 
     /// Runs the members and returns a result for each, on the caller's actor.
     ///
-    /// - Throws: The error of the first member that failed, when the batch fails by its policy; under
-    ///   ``Policy/collectAll`` nothing but ``RequestError/Code/cancelled``, when the calling Swift task is cancelled.
+    /// - Throws: The error of the first member that failed, when the batch fails by its policy, which it never does under
+    ///   ``Policy/collectAll``; ``RequestError/Code/invalidConfiguration`` for a ``Policy/quorum(_:)`` that cannot be
+    ///   reached; ``RequestError/Code/cancelled`` when the run or the calling Swift task is cancelled.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError)
         -> [Result<Response, RequestError>]

@@ -1,3 +1,4 @@
+import ErrandCore
 import Synchronization
 
 /// Brings the ends of requests to the main actor, in their order, as many in one turn as have come meanwhile.

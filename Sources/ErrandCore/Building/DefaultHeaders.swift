@@ -12,29 +12,11 @@ enum DefaultHeaders {
         return fields
     }()
 
-    /// Names the framework, its version and the system.
-    static let userAgent = "Errand/\(version) (\(system))"
+    /// Names the framework and its version; what the system is called is nobody's business.
+    static let userAgent = "Errand/\(version)"
 
     /// The framework's version.
     static let version = "0.1.0"
-
-    private static var system: String {
-        #if os(Linux)
-            "Linux"
-        #elseif os(macOS)
-            "macOS"
-        #elseif os(iOS)
-            "iOS"
-        #elseif os(tvOS)
-            "tvOS"
-        #elseif os(watchOS)
-            "watchOS"
-        #elseif os(visionOS)
-            "visionOS"
-        #else
-            "unknown"
-        #endif
-    }
 
     private static var preferredLanguages: [String] {
         #if os(Linux)

@@ -21,6 +21,8 @@ public final class Outbox: Sendable {
         var writers = 0
         /// What was found in the store meanwhile: those do not take it up again.
         var found: Set<UUID> = []
+        /// What is being put back, which the store is told before anybody sends it.
+        var retrying: Set<UUID> = []
         /// What is not to be sent any more, while the store may still have it.
         var dropped: Set<UUID> = []
         /// The last sequence that was read.
@@ -30,6 +32,12 @@ public final class Outbox: Sendable {
         /// Watch the network, and what others do to the store.
         var watches: [Task<Void, Never>] = []
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
+
+        /// The entry as it will be when it is put back; `nil` for one that is not set aside, or is being put back.
+        mutating func beginsRetry(of id: UUID) -> OutboxEntry? {
+            guard let entry = queue.retried(id), retrying.insert(id).inserted else { return nil }
+            return entry
+        }
 
         /// Takes up what was read from the store.
         mutating func take(_ entries: [OutboxEntry]) {
@@ -138,7 +146,9 @@ public final class Outbox: Sendable {
         guard state.withLock({ $0.queue.retried(id) }) != nil else { return }
         // That it is set aside may be on its way into the store, and must not come behind.
         await state.withLock { $0.tasks[id] }?.value
-        guard let entry = state.withLock({ $0.queue.retried(id) }) else { return }
+        // One at a time: the store must not hear of the second behind what came of the first.
+        guard let entry = state.withLock({ $0.beginsRetry(of: id) }) else { return }
+        defer { state.withLock { _ = $0.retrying.remove(id) } }
         // First the store: another outbox, and a claim, believe what is there.
         try await store.update(entry)
         _ = state.withLock { $0.queue.retry(id) }

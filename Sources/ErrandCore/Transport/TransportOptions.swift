@@ -34,9 +34,8 @@ public struct TransportOptions: Sendable, Hashable {
         get { shared.value.maximumHeadBytes }
         set { change { $0.maximumHeadBytes = newValue } }
     }
-    /// How many bytes are read at once, where the transport can choose; `nil` leaves it to the transport.
-    ///
-    /// Worth setting for downloads: 512 KiB brings a large body in at a third less cost.
+    /// How many bytes are read at once, where the transport can choose; `nil`, the default, is 512 KiB for downloads, which
+    /// brings a large body in at a third less cost, and else left to the transport.
     public var receiveBufferBytes: Int? {
         get { shared.value.receiveBufferBytes }
         set { change { $0.receiveBufferBytes = newValue } }

@@ -44,6 +44,9 @@ public struct TransportRequest: Sendable {
     /// The address's host.
     package var host: String? { shared.value.url.host }
 
+    /// Whether the address is complete.
+    package var isAbsoluteHTTP: Bool { shared.value.url.isAbsoluteHTTP }
+
     /// Whether it goes out over TLS.
     package var isSecure: Bool { shared.value.url.scheme == "https" }
 

@@ -223,12 +223,12 @@
         }
 
         /// The version is another than the request insists on, or than its connection can have.
-        static func wrongVersion(_ version: HTTPVersion, of request: TransportRequest)
-            -> RequestError?
-        {
+        static func wrongVersion(
+            _ version: HTTPVersion, of request: TransportRequest, isPossible: Bool
+        ) -> RequestError? {
             switch request.options.httpVersion {
             case .automatic, .http11:
-                guard version == .http2, !request.isSecure else { return nil }
+                guard version == .http2, !isPossible else { return nil }
                 return badResponse(
                     HeadFault("It says that it is HTTP/2, which was not agreed upon."))
             case .http2, .http2PriorKnowledge:

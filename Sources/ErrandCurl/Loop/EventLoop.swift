@@ -63,6 +63,7 @@
             answered.removeAll()
             admitted.removeAll()
             if let multi { curl_multi_cleanup(multi) }
+            sockets.cleanUp()
             multi = nil
             sessions.close()
         }
@@ -73,7 +74,12 @@
             let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
             defer { events.deallocate() }
             while true {
-                readMailbox()
+                mailbox.take(into: &batch)
+                // What idle connections have said by now must not become the answer to what begins here.
+                if !batch.isEmpty {
+                    serveEvents(epoll_wait(poll, events, Int32(capacity), 0), events)
+                }
+                readBatch()
                 beginAdmitted()
                 nudgeAnswered()
                 serveTimers()
@@ -88,8 +94,7 @@
                 let limit = mayWait ? min(curlTimer, nextSweep).milliseconds(from: now) : 0
                 let count = epoll_wait(poll, events, Int32(capacity), limit)
                 if mayWait { mailbox.wake() }
-                now = EventLoop.readClock()
-                for index in 0..<Int(max(0, count)) { serve(events + index) }
+                serveEvents(count, events)
                 if count > 0 {
                     collect()
                     tellEnds()
@@ -99,13 +104,18 @@
 
         // MARK: - Events
 
+        private func serveEvents(_ count: Int32, _ events: UnsafePointer<epoll_event>) {
+            now = EventLoop.readClock()
+            for index in 0..<Int(max(0, count)) { serve(events + index) }
+        }
+
         private func serve(_ event: UnsafePointer<epoll_event>) {
             let socket = errand_event_descriptor(event)
+            let flags = errand_event_flags(event)
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
             } else if sockets.isWanted(socket) {
-                let flags = errand_event_flags(event)
                 var action: Int32 = 0
                 if flags & errand_epoll_in != 0 { action |= CURL_CSELECT_IN }
                 if flags & errand_epoll_out != 0 { action |= CURL_CSELECT_OUT }
@@ -114,10 +124,12 @@
                 curl_multi_socket_action(multi, socket, action, &running)
             } else {
                 // An idle connection speaks, most likely to say goodbye; or one whose receiver pauses.
-                if active.contains(where: { $0.isAtRest(on: socket) }) {
-                    sockets.unwatch(socket)
-                } else {
+                let isForReceiver = active.contains { $0.isAtRest(on: socket) }
+                let hasSpoken = flags & (errand_epoll_in | errand_epoll_failure) != 0
+                if hasSpoken, !isForReceiver {
                     sockets.cutOff(socket)
+                } else {
+                    sockets.unwatch(socket)
                 }
             }
         }
@@ -202,8 +214,7 @@
 
         // MARK: - Messages
 
-        private func readMailbox() {
-            mailbox.take(into: &batch)
+        private func readBatch() {
             guard !batch.isEmpty else { return }
             for message in batch {
                 switch message {

@@ -19,6 +19,8 @@
 
         private let poll: Int32
         private var entries: [Entry] = []
+        /// A socket that has ended; -1 before the first is needed, and while there is none to be had.
+        private var ended: Int32 = -1
 
         init(poll: Int32) { self.poll = poll }
 
@@ -32,7 +34,13 @@
             guard let index = slot(of: socket) else { return }
             entries[index].wanted = events
             if events == 0 {
-                if !entries[index].isOurs { unwatch(socket) }
+                if !entries[index].isOurs { return unwatch(socket) }
+                // An idle socket can always be written to; what it has to say is what matters.
+                if entries[index].watched & errand_epoll_out != 0,
+                    errand_epoll_modify(poll, socket, errand_epoll_in) == 0
+                {
+                    entries[index].watched = errand_epoll_in
+                }
                 return
             }
             guard entries[index].watched != events else { return }
@@ -67,12 +75,27 @@
             guard let index = slot(of: socket), entries[index].watched != 0 else { return }
             unwatch(socket)
             guard entries[index].isPlain else { return }
+            if ended < 0 { ended = Self.makeEnded() }
+            if ended >= 0, dup2(ended, socket) == socket {
+                _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+            } else {
+                // No descriptor is left for that: the peer at least hears nothing more, and libcurl what it has said.
+                shutdown(socket, Int32(SHUT_RDWR))
+            }
+        }
+
+        private static func makeEnded() -> Int32 {
             var ends: [Int32] = [-1, -1]
-            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
-            close(ends[1])
-            dup2(ends[0], socket)
-            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-            close(ends[0])
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return -1 }
+            Glibc.close(ends[1])
+            return ends[0]
+        }
+
+        /// Gives back what the table itself has opened.
+        mutating func cleanUp() {
+            if ended >= 0 { Glibc.close(ended) }
+            ended = -1
         }
 
         /// The socket is about to be closed, with which the kernel forgets it.

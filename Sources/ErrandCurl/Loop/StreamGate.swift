@@ -55,13 +55,16 @@ package struct StreamGate<Waiting> {
     /// others follow, as at the beginning.
     package mutating func reenter(_ place: Place, _ waiting: @autoclosure () -> Waiting) -> Place? {
         change(place.origin) { state in
-            state.active -= 1
-            if place.isAhead { state.isOneAhead = false }
             // Who comes late finds what the others have found out meanwhile.
             if place.age == state.age {
                 state.age += 1
                 state.room = 0
             }
+            if place.isAhead {
+                // Others may wait for it: it stays ahead.
+                return Place(origin: place.origin, isAhead: true, age: state.age)
+            }
+            state.active -= 1
             return state.enter(at: place.origin, waiting())
         }
     }

@@ -8,7 +8,7 @@
 
         /// Throws when it cannot.
         func check(_ request: TransportRequest) throws(RequestError) {
-            guard request.url.isAbsoluteHTTP else {
+            guard request.isAbsoluteHTTP else {
                 throw RequestError(
                     .invalidURL, stage: .transport,
                     "The URL is not an absolute http or https address. Give it a scheme and a host."

@@ -22,7 +22,12 @@ struct HeadMemory {
     mutating func keep(_ head: HeadParser.Head, in bytes: inout [UInt8]) {
         guard bytes.count <= Self.longest else { return }
         let slot = Self.slot(of: bytes)
-        swap(&texts[slot], &bytes)
+        if bytes.capacity > 2 * Self.longest {
+            // Once it held something larger, and that is not to be kept here.
+            texts[slot] = Array(bytes)
+        } else {
+            swap(&texts[slot], &bytes)
+        }
         heads[slot] = head
     }
 

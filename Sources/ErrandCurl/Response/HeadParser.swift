@@ -62,7 +62,6 @@ package struct HeadParser {
     }
 
     /// Returns whether a secret is among the fields.
-
     private static func read(
         from lines: inout LineReader, cache: inout FieldCache, into fields: inout HTTPFields,
         framing: inout BodyFraming?

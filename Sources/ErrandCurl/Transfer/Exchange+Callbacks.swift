@@ -30,8 +30,8 @@
             if place?.isAhead == true {
                 loop.passedGate(self, isNew: opensConnection, isShared: sharesConnection)
             }
-            // Apart from the answer: what may not be sent again never asks.
-            if mayReplay, place != nil, !hasShared { hasShared = sharesConnection }
+            speaksHTTP2 = sharesConnection
+            if mayReplay, place != nil, speaksHTTP2 { hasShared = true }
             return CURL_PREREQFUNC_OK
         }
 
@@ -53,9 +53,21 @@
             return -1
         }
 
+        /// Whether HTTP/1 goes over the socket as it is, and nothing else does: no TLS of a proxy either.
         private var speaksPlainly: Bool {
-            guard let request = transfer?.request else { return false }
-            return !request.isSecure && request.options.httpVersion != .http2PriorKnowledge
+            guard let request = transfer?.request, !request.isSecure,
+                request.options.httpVersion != .http2PriorKnowledge
+            else { return false }
+            return switch request.options.proxy {
+            case .none: true
+            case .environment: !CurlLibrary.linked.environmentNamesProxy
+            case .url(let url, _): !url.lowercased().hasPrefix("https:")
+            }
+        }
+
+        /// Whether an answer over this connection may be one of HTTP/2.
+        private var mayBeHTTP2: Bool {
+            speaksHTTP2 || TLSLibrary.loaded == nil && transfer?.request.isSecure == true
         }
 
         private var opensConnection: Bool {
@@ -73,7 +85,7 @@
         /// A line of a head, or of the trailers.
         fileprivate func receive(line: UnsafeRawBufferPointer) -> Int {
             deadlines.active(at: loop.now)
-            if CurlLibrary.linked.mistakesFoldedFirstLines { watchFirstLine(behind: line) }
+            if CurlLibrary.linked.mistakesFoldedFirstLines { watchFirstLine() }
             guard !beginsFolded else {
                 _ = give(up: CurlFailure.badResponse(.beginsFolded))
                 return 0
@@ -95,7 +107,9 @@
 
         private func receive(final head: HeadParser.Head) -> Bool {
             guard !isCancelled, !state.isAborting, let transfer else { return false }
-            if let fault = CurlFailure.wrongVersion(head.version, of: transfer.request) {
+            if let fault = CurlFailure.wrongVersion(
+                head.version, of: transfer.request, isPossible: mayBeHTTP2)
+            {
                 _ = give(up: fault)
                 return false
             }

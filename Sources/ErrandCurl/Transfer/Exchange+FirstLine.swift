@@ -8,9 +8,10 @@
     // therefore sees the first line of each head, and none else, and takes the white space away.
     extension Exchange {
         /// A line is about to be read; the one behind a status line is looked at first.
-        func watchFirstLine(behind line: UnsafeRawBufferPointer) {
-            // Of HTTP/2 libcurl hands over names alone, and those have no spaces.
-            let isWatched = head.isAtStart && !(line.count > 5 && line[5] == UInt8(ascii: "2"))
+        ///
+        /// Whatever version the status line names: it is the server's word. Over HTTP/2 libcurl makes the lines itself.
+        func watchFirstLine() {
+            let isWatched = head.isAtStart && !speaksHTTP2
             guard isWatched != watchesFirstLine else { return }
             watchesFirstLine = isWatched
             errand_set_long(handle, CURLOPT_VERBOSE, isWatched ? 1 : 0)

@@ -31,7 +31,19 @@
             let connect = request.timeouts.connect?.wholeMilliseconds ?? Int(Int32.max)
             try set(CURLOPT_CONNECTTIMEOUT_MS, connect)
             if !keepsOptions { try applyTransportOptions(request) }
+            try applyVersion(request)
             try applyMultiplexing(request)
+        }
+
+        /// Without TLS nothing is agreed upon: newer libcurl would take any connection that is there, also one with
+        /// prior knowledge of HTTP/2.
+        private func applyVersion(_ request: TransportRequest) throws(RequestError) {
+            guard CurlLibrary.linked.hasHTTP2, request.options.httpVersion == .automatic,
+                isHeldToHTTP11 == request.isSecure
+            else { return }
+            let version = request.isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+            try set(CURLOPT_HTTP_VERSION, version)
+            isHeldToHTTP11 = !request.isSecure
         }
 
         private func applyPermanentOptions() throws(RequestError) {
@@ -72,6 +84,7 @@
             // A reset keeps the share but not the number of sessions in it, so it is set again.
             sessionShare = nil
             if !self.loop.sessions.isEnabled { try set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
+            isHeldToHTTP11 = false
             if CurlLibrary.linked.hasHTTP2 {
                 try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
             }

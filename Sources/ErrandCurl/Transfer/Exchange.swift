@@ -53,6 +53,8 @@
         @exclusivity(unchecked) var headNudges = 0
         @exclusivity(unchecked) var hasMoreBehindHead = false
         @exclusivity(unchecked) var isHTTP2 = false
+        /// What was agreed upon for the connection, whatever the answer says.
+        @exclusivity(unchecked) var speaksHTTP2 = false
         /// What becomes of the line behind a status line; see Exchange+FirstLine.swift.
         @exclusivity(unchecked) var watchesFirstLine = false
         @exclusivity(unchecked) var beginsFolded = false
@@ -72,6 +74,8 @@
         var hasOwnBuffer = false
         /// libcurl remembers of this transfer what would harm the next: that a body is to be sent again.
         var isWornOut = false
+        /// Plain requests are held to HTTP/1.1, see ``applyVersion(_:)``.
+        @exclusivity(unchecked) var isHeldToHTTP11 = false
         /// Whether libcurl was told to wait for a connection that can be shared.
         var waitsForSharing = false
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -105,6 +109,7 @@
             reportedBytes = 0
             sendings = 0
             hasShared = false
+            speaksHTTP2 = false
             isRejoining = false
             hasBegunAgain = false
             failure = nil
