@@ -28,7 +28,8 @@ struct OddHeadTests {
         let server = try server(odd)
         #expect(try await transport.run(.get, server.url()).error == nil)
         let record = try await transport.run(.get, server.url("/odd"))
-        let after = try await transport.run(.get, server.url())
+        // The server closes behind the odd answer, which may cross this request.
+        let after = try await transport.run(.get, server.url()) { $0.options.mayReplay = true }
         #expect(after.error == nil)
         #expect(after.body == Data("good".utf8))
         return record
