@@ -42,9 +42,10 @@
         private func decision(after result: CURLcode) -> ReplayDecision {
             var connections = 0
             errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
-            // The last is what one of those who share a connection gets, before any of its answer.
+            // The last two are what one of those who share a connection gets, before any of its answer.
             let losses = [
                 CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
+                CURLE_HTTP2,
             ]
             return ReplayDecision(
                 mayReplay: mayReplay, wasReused: sendings > 0 && connections == 0,
