@@ -75,7 +75,8 @@ struct Peers: Sendable {
             query: parts.count > 1 ? parts[1] : nil)
         var request = TransportRequest(method: method, url: url, headers: headers, body: body)
         request.options.mayReplay = method.isIdempotent
-        request.timeouts = Timeouts(connect: .seconds(20), idle: .seconds(20))
+        // Longer than other tests can keep the threads that a body's stream waits for.
+        request.timeouts = Timeouts(connect: .seconds(120), idle: .seconds(120))
         if host.hasSuffix(".test") {
             request.options.addressOverrides = ["\(host):\(port(peer))": ["127.0.0.1"]]
         }
