@@ -91,8 +91,12 @@ import Testing
         }
     }
 
-    @Test func nothingOfTheUsersIsKept() throws {
-        final class Token: Sendable {}
+    private final class Token: Sendable {}
+
+    /// Whether nobody holds the token any more that an encoder had in its `userInfo`, and the body with it.
+    private func isLetGo(
+        _ body: (FastJSONEncoder, CodingUserInfoKey, Token) throws -> Void
+    ) throws -> Bool {
         let key = try #require(CodingUserInfoKey(rawValue: "token"))
         weak var seen: Token?
         do {
@@ -100,6 +104,14 @@ import Testing
             seen = token
             var encoder = FastJSONEncoder()
             encoder.userInfo[key] = token
+            try body(encoder, key, token)
+        }
+        return seen == nil
+    }
+
+    @Test func nothingOfTheUsersIsKept() throws {
+        let isLetGo = try isLetGo { encoder, key, token in
+            var encoder = encoder
             encoder.dateEncodingStrategy = .custom { _, _ in _ = token }
             _ = encode(SpareSessionTests.point, encoder)
             var decoder = FastJSONDecoder()
@@ -110,11 +122,10 @@ import Testing
             }
             _ = try decoder.decode(Point.self, from: Data(SpareSessionTests.text.utf8))
         }
-        #expect(seen == nil)
+        #expect(isLetGo)
     }
 
     @Test func whatFailsHalfWayIsLetGo() throws {
-        final class Token: Sendable {}
         struct Failure: Error {}
         struct Failing: Encodable {
             enum Key: CodingKey { case a, b }
@@ -126,17 +137,11 @@ import Testing
                 throw Failure()
             }
         }
-        let key = try #require(CodingUserInfoKey(rawValue: "token"))
-        weak var seen: Token?
-        do {
-            let token = Token()
-            seen = token
-            var encoder = FastJSONEncoder()
-            encoder.userInfo[key] = token
+        let isLetGo = try isLetGo { encoder, _, _ in
             #expect(throws: Failure.self) { try encoder.encode(Failing()) }
             #expect(throws: Failure.self) { try encoder.encode([Failing(), Failing()]) }
         }
-        #expect(seen == nil)
+        #expect(isLetGo)
     }
 
     @Test func typesThatCodeOthersInsideGetTheirOwn() throws {

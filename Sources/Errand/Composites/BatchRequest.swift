@@ -115,7 +115,7 @@ nonisolated public final class BatchRequest: ComposedRun {
         var underWay = 0
         while true {
             while next < requests.count, underWay < maxConcurrent ?? .max, !control.isCancelled,
-                tally.verdict == .open || policy == .collectAll
+                tally.verdict == .open
             {
                 begin(next, control: control, ends: ends)
                 next += 1

@@ -18,8 +18,7 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
         let (whole, tooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
         let part = UInt64(attoseconds) / 1_000_000_000
         let (length, overflow) = whole.addingReportingOverflow(part)
-        let (sum, beyond) = nanoseconds.addingReportingOverflow(length)
-        return tooLong || overflow || beyond ? .never : MonotonicTime(nanoseconds: sum)
+        return tooLong || overflow ? .never : advanced(nanoseconds: length)
     }
 
     /// The moment so many nanoseconds later; ``never`` where that cannot be counted.
@@ -32,8 +31,7 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
     package func advanced(milliseconds: Int) -> MonotonicTime {
         let (length, tooLong) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(
             by: 1_000_000)
-        let (sum, beyond) = nanoseconds.addingReportingOverflow(length)
-        return tooLong || beyond ? .never : MonotonicTime(nanoseconds: sum)
+        return tooLong ? .never : advanced(nanoseconds: length)
     }
 
     /// How long ago an earlier moment was; zero for a later one.
