@@ -38,8 +38,10 @@ import Testing
             } else if messages > 0 {
                 next.messages = 0
             } else {
-                next.watch.fallsAsleep()
                 next.isThreadAsleep = true
+                next.watch.fallsAsleep(lends: false)
+                all.append(next)
+                next.watch.fallsAsleep(lends: true)
             }
             all.append(next)
             return all
@@ -85,7 +87,7 @@ import Testing
     @Test func onlyOneHasTheTurn() {
         var watch = LoopWatch()
         var duties = [watch.posted(mayLend: true)]
-        watch.fallsAsleep()
+        watch.fallsAsleep(lends: true)
         duties += [true, true, false].map { watch.posted(mayLend: $0) }
         #expect(duties == [.nothing, .lend, .nothing, .nothing])
         let wakes = watch.returned(isThreadNeeded: true)
@@ -95,9 +97,16 @@ import Testing
         #expect(last == .nothing)
     }
 
+    @Test func whoseTurnIsNotLentIsWoken() {
+        var watch = LoopWatch()
+        watch.fallsAsleep(lends: false)
+        let duties = [watch.posted(mayLend: true), watch.posted(mayLend: true)]
+        #expect(duties == [.wake, .nothing])
+    }
+
     @Test func aThreadThatIsAwakeIsNotCalled() {
         var watch = LoopWatch()
-        watch.fallsAsleep()
+        watch.fallsAsleep(lends: true)
         let duty = watch.posted(mayLend: true)
         #expect(duty == .lend)
         watch.wakes()

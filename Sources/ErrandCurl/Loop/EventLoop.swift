@@ -117,7 +117,8 @@
             }
             // A leaver whom a poster still holds up looks again at once: nobody would wake it.
             let isLeaving = isClosing && active.isEmpty
-            guard !isLeaving, !isBusy, mailbox.fallAsleep() else { return 0 }
+            guard !isLeaving, !isBusy, mailbox.fallAsleep(lends: active.count < Self.fewTransfers)
+            else { return 0 }
             asleepUntil = min(curlTimer, nextSweep)
             return asleepUntil.milliseconds(from: now)
         }
@@ -140,6 +141,9 @@
             tellEnds(isLent: true)
             return isBusy || min(curlTimer, nextSweep) < asleepUntil
         }
+
+        /// With so many under way the thread sleeps for moments only, and two who want the turn are in each other's way.
+        private static var fewTransfers: Int { 8 }
 
         /// Whether there is something to do at once.
         private var isBusy: Bool { !answered.isEmpty || !admitted.isEmpty || curlTimer <= now }

@@ -14,6 +14,7 @@ package struct LoopWatch: Sendable, Hashable {
     }
 
     private var isAsleep = false
+    private var lends = false
     private var isWoken = false
     /// Whether a caller has the turn.
     package private(set) var isLent = false
@@ -21,7 +22,12 @@ package struct LoopWatch: Sendable, Hashable {
     package init() {}
 
     /// The thread has found nothing to do.
-    package mutating func fallsAsleep() { isAsleep = true }
+    ///
+    /// - Parameter lends: Whether its turn may be had meanwhile.
+    package mutating func fallsAsleep(lends: Bool) {
+        isAsleep = true
+        self.lends = lends
+    }
 
     /// The thread is awake, for whatever reason.
     package mutating func wakes() {
@@ -32,7 +38,7 @@ package struct LoopWatch: Sendable, Hashable {
     /// A message was put down.
     package mutating func posted(mayLend: Bool) -> Duty {
         guard isAsleep, !isWoken, !isLent else { return .nothing }
-        if mayLend {
+        if mayLend, lends {
             isLent = true
             return .lend
         }

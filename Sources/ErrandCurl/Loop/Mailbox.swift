@@ -152,10 +152,10 @@
         /// True when nothing waits: whoever posts from now on wakes the loop.
         ///
         /// Loop thread only.
-        func fallAsleep() -> Bool {
+        func fallAsleep(lends: Bool) -> Bool {
             state.withLock { state in
                 guard state.messages.isEmpty else { return false }
-                state.watch.fallsAsleep()
+                state.watch.fallsAsleep(lends: lends)
                 return true
             }
         }
