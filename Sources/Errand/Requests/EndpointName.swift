@@ -7,7 +7,9 @@ nonisolated enum EndpointName {
     static func of(_ type: BaseRequest.Type) -> String {
         names.withLock { names in
             if let name = names[ObjectIdentifier(type)] { return name }
-            let name = String(describing: type)
+            // What `String(describing:)` comes to, after looking for conformances that a metatype never has: the first
+            // such look in a process costs more than its first request.
+            let name = _typeName(type, qualified: false)
             names[ObjectIdentifier(type)] = name
             return name
         }
