@@ -128,7 +128,7 @@
             if isRefused { noteRefusal() }
             receiver?.didReceive(head: responseHead(head, hasBody: hasBody))
             if let fault { _ = give(up: fault) }
-            return !isCancelled && !state.isAborting
+            return !isCancelled && !state.isAborting && !body.isWholeByCount
         }
 
         private func responseHead(_ head: HeadParser.Head, hasBody: Bool = false) -> ResponseHead {
@@ -152,8 +152,8 @@
             }
             if isRefused { noteRefusal() }
             if headNudges > 0 { hasMoreBehindHead = true }
-            deliverBody(bytes)
-            return state.isAborting ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
+            deliverBody(body.own(bytes))
+            return state.isAborting || body.isWholeByCount ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
         }
 
         /// Decodes bytes, or what an earlier break has left over, and hands them on.

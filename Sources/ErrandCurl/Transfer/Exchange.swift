@@ -204,7 +204,8 @@
         /// Whether the whole answer came before the whole request went out: a server that reads no further has
         /// spoken all the same (RFC 9113 §8.1).
         private var isAnsweredEarly: Bool {
-            failure == nil && upload != nil && head.isComplete && body.isWhole
+            failure == nil && (upload != nil || body.isWholeByCount) && head.isComplete
+                && body.isWhole
         }
 
         /// Whether the receiver pauses, and what comes is for it.
@@ -229,7 +230,7 @@
             switch action {
             case .nothing, .begin: break
             case .detachAndEnd(let ending):
-                loop.detach(self)
+                detachAndDoubt(ending)
                 tellEnd(ending)
             case .end(let ending): tellEnd(ending)
             case .unpause: unpause()
