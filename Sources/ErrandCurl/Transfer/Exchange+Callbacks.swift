@@ -91,9 +91,7 @@
                 return 0
             }
             switch head.feed(line, cache: &workbench.fields) {
-            case .more:
-                if head.isWithinHTTP2 { noteUnfinishedHead() }
-                return line.count
+            case .more: return line.count
             case .interim(let head):
                 guard !isCancelled, !state.isAborting else { return 0 }
                 receiver?.didReceive(informational: responseHead(head))
@@ -151,7 +149,6 @@
                 return Int(give(up: CurlFailure.headCutOff)) * Int(CURL_WRITEFUNC_ERROR)
             }
             if isRefused { noteRefusal() }
-            if headNudges > 0 { hasMoreBehindHead = true }
             deliverBody(body.own(bytes))
             return state.isAborting || body.isWholeByCount ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
         }

@@ -50,8 +50,6 @@
         @exclusivity(unchecked) var nextNudge = MonotonicTime.never
         @exclusivity(unchecked) var isAwaitingNudge = false
         @exclusivity(unchecked) var isRefused = false
-        @exclusivity(unchecked) var headNudges = 0
-        @exclusivity(unchecked) var hasMoreBehindHead = false
         @exclusivity(unchecked) var isHTTP2 = false
         /// What was agreed upon for the connection, whatever the answer says.
         @exclusivity(unchecked) var speaksHTTP2 = false
@@ -70,6 +68,8 @@
         var specialOptions: TransportOptions?
         /// Where the handle's TLS sessions are kept.
         var sessionShare: UnsafeMutableRawPointer?
+        /// The size of the handle's buffer, where it is known.
+        var bufferBytes = 0
         /// The handle keeps a buffer of an unusual size.
         var hasOwnBuffer = false
         /// libcurl remembers of this transfer what would harm the next: that a body is to be sent again.
@@ -118,8 +118,6 @@
             nextNudge = .never
             isAwaitingNudge = false
             isRefused = false
-            headNudges = 0
-            hasMoreBehindHead = false
             takenUp = loop.now
             wasAttached = false
             errorText[0] = 0
@@ -311,12 +309,13 @@
         }
 
         /// libcurl keeps a handle's buffer, and what it means to do again, as long as the handle.
-        private func renewHandle() {
+        func renewHandle() {
             if let handle { curl_easy_cleanup(handle) }
             handle = curl_easy_init()
             (hasOwnBuffer, isWornOut, watchesFirstLine) = (false, false, false)
             needsReset = true
             specialOptions = nil
+            bufferBytes = 0
         }
 
         // MARK: - What libcurl knows
