@@ -38,8 +38,9 @@ struct FrozenConnectionTests {
         let receiver = RecordingReceiver()
         let transfer = transport.start(
             request("/freeze", idle: .seconds(60)), receiver: receiver)
-        // Not for anything to happen: it is the silence that counts.
-        try await Task.sleep(for: .milliseconds(1500))
+        // As long as it takes another one to give up.
+        let other = try await CurlTransport().run(request("/freeze", idle: .milliseconds(1500)))
+        #expect(other.error?.timeout == .idle, "\(other.trouble)")
         transfer.cancel()
         #expect(try await receiver.ended().error?.code == .cancelled)
         let next = try await transport.run(request("/stop?status=200", idle: .seconds(20)))

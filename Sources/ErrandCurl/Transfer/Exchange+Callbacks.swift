@@ -66,7 +66,7 @@
         }
 
         /// Whether an answer over this connection may be one of HTTP/2.
-        private var mayBeHTTP2: Bool {
+        var mayBeHTTP2: Bool {
             speaksHTTP2 || TLSLibrary.loaded == nil && transfer?.request.isSecure == true
         }
 

@@ -41,8 +41,9 @@
         func nudgeIfStalled() -> MonotonicTime {
             guard nextNudge <= loop.now else { return nextNudge }
             nextNudge = loop.now.advanced(by: Self.patience)
-            // A source that has nothing to send is a rest of its own.
-            if !isSendingPaused { nudge() }
+            // A source that has nothing to send is a rest of its own. And over HTTP/1 a nudge would only put some more into
+            // the system's buffer, which then looks like progress.
+            if !isSendingPaused, mayBeHTTP2 { nudge() }
             return nextNudge
         }
 
