@@ -22,7 +22,11 @@
             if isGivenUpForSilence(ending), let handle, let tls = sharedConnection,
                 let ends = ConnectionEnds(of: handle)
             {
-                loop.doubt(tls, between: ends, silentSince: deadlines.lastActivity)
+                // The greetings of a new connection may have come behind the request: they speak for it, but not for long.
+                let silence = loop.now.since(deadlines.lastActivity)
+                loop.doubt(
+                    tls, between: ends,
+                    silentSince: deadlines.lastActivity.advanced(by: silence / 2))
             }
             loop.detach(self)
         }
