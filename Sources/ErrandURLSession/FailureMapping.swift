@@ -11,10 +11,22 @@ import Foundation
 /// are looked at first, codes after.
 enum FailureMapping {
     /// The error that a transfer ends with.
-    static func error(for underlying: any Error) -> RequestError {
+    ///
+    /// - Parameters:
+    ///   - hasHead: The answer's head is there.
+    ///   - isEncoded: Its body was being decoded.
+    static func error(
+        for underlying: any Error, hasHead: Bool = true, isEncoded: Bool = false
+    ) -> RequestError {
         let error = underlying as NSError
         let text = error.localizedDescription
-        let code = classify(code: error.code, text: text)
+        var code = classify(code: error.code, text: text)
+        // Where nobody has stopped it, it is the decoder that takes no more: bytes behind the end of the coding.
+        if isEncoded, text.lowercased().contains("failed writing received data") {
+            code = .badContentEncoding
+        }
+        // libcurl counts what is missing of a body that never began.
+        if code == .truncatedBody, !hasHead { code = .connectionLost }
         return RequestError(
             code, stage: code == .cancelled ? .cancel : .transport, message(code, text),
             underlying: underlying, timeout: code == .timedOut ? .idle : nil)

@@ -24,11 +24,25 @@ extension ResponseHead {
             if headers.count + values.count > Self.mostFields { values = [value] }
             for value in values { headers.append(HTTPField(name: name, value: value)) }
         }
-        let isEncoded = headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
         self.init(
             status: HTTPResponse.Status(code: min(max(response.statusCode, 0), 999)),
-            headers: headers,
-            contentLength: isEncoded ? nil : headers[.contentLength].flatMap { Int64($0) })
+            headers: headers)
+        if !isEncoded { contentLength = headers[.contentLength].flatMap { Int64($0) } }
+    }
+
+    /// Whether the body is decoded on its way.
+    var isEncoded: Bool {
+        headers[.contentEncoding].map { !["", "identity", "none"].contains($0.lowercased()) }
+            ?? false
+    }
+
+    /// Whether a transfer coding was named that changes nothing, `identity` or an empty one, beside a length.
+    ///
+    /// NB: libcurl then waits for the connection's end, and the length is what says where the body ends.
+    var hidesLength: Bool {
+        guard status.code != 204, status.code != 304, contentLength != nil else { return false }
+        return headers[.transferEncoding].map { ["", "identity"].contains($0.lowercased()) }
+            ?? false
     }
 
     /// About how many bytes the head had on the wire.

@@ -18,14 +18,18 @@ final class URLSessionTransfer: Transfer {
         let finished: @Sendable (URLSessionTransfer) -> Void
     }
 
-    private struct State {
+    struct State {
         var task: URLSessionTask?
         var receiver: (any TransferReceiver)?
         var source: (any BodySource)?
         var bodyFailure: RequestError?
         var streams = 0
         var wasChallenged = false
+        var interim = 0
+        var isEncoded = false
         var encodedLength: Int64?
+        /// Where the body ends, if only we know; see ``ResponseHead/hidesLength``.
+        var ownLength: Int64?
         var received: Int64 = 0
         var bodySent: Int64 = 0
         var timings = AttemptTimings()
@@ -36,7 +40,7 @@ final class URLSessionTransfer: Transfer {
     private let started = ContinuousClock.now
     private let surroundings: Surroundings
     private let machine = Mutex(DeliveryMachine())
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let buffer = SpillBuffer()
     private let watch: DeadlineWatch
 
@@ -132,6 +136,7 @@ final class URLSessionTransfer: Transfer {
     func received(_ head: ResponseHead) {
         watch.active(fromServer: true)
         if head.status.code < 200 {
+            if let error = refusal(ofInterim: head) { return abort(error) }
             machine.withLock { $0.arrived(informational: head) }
             return pump()
         }
@@ -140,15 +145,20 @@ final class URLSessionTransfer: Transfer {
             if state.timings.firstByte == nil {
                 state.timings.firstByte = started.duration(to: .now)
             }
+            state.isEncoded = head.isEncoded
             state.encodedLength = head.encodedLength
+            if head.hidesLength, request.method != .head { state.ownLength = head.contentLength }
         }
         machine.withLock { $0.arrived(head: head) }
         pump()
+        endIfWhole()
     }
 
     func received(_ data: Data) {
         watch.active(fromServer: true)
+        let data = own(data)
         if let error = refusal(ofFurther: data.count) { return abort(error) }
+        defer { endIfWhole() }
         data.withUnsafeBytes { bytes in
             switch machine.withLock({ $0.arrived(bytes: bytes.count) }) {
             case .drop: return
@@ -185,12 +195,18 @@ final class URLSessionTransfer: Transfer {
     }
 
     func completed(_ error: (any Error)?) {
-        let (wasChallenged, bodyFailure) = state.withLock { state in
+        let hiddenFault = error == nil ? takeHiddenRedirect() : nil
+        let (wasChallenged, bodyFailure, isEncoded) = state.withLock { state in
             // A task holds its session, and that its connections, as long as somebody holds the task.
             state.task = nil
-            return (state.wasChallenged, state.bodyFailure)
+            return (state.wasChallenged, state.bodyFailure, state.isEncoded)
         }
-        let failure = error.map { bodyFailure ?? FailureMapping.error(for: $0) }
+        let hasHead = machine.withLock { $0.hasHead }
+        let failure =
+            error.map {
+                bodyFailure
+                    ?? FailureMapping.error(for: $0, hasHead: hasHead, isEncoded: isEncoded)
+            } ?? hiddenFault
         machine.withLock { machine in
             let isChallenge = failure?.code == .cancelled && wasChallenged && machine.hasHead
             machine.completed(
@@ -211,6 +227,43 @@ final class URLSessionTransfer: Transfer {
     private static var noAnswer: RequestError {
         RequestError(
             .badServerResponse, stage: .transport, "The transfer ended without an answer.")
+    }
+}
+
+// MARK: - What URLSession does not see
+
+extension URLSessionTransfer {
+    /// Takes a redirect without a `Location`, or with one that is no URL; returns what is wrong with it.
+    ///
+    /// NB: FoundationNetworking says nothing of it until it has ended, and keeps its body to itself.
+    private func takeHiddenRedirect() -> RequestError? {
+        guard !machine.withLock({ $0.hasHead }),
+            let response = state.withLock({ $0.task?.response }) as? HTTPURLResponse
+        else { return nil }
+        let head = ResponseHead(response)
+        received(head)
+        guard request.method != .head, head.contentLength != 0 else { return nil }
+        return RequestError(
+            .badServerResponse, stage: .transport,
+            "The server redirects without a usable Location, and URLSession keeps the body of such an answer to itself. "
+                + "Use CurlTransport to read it.")
+    }
+
+    /// What of these bytes is the body's.
+    private func own(_ data: Data) -> Data {
+        let left = state.withLock { state in state.ownLength.map { max(0, $0 - state.received) } }
+        return left.map { data.prefix(Int(clamping: $0)) } ?? data
+    }
+
+    /// Ends where the announced length is all that says where the body does: libcurl waits for the connection's end.
+    private func endIfWhole() {
+        let isWhole = state.withLock { state in
+            state.ownLength.map { state.received >= $0 } ?? false
+        }
+        guard isWhole else { return }
+        machine.withLock { $0.completed(nil) }
+        pump()
+        surroundings.control.async { [self] in state.withLock { $0.task }?.cancel() }
     }
 }
 
@@ -283,60 +336,10 @@ extension URLSessionTransfer {
         buffer.clear()
         receiver?.didEnd(TransferEnd(error: error, timings: timings))
     }
-}
 
-// MARK: - Limits
-
-extension URLSessionTransfer {
     private func stream(_ source: any BodySource) -> InputStream {
         BodyInputStream(
             source, activity: { [weak self] in self?.watch.active(fromServer: true) },
             failed: { [weak self] error in self?.state.withLock { $0.bodyFailure = error } })
-    }
-
-    private func refusal(of head: ResponseHead) -> RequestError? {
-        if head.wireSize > request.options.maximumHeadBytes {
-            return RequestError(
-                .badServerResponse, stage: .transport,
-                "The answer's head is larger than \(request.options.maximumHeadBytes) bytes; "
-                    + "raise maximumHeadBytes if that is expected.")
-        }
-        if head.hasContradictoryLength {
-            return RequestError(
-                .badServerResponse, stage: .transport,
-                "The answer's Content-Length is not one number.")
-        }
-        if let limit = request.options.maximumBodyBytes, let length = head.contentLength,
-            length > limit, request.method != .head
-        {
-            return tooLarge(limit)
-        }
-        return nil
-    }
-
-    private func refusal(ofFurther count: Int) -> RequestError? {
-        let (received, encoded) = state.withLock { state in
-            state.received += Int64(count)
-            return (state.received, state.encodedLength)
-        }
-        if let limit = request.options.maximumBodyBytes, received > limit {
-            return tooLarge(limit)
-        }
-        if let ratio = request.options.maximumDecodingRatio, let encoded {
-            let (limit, overflows) = encoded.multipliedReportingOverflow(by: Int64(max(1, ratio)))
-            if !overflows, received > limit {
-                return RequestError(
-                    .bodyTooLarge, stage: .transport,
-                    "The decoded body is more than \(ratio) times as large as its encoded form; "
-                        + "raise maximumDecodingRatio if that is expected.")
-            }
-        }
-        return nil
-    }
-
-    private func tooLarge(_ limit: Int64) -> RequestError {
-        RequestError(
-            .bodyTooLarge, stage: .transport,
-            "The body is larger than \(limit) bytes; raise maximumBodyBytes if that is expected.")
     }
 }

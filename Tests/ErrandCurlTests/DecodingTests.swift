@@ -106,6 +106,14 @@ struct DecodingChainTests {
             try decode([.gzip], Sample.gzip + Sample.gzip, piece: 3, room: 1000))
         #expect(twice.output == Sample.plain + Sample.plain)
         #expect(twice.isFinished)
+        for zeros in [1, 7, 600] {
+            let padded = try #require(
+                try decode([.gzip], Sample.gzip + [UInt8](repeating: 0, count: zeros), piece: 5))
+            #expect(padded.output == Sample.plain)
+            #expect(padded.isFinished)
+        }
+        #expect(try decode([.gzip], Sample.gzip + [0, 0] + Sample.gzip, piece: 1000) == nil)
+        #expect(try decode([.deflate], Sample.zlib + [0], piece: 1000) == nil)
         for (coding, bytes) in Self.samples {
             #expect(try decode([coding], bytes + [0x41, 0x42], piece: 1000) == nil, "\(coding)")
         }

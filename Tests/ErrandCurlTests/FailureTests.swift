@@ -36,6 +36,8 @@ struct FailureTests {
         Case("status line only", ok, .connectionLost),
         Case("head cut off", ok + "Content-Type: text/pl", .connectionLost),
         Case("head without blank line", ok + "Content-Length: 0\r\n", .connectionLost),
+        Case("head without the rest of it", ok + "Content-Length: 5\r\n", .connectionLost),
+        Case("head without LF", ok + "Content-Length: 5\r\n\r", .connectionLost),
         Case("interim only", "HTTP/1.1 100 Continue\r\n\r\n", .connectionLost),
         Case("status of two digits", "HTTP/1.1 20 OK\r\n\r\n", .badServerResponse),
         Case("status of four digits", "HTTP/1.1 2000 OK\r\n\r\n", .badServerResponse),

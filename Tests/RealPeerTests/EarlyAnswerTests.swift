@@ -43,6 +43,19 @@ struct EarlyAnswerTests {
         return try await CurlTransport().run(request)
     }
 
+    /// What goes into the system's buffer bit by bit is no progress: the limit of silence holds over TLS, too.
+    @Test func whoReadsNothingOverHTTP1() async throws {
+        var request = peers.request(
+            .earlyTLS, host: "http11.errand.test", method: .post, "/",
+            body: .data(Data(repeating: 5, count: 20 << 20)))
+        request.options.security = .insecureForTests
+        request.timeouts.idle = .milliseconds(1500)
+        let record = try await CurlTransport().run(request)
+        #expect(record.error?.timeout == .idle, "\(record.trouble)")
+        // It took more than twenty, as long as the buffer had room.
+        #expect((record.end?.timings.finished ?? .zero) < .seconds(15))
+    }
+
     @Test(
         arguments: [
             "/stop", "/stop?silent", "/stop?length=0", "/stop?length=40000", "/stop?late=2000",

@@ -181,6 +181,26 @@ struct HTTP2Tests {
         #expect(next.error == nil, "\(next.trouble)")
     }
 
+    /// Heads larger than a usual buffer, of which one connection brings several at once, with bodies that nothing but
+    /// the stream's end ends.
+    @Test(arguments: [nil, 1024])
+    func largeHeadsAtOnce(bufferBytes: Int?) async throws {
+        for query in ["lines=25&line=1000", "lines=40&line=1000", "lines=90&line=1000"] {
+            var request = peers.request(.earlyTLS, "/stop?status=200&silent&\(query)")
+            request.options.receiveBufferBytes = bufferBytes
+            request.timeouts.idle = .seconds(10)
+            for count in [1, 6, 6] {
+                let records = try await transport.run(all: Array(repeating: request, count: count))
+                #expect(records.compactMap { $0.error?.description } == [], "\(query)")
+                #expect(records.allSatisfy { $0.text == "xxxx" })
+            }
+            // Another kind of options in between: handles must not keep what they had.
+            request.options.httpVersion = .http2
+            let records = try await transport.run(all: Array(repeating: request, count: 6))
+            #expect(records.compactMap { $0.error?.description } == [], "\(query)")
+        }
+    }
+
     @Test func manyLargeAnswersAtOnce() async throws {
         let request = peers.request(.nginxTLS, host: "localhost", "/large")
         let records = try await transport.run(all: Array(repeating: request, count: 16))

@@ -25,7 +25,7 @@
     final class ZlibDecoder: ContentDecoder {
         enum Format { case gzip, deflate }
 
-        private enum Phase { case unopened, open, ended }
+        private enum Phase { case unopened, open, ended, padded }
 
         private let library: ZlibLibrary
         private let format: Format
@@ -43,17 +43,18 @@
             stream.deallocate()
         }
 
-        var isFinished: Bool { phase == .ended }
+        var isFinished: Bool { phase == .ended || phase == .padded }
 
         func decode(
             _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
         ) -> DecodedStep {
             if phase != .open {
                 guard let first = input.first else { return DecodedStep() }
+                if first == 0, format == .gzip, isFinished { return skipPadding(input) }
                 // Behind the end only another member of gzip may follow (RFC 1952 §2.2).
-                guard phase == .unopened || (format == .gzip && first == 0x1F), open(first) else {
-                    return .corrupt
-                }
+                let mayOpen =
+                    phase == .unopened || (format == .gzip && phase == .ended && first == 0x1F)
+                guard mayOpen, open(first) else { return .corrupt }
             }
             let available = UInt32(clamping: input.count)
             let room = UInt32(clamping: output.count)
@@ -76,6 +77,12 @@
             default:
                 return .corrupt
             }
+        }
+
+        /// What was padded to a full block is whole: gzip itself takes zeros behind the last member, and so nothing else.
+        private func skipPadding(_ input: UnsafeRawBufferPointer) -> DecodedStep {
+            phase = .padded
+            return DecodedStep(consumed: input.prefix { $0 == 0 }.count)
         }
 
         private func open(_ first: UInt8) -> Bool {

@@ -79,11 +79,13 @@
                     .cannotConnect,
                     "Nobody answers at \(host). Check host and port, and that the server runs."
                 )
-            case CURLE_PARTIAL_FILE where context.hasHeadBegun:
+            case CURLE_PARTIAL_FILE where context.isHeadComplete:
                 return (
                     .truncatedBody,
                     "The body of \(host)'s answer ended before its announced length."
                 )
+            case CURLE_PARTIAL_FILE where context.hasHeadBegun:
+                return (headCutOff.code, headCutOff.message)
             // The second over HTTP/2, where others share the connection.
             case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
                 return (
@@ -91,7 +93,9 @@
                 )
             case CURLE_SEND_FAIL_REWIND:
                 return (lostBeforeAnswer.code, lostBeforeAnswer.message)
-            case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
+            case CURLE_HTTP2_STREAM:
+                return streamFault(context)
+            case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2:
                 return broken(context)
             case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR:
                 return (.badServerResponse, "\(host) did not answer in HTTP.")
@@ -119,6 +123,40 @@
                         "The transfer from \(host) failed; the underlying error has libcurl's words."
                     )
             }
+        }
+
+        /// An HTTP/2 stream that was ended by either side before the answer was there.
+        private static func streamFault(_ context: Context) -> (RequestError.Code, String) {
+            let moment = context.isHeadComplete ? "was complete" : "came"
+            guard let name = http2Error(in: context.text), name != "NO_ERROR" else {
+                return (
+                    .connectionLost,
+                    "\(context.host) ended the HTTP/2 stream before the answer \(moment). Try again."
+                )
+            }
+            guard name == "PROTOCOL_ERROR" else {
+                return (
+                    .connectionLost,
+                    "\(context.host) ended the HTTP/2 stream (\(name)) before the answer \(moment). Try again."
+                )
+            }
+            // libcurl says the same of what nghttp2 finds wrong and of what the server does.
+            return (
+                .badServerResponse,
+                "The answer of \(context.host) breaks the rules of HTTP/2 (RFC 9113 §8.1.1), or the server says that "
+                    + "the request does. Have a look at the server, or use .http11."
+            )
+        }
+
+        /// The name of the code in libcurl's "was not closed cleanly: NAME (err 1)".
+        static func http2Error(in text: String) -> String? {
+            guard let start = text.firstRange(of: "closed cleanly: ")?.upperBound else {
+                return nil
+            }
+            let name = text[start...].prefix {
+                $0 == "_" || $0.isASCII && ($0.isUppercase || $0.isNumber)
+            }
+            return name.isEmpty ? nil : String(name)
         }
 
         /// A connection that broke, or that carried what is not HTTP.

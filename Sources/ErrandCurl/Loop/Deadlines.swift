@@ -12,7 +12,8 @@ package struct Deadlines: Sendable {
     private var connectBy = MonotonicTime.never
     /// In nanoseconds.
     private var idleLimit: UInt64?
-    private var lastActivity = MonotonicTime.never
+    /// When the last byte was sent or received.
+    package private(set) var lastActivity = MonotonicTime.never
     private var isSuspended = false
 
     package init() {}

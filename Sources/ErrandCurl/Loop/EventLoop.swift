@@ -23,9 +23,9 @@
         /// TLS sessions for new connections.
         let sessions: SessionShelf
 
-        @exclusivity(unchecked) private var sockets: SocketTable
+        @exclusivity(unchecked) var sockets: SocketTable
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
-        @exclusivity(unchecked) private var active: [Exchange] = []
+        @exclusivity(unchecked) private(set) var active: [Exchange] = []
         @exclusivity(unchecked) private var spare: [Exchange] = []
         @exclusivity(unchecked) private var curlTimer = MonotonicTime.never
         @exclusivity(unchecked) private var nextSweep = MonotonicTime.never
@@ -165,7 +165,7 @@
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
-            } else if sockets.isWanted(socket) {
+            } else if sockets.notes(flags, of: socket, at: now) {
                 var action: Int32 = 0
                 if flags & errand_epoll_in != 0 { action |= CURL_CSELECT_IN }
                 if flags & errand_epoll_out != 0 { action |= CURL_CSELECT_OUT }
@@ -254,6 +254,7 @@
         /// would wake a thread of the pool anew, which takes one task and falls asleep again.
         private func tellEnds(isLent: Bool = false) {
             guard !ends.isEmpty else { return }
+            settleDoubts()
             if ends.count == 1, !isLent {
                 ends[0].receiver.didEnd(ends[0].end)
             } else {

@@ -15,18 +15,34 @@
             var isOurs = false
             /// It carries HTTP/1 as it is, so that what comes between two requests can only be wrong.
             var isPlain = false
+            /// When its peer was last heard.
+            var heard = MonotonicTime.never
         }
 
         private let poll: Int32
         private var entries: [Entry] = []
         /// A socket that has ended; -1 before the first is needed, and while there is none to be had.
         private var ended: Int32 = -1
+        /// Connections that somebody has given up; see Exchange+Silence.swift.
+        var doubted: [Int32: DoubtedConnection] = [:]
 
         init(poll: Int32) { self.poll = poll }
 
-        /// Whether libcurl wants to hear of the socket now.
-        func isWanted(_ socket: Int32) -> Bool {
-            entries.indices.contains(Int(socket)) && entries[Int(socket)].wanted != 0
+        /// Something has happened to the socket; whether libcurl wants to hear of it now.
+        mutating func notes(_ flags: UInt32, of socket: Int32, at now: MonotonicTime) -> Bool {
+            guard entries.indices.contains(Int(socket)) else { return false }
+            if flags & errand_epoll_in != 0 { entries[Int(socket)].heard = now }
+            return entries[Int(socket)].wanted != 0
+        }
+
+        /// The socket of that connection, if its peer has said nothing since that moment.
+        func silentSocket(between ends: ConnectionEnds, since moment: MonotonicTime) -> Int32? {
+            for (index, entry) in entries.enumerated() where entry.isOurs {
+                guard entry.heard == .never || entry.heard <= moment else { continue }
+                let socket = Int32(truncatingIfNeeded: index)
+                if ConnectionEnds(of: socket) == ends { return socket }
+            }
+            return nil
         }
 
         /// libcurl's wish has changed; 0 wants nothing.
@@ -102,6 +118,7 @@
         mutating func closed(_ socket: Int32) {
             guard let index = slot(of: socket) else { return }
             entries[index] = Entry()
+            doubted[socket] = nil
         }
 
         private mutating func slot(of socket: Int32) -> Int? {

@@ -11,6 +11,12 @@ package struct BodyFraming: Sendable, Hashable {
     /// Whether both a length and chunks were announced: the body is read, its connection not used again.
     package var isSuspicious: Bool { isChunked && contentLength != nil }
 
+    /// Whether a transfer coding was named that changes nothing, `identity` or an empty one, beside a length.
+    ///
+    /// libcurl then waits for the connection's end, and the length is what says where the body ends.
+    package var hidesLength: Bool { namesTransferCoding && !isChunked && contentLength != nil }
+    private var namesTransferCoding = false
+
     package init() {}
 
     /// Takes the value of a framing field.
@@ -23,7 +29,10 @@ package struct BodyFraming: Sendable, Hashable {
             if let number { try addLength(number) } else { try addLengths(field.value) }
         case .transferEncoding: try addTransferCodings(field.value)
         case .contentEncoding:
-            contentCodings += Self.tokens(in: field.value).filter { $0 != "identity" }
+            // "none" is no coding that was ever registered, and means what it says.
+            contentCodings += Self.tokens(in: field.value).filter {
+                $0 != "identity" && $0 != "none"
+            }
         case .ordinary, .secret: break
         }
     }
@@ -58,6 +67,7 @@ package struct BodyFraming: Sendable, Hashable {
     }
 
     private mutating func addTransferCodings(_ value: String) throws(HeadFault) {
+        namesTransferCoding = true
         for token in Self.tokens(in: value) where token != "identity" {
             guard token == "chunked" else {
                 throw HeadFault("The transfer coding is not chunked, and no other was asked for.")

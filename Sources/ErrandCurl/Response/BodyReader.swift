@@ -15,6 +15,8 @@
         private var delivered: Int64 = 0
         /// How many bytes are to come over the wire, where that is known.
         private var announced: Int64?
+        /// The announced length is all that says where the body ends; see ``BodyFraming/hidesLength``.
+        private var endsByCount = false
         /// How many bytes came over the wire.
         package private(set) var bytesReceived: Int64 = 0
 
@@ -28,6 +30,7 @@
             chain = nil
             delivered = 0
             announced = nil
+            endsByCount = false
             bytesReceived = 0
         }
 
@@ -36,6 +39,16 @@
 
         /// Whether everything that was announced has come; false where nothing was.
         package var isWhole: Bool { announced == bytesReceived }
+
+        /// Whether everything has come, and only we know.
+        package var isWholeByCount: Bool { endsByCount && isWhole }
+
+        /// What of these bytes is the body's.
+        package func own(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            guard endsByCount, let announced else { return bytes }
+            let left = max(0, announced - bytesReceived)
+            return UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: left)))
+        }
 
         /// The answer has no body, whatever its head says.
         package mutating func beginNothing() { announced = 0 }
@@ -46,7 +59,9 @@
         /// Prepares for a body; an error when it cannot be decoded, or is announced too large.
         package mutating func begin(_ framing: BodyFraming) -> RequestError? {
             announced = framing.isChunked ? nil : framing.contentLength
-            guard decodes, !framing.contentCodings.isEmpty else {
+            endsByCount = framing.hidesLength
+            // Of nothing there is nothing to undo, whatever it is in.
+            guard decodes, !framing.contentCodings.isEmpty, announced != 0 else {
                 guard let limit, let length = framing.contentLength, !framing.isChunked,
                     length > limit
                 else { return nil }

@@ -42,11 +42,6 @@ package struct HeadReader {
     /// Whether the next line is a status line.
     package var isAtStart: Bool { phase == .head && buffer.isEmpty }
 
-    /// Whether lines of an HTTP/2 head have been seen, and not yet the blank one behind them.
-    package var isWithinHTTP2: Bool {
-        phase == .head && buffer.count > 5 && buffer[5] == UInt8(ascii: "2")
-    }
-
     /// Whether anything at all has been seen.
     package var hasBegun: Bool { seen > 0 || phase == .trailers }
 

@@ -66,7 +66,7 @@
         }
 
         /// Whether an answer over this connection may be one of HTTP/2.
-        private var mayBeHTTP2: Bool {
+        var mayBeHTTP2: Bool {
             speaksHTTP2 || TLSLibrary.loaded == nil && transfer?.request.isSecure == true
         }
 
@@ -91,9 +91,7 @@
                 return 0
             }
             switch head.feed(line, cache: &workbench.fields) {
-            case .more:
-                if head.isWithinHTTP2 { noteUnfinishedHead() }
-                return line.count
+            case .more: return line.count
             case .interim(let head):
                 guard !isCancelled, !state.isAborting else { return 0 }
                 receiver?.didReceive(informational: responseHead(head))
@@ -128,7 +126,7 @@
             if isRefused { noteRefusal() }
             receiver?.didReceive(head: responseHead(head, hasBody: hasBody))
             if let fault { _ = give(up: fault) }
-            return !isCancelled && !state.isAborting
+            return !isCancelled && !state.isAborting && !body.isWholeByCount
         }
 
         private func responseHead(_ head: HeadParser.Head, hasBody: Bool = false) -> ResponseHead {
@@ -151,9 +149,8 @@
                 return Int(give(up: CurlFailure.headCutOff)) * Int(CURL_WRITEFUNC_ERROR)
             }
             if isRefused { noteRefusal() }
-            if headNudges > 0 { hasMoreBehindHead = true }
-            deliverBody(bytes)
-            return state.isAborting ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
+            deliverBody(body.own(bytes))
+            return state.isAborting || body.isWholeByCount ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
         }
 
         /// Decodes bytes, or what an earlier break has left over, and hands them on.

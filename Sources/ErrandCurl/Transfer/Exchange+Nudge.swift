@@ -11,9 +11,6 @@
         /// How long a refusal without a length may rest before it counts as complete.
         private static let patienceForMore = Duration.seconds(3)
 
-        /// How often a head is asked for: it has 128 KB at most, a buffer 1 KB at least.
-        private static let mostHeadNudges = 512
-
         /// The request's head goes out.
         func expectStall() {
             guard upload != nil, let transfer, Self.sharesConnections(transfer.request) else {
@@ -30,28 +27,10 @@
             loop.expectNudge(of: self)
         }
 
-        /// A line of an HTTP/2 head has come.
-        ///
-        /// NB: such a head is there as a whole before its first line is. But of one that is larger than its buffer
-        /// libcurl 7.88 hands over a buffer full; the rest, and the body that has come with it, only when something
-        /// happens to the socket.
-        func noteUnfinishedHead() {
-            guard !isAwaitingNudge else { return }
-            isAwaitingNudge = true
-            loop.expectNudge(of: self)
-        }
-
-        /// Looks after an exchange with an early refusal, or with a part of a head, outside of libcurl.
+        /// Looks after an exchange with an early refusal, outside of libcurl.
         func nudgeAnswered() {
             guard isAwaitingNudge else { return }
             isAwaitingNudge = false
-            if head.isWithinHTTP2 || hasMoreBehindHead, headNudges < Self.mostHeadNudges {
-                headNudges += 1
-                // One look more than there is something to see.
-                hasMoreBehindHead = head.isWithinHTTP2
-                noteUnfinishedHead()
-                return nudge()
-            }
             guard isRefused else { return }
             // Nobody waits for the source any more.
             isSendingPaused = false
@@ -62,8 +41,9 @@
         func nudgeIfStalled() -> MonotonicTime {
             guard nextNudge <= loop.now else { return nextNudge }
             nextNudge = loop.now.advanced(by: Self.patience)
-            // A source that has nothing to send is a rest of its own.
-            if !isSendingPaused { nudge() }
+            // A source that has nothing to send is a rest of its own. And over HTTP/1 a nudge would only put some more into
+            // the system's buffer, which then looks like progress.
+            if !isSendingPaused, mayBeHTTP2 { nudge() }
             return nextNudge
         }
 

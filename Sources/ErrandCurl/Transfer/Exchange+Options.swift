@@ -8,16 +8,15 @@
     extension Exchange {
         /// Puts a request into the handle.
         func apply(_ request: TransportRequest) throws(RequestError) {
-            guard let handle else { throw CurlFailure.cannotBegin }
             try RequestCheck.checkMethod(request.method)
-            let keepsOptions = specialOptions.map { $0 == request.options } ?? false
+            var keepsOptions = specialOptions.map { $0 == request.options } ?? false
             readRules(of: request)
-            if needsReset, !keepsOptions {
-                curl_easy_reset(handle)
-                try applyPermanentOptions()
-                needsReset = false
-                waitsForSharing = false
-                specialOptions = nil
+            if needsReset, !keepsOptions { try resetOptions() }
+            if !applyBuffer(request) {
+                renewHandle()
+                try resetOptions()
+                _ = applyBuffer(request)
+                keepsOptions = false
             }
             if request.isSecure || !request.options.areUsual
                 || CurlLibrary.linked.environmentNamesProxy
@@ -44,6 +43,41 @@
             let version = request.isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
             try set(CURLOPT_HTTP_VERSION, version)
             isHeldToHTTP11 = !request.isSecure
+        }
+
+        private func resetOptions() throws(RequestError) {
+            guard let handle else { throw CurlFailure.cannotBegin }
+            curl_easy_reset(handle)
+            try applyPermanentOptions()
+            needsReset = false
+            waitsForSharing = false
+            specialOptions = nil
+        }
+
+        /// What libcurl reads into: taken and given back with every transfer.
+        ///
+        /// NB: of an HTTP/2 head that is larger than this, libcurl 7.88 mixes up the parts when several come over one
+        /// connection, and it misses the end of a body that comes with it. So there is room for the largest head that it
+        /// takes, 128 KB, and for what it decrypts at once, 32 KB; memory that nothing is written to costs nothing.
+        ///
+        /// False when the handle still has the buffer of an earlier transfer, which 7.88 does not take back while others
+        /// use its connection, and does not change.
+        private func applyBuffer(_ request: TransportRequest) -> Bool {
+            let mayBeHTTP2 =
+                Self.sharesConnections(request)
+                || request.options.httpVersion == .http2PriorKnowledge
+            var bytes = mayBeHTTP2 ? 160 << 10 : 32 << 10
+            if let wanted = request.options.receiveBufferBytes {
+                // The range that libcurl takes.
+                bytes = min(max(wanted, mayBeHTTP2 ? bytes : 1 << 10), 10 << 20)
+                hasOwnBuffer = true
+            }
+            guard bytes != bufferBytes else { return true }
+            guard errand_set_long(handle, CURLOPT_BUFFERSIZE, bytes) == CURLE_OK else {
+                return false
+            }
+            bufferBytes = bytes
+            return true
         }
 
         private func applyPermanentOptions() throws(RequestError) {
@@ -76,9 +110,7 @@
             try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             try set(CURLOPT_PATH_AS_IS, 1)
             try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            // Taken and given back with every transfer: from 64 KB on the allocator tidies up each time.
-            // libcurl does not take the option while a handle keeps the buffer of an earlier transfer.
-            errand_set_long(handle, CURLOPT_BUFFERSIZE, 32 << 10)
+            bufferBytes = 0
             // Without it, giving up while a name is looked up would hold the loop until the resolver is done.
             try set(CURLOPT_QUICK_EXIT, 1)
             // A reset keeps the share but not the number of sessions in it, so it is set again.

@@ -8,11 +8,6 @@
         func applyTransportOptions(_ request: TransportRequest) throws(RequestError) {
             let options = request.options
             guard !options.areUsual else { return }
-            if let bytes = options.receiveBufferBytes {
-                // The range that libcurl takes.
-                try special(CURLOPT_BUFFERSIZE, min(max(bytes, 1 << 10), 10 << 20))
-                hasOwnBuffer = true
-            }
             switch options.httpVersion {
             case .automatic: break
             case .http11: try special(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)

@@ -50,8 +50,6 @@
         @exclusivity(unchecked) var nextNudge = MonotonicTime.never
         @exclusivity(unchecked) var isAwaitingNudge = false
         @exclusivity(unchecked) var isRefused = false
-        @exclusivity(unchecked) var headNudges = 0
-        @exclusivity(unchecked) var hasMoreBehindHead = false
         @exclusivity(unchecked) var isHTTP2 = false
         /// What was agreed upon for the connection, whatever the answer says.
         @exclusivity(unchecked) var speaksHTTP2 = false
@@ -70,6 +68,8 @@
         var specialOptions: TransportOptions?
         /// Where the handle's TLS sessions are kept.
         var sessionShare: UnsafeMutableRawPointer?
+        /// The size of the handle's buffer, where it is known.
+        var bufferBytes = 0
         /// The handle keeps a buffer of an unusual size.
         var hasOwnBuffer = false
         /// libcurl remembers of this transfer what would harm the next: that a body is to be sent again.
@@ -118,8 +118,6 @@
             nextNudge = .never
             isAwaitingNudge = false
             isRefused = false
-            headNudges = 0
-            hasMoreBehindHead = false
             takenUp = loop.now
             wasAttached = false
             errorText[0] = 0
@@ -204,7 +202,8 @@
         /// Whether the whole answer came before the whole request went out: a server that reads no further has
         /// spoken all the same (RFC 9113 §8.1).
         private var isAnsweredEarly: Bool {
-            failure == nil && upload != nil && head.isComplete && body.isWhole
+            failure == nil && (upload != nil || body.isWholeByCount) && head.isComplete
+                && body.isWhole
         }
 
         /// Whether the receiver pauses, and what comes is for it.
@@ -229,7 +228,7 @@
             switch action {
             case .nothing, .begin: break
             case .detachAndEnd(let ending):
-                loop.detach(self)
+                detachAndDoubt(ending)
                 tellEnd(ending)
             case .end(let ending): tellEnd(ending)
             case .unpause: unpause()
@@ -311,12 +310,13 @@
         }
 
         /// libcurl keeps a handle's buffer, and what it means to do again, as long as the handle.
-        private func renewHandle() {
+        func renewHandle() {
             if let handle { curl_easy_cleanup(handle) }
             handle = curl_easy_init()
             (hasOwnBuffer, isWornOut, watchesFirstLine) = (false, false, false)
             needsReset = true
             specialOptions = nil
+            bufferBytes = 0
         }
 
         // MARK: - What libcurl knows

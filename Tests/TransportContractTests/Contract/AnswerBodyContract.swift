@@ -30,6 +30,31 @@ struct AnswerBodyContract {
         }
     }
 
+    /// A transfer coding that changes nothing leaves the length in force; libcurl waits for the connection's end there.
+    @Test(arguments: Subject.wire, [("identity", 0), ("Identity", 3), ("", 100_000)])
+    func ofAnnouncedLengthInNoCoding(subject: Subject, answer: (String, Int)) async throws {
+        let (coding, size) = answer
+        let bytes = pattern(size)
+        try await ContractWorld.with(subject) { world async throws in
+            let gate = Gate()
+            let head =
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\nContent-Length: \(size)\r\n\r\n"
+            world.server.otherwise { _ in
+                LoopbackAnswer(
+                    steps: [
+                        .bytes(Data(head.utf8) + bytes + Data("not the body's".utf8)), .hold(gate),
+                    ],
+                    keepsConnection: false)
+            }
+            let record = try await world.succeed(world.request())
+            #expect(record.body == bytes)
+            #expect(record.head?.contentLength == Int64(size))
+            world.server.otherwise { _ in LoopbackAnswer(body: "next") }
+            #expect(try await world.succeed(world.request()).body == Data("next".utf8))
+            gate.open()
+        }
+    }
+
     @Test(arguments: Subject.wire)
     func untilTheConnectionCloses(subject: Subject) async throws {
         let bytes = pattern(50_000)

@@ -97,6 +97,34 @@ struct AnswerHeadContract {
     }
 
     @Test(arguments: Subject.wire)
+    func interimAnswersAreNotEndless(subject: Subject) async throws {
+        try await ContractWorld.with(subject) { world async throws in
+            let interim = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 5000)
+            world.server.otherwise { _ in
+                .raw(interim + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            }
+            let record = try await world.fail(world.request(), .badServerResponse)
+            #expect(record.informational.count == 64)
+        }
+    }
+
+    /// Nobody asks for another protocol.
+    @Test(arguments: Subject.wire)
+    func protocolsAreNotSwitched(subject: Subject) async throws {
+        try await ContractWorld.with(subject) { world async throws in
+            let gate = Gate()
+            let head =
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
+            world.server.otherwise { _ in
+                LoopbackAnswer(steps: [.bytes(Data(head.utf8)), .hold(gate)])
+            }
+            let record = try await world.fail(world.request(), .badServerResponse)
+            #expect(record.informational.isEmpty && record.head == nil)
+            gate.open()
+        }
+    }
+
+    @Test(arguments: Subject.wire)
     func interimAnswersMayComeLongBefore(subject: Subject) async throws {
         try await ContractWorld.with(subject) { world async throws in
             let gate = Gate()

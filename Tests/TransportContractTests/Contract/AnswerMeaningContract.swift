@@ -1,6 +1,7 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 /// A transport brings answers; it does not act on them.
@@ -19,6 +20,52 @@ struct AnswerMeaningContract {
                 #expect(record.body == Data("moved".utf8))
             }
             #expect(world.server.requests.map(\.path) == ["/", "/"])
+        }
+    }
+
+    static let unusable = ["", "Location:\r\n", "Location: http://[::bad\r\n"]
+
+    /// RFC 9110 §15.4: without a usable `Location` there is nothing to follow, and the redirect is the answer.
+    @Test(arguments: Subject.wire, [301, 302, 303, 307, 308])
+    func redirectsToNowhereAreAnswers(subject: Subject, status: Int) async throws {
+        try await ContractWorld.with(subject) { world async throws in
+            for location in Self.unusable {
+                world.server.otherwise { _ in
+                    .raw("HTTP/1.1 \(status) R\r\n\(location)X-A: b\r\nContent-Length: 0\r\n\r\n")
+                }
+                for request in [world.request(), world.request(.post, body: .string("x"))] {
+                    let record = try await world.succeed(request)
+                    #expect(record.head?.status.code == status)
+                    #expect(HTTPField.Name("X-A").flatMap { record.head?.headers[$0] } == "b")
+                    #expect(record.received == 0)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Subject.wire(with: .bodyOfUnusableRedirect))
+    func redirectsToNowhereHaveBodies(subject: Subject) async throws {
+        try await ContractWorld.with(subject) { world async throws in
+            for location in Self.unusable {
+                world.server.otherwise { _ in
+                    .raw("HTTP/1.1 302 R\r\n\(location)Content-Length: 5\r\n\r\nmoved")
+                }
+                let record = try await world.succeed(world.request())
+                #expect(record.head?.status.code == 302)
+                #expect(record.body == Data("moved".utf8))
+            }
+        }
+    }
+
+    /// What cannot be had is not taken for empty.
+    @Test(arguments: Subject.wire.filter { !$0.capabilities.contains(.bodyOfUnusableRedirect) })
+    func redirectsToNowhereDoNotLoseBodies(subject: Subject) async throws {
+        try await ContractWorld.with(subject) { world async throws in
+            world.server.otherwise { _ in
+                .raw("HTTP/1.1 302 R\r\nContent-Length: 5\r\n\r\nmoved")
+            }
+            let record = try await world.fail(world.request(), .badServerResponse)
+            #expect(record.head?.status.code == 302)
         }
     }
 

@@ -4,7 +4,8 @@ import ErrandCore
 enum Capability: String, CaseIterable, Sendable {
     case bodyWithGET, ipv6Literal, repeatedRequestHeaders, repeatedResponseHeaders
     case latin1Headers, laxHeaders, trailers, cutOffHead, hugeContentLength
-    case corruptEncoding, undecodedContent, decodingRatioWithoutLength
+    case bodyOfUnusableRedirect, corruptEncoding, paddedEncoding, undecodedContent,
+        decodingRatioWithoutLength
     case versionAndAddress, phaseTimings, connectionPause, streamsWithoutSpooling
     case http11OverTLS, http2Only, http2PriorKnowledge
     case ownAuthorities, pinnedKeys, clientCertificates, minimumTLSVersion, uncheckedCertificates
@@ -22,6 +23,8 @@ enum Capability: String, CaseIterable, Sendable {
         case .trailers: "Trailers behind a chunked answer"
         case .cutOffHead: "A connection closed within the head"
         case .hugeContentLength: "A `Content-Length` close to 2^63"
+        case .bodyOfUnusableRedirect: "The body of a redirect without a usable `Location`"
+        case .paddedEncoding: "gzip in several members, or with zeros behind the last"
         case .corruptEncoding: "Corrupt or cut-off gzip is an error"
         case .undecodedContent: "`decodesContent = false`"
         case .decodingRatioWithoutLength: "`maximumDecodingRatio` for answers without a length"

@@ -47,6 +47,47 @@ struct EncodingContract {
         }
     }
 
+    @Test(arguments: Subject.wire, ["gzip", "unheard-of"])
+    func emptyAnswersMayClaimAny(subject: Subject, encoding: String) async throws {
+        try await ContractWorld.with(subject) { world async throws in
+            world.server.otherwise { _ in
+                .raw(
+                    "HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\nContent-Length: 0\r\n\r\n")
+            }
+            #expect(try await world.succeed(world.request()).received == 0)
+        }
+    }
+
+    @Test(arguments: Subject.wire)
+    func noneIsNone(subject: Subject) async throws {
+        try await ContractWorld.with(subject) { world async throws in
+            world.server.otherwise { _ in encoded("none", text) }
+            #expect(try await world.succeed(world.request()).body == text)
+        }
+    }
+
+    /// RFC 1952 §2.2; gzip itself takes the zeros of a padded block.
+    @Test(arguments: Subject.wire(with: .paddedEncoding), [(1, 1), (1, 1024), (2, 0), (2, 512)])
+    func membersAndPaddingAreTaken(subject: Subject, count: (Int, Int)) async throws {
+        let (members, zeros) = count
+        let member = Deflate.gzip(text)
+        let body = (0..<members).reduce(Data()) { all, _ in all + member } + Data(count: zeros)
+        try await ContractWorld.with(subject) { world async throws in
+            world.server.otherwise { _ in encoded("gzip", body) }
+            let record = try await world.succeed(world.request())
+            #expect(record.received == members * text.count)
+        }
+    }
+
+    @Test(arguments: Subject.wire, ["garbage", "\u{1F}", "\u{0}\u{0}garbage", "\r\n"])
+    func bytesBehindTheEndFail(subject: Subject, extra: String) async throws {
+        let body = Deflate.gzip(text) + Data(extra.utf8)
+        try await ContractWorld.with(subject) { world async throws in
+            world.server.otherwise { _ in encoded("gzip", body) }
+            try await world.fail(world.request(), .badContentEncoding)
+        }
+    }
+
     @Test(arguments: Subject.wire)
     func thatAreNoneFail(subject: Subject) async throws {
         try await ContractWorld.with(subject) { world async throws in

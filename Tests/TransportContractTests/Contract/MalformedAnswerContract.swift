@@ -42,6 +42,16 @@ struct MalformedAnswerContract {
         }
     }
 
+    /// Of a head that is cut off there is no body to speak of.
+    @Test(arguments: Subject.wire, ["", "\r"])
+    func endsBehindItsContentLength(subject: Subject, end: String) async throws {
+        try await answer(subject, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n" + end) {
+            world async throws in
+            let record = try await world.fail(world.request(), .connectionLost)
+            #expect(record.head == nil)
+        }
+    }
+
     @Test(arguments: Subject.wire, ["-5", "abc", "3, 4", "1e3", "0x10"])
     func hasABadContentLength(subject: Subject, length: String) async throws {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nabc"
