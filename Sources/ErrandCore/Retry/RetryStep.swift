@@ -171,7 +171,7 @@ package struct RetryStep: Step {
         } catch {
             var error = error
             error.attempts = exchange.attempt
-            if !error.isCancellation { error.underlying = failure }
+            error.underlying = failure
             throw error
         }
     }
