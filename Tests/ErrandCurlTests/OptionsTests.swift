@@ -126,6 +126,15 @@ struct OptionsTests {
         #expect(text(record).hasPrefix("GET /x HTTP/1.1\r\n"))
     }
 
+    @Test func aUnixSocketThatNobodyServesIsNamed() async throws {
+        let record = try await CurlTransport().run(.get, "http://service.example/x") {
+            $0.options.unixSocketPath = "/nowhere/service.sock"
+        }
+        #expect(record.error?.code == .cannotConnect)
+        #expect(record.error?.message.contains("/nowhere/service.sock") == true)
+        #expect(record.error?.message.contains("service.example") == false)
+    }
+
     @Test func addressFamily() async throws {
         let server = try ExchangeTests.echo()
         let url = "http://localhost:\(server.port)/"
