@@ -3,8 +3,7 @@ import Foundation
 /// The last step: hands the request to the transport and waits for the one end.
 package struct TransportStep: Step {
     package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
-        let pause = exchange.context.pause
-        if pause.isPaused { await pause.pass(exchange.scope) }
+        if exchange.context.pause.isPaused { try await passGate(exchange) }
         let collector = try begin(exchange)
         await exchange.scope.wait {
             await collector.run(exchange.request)
@@ -12,6 +11,18 @@ package struct TransportStep: Step {
             collector.cancel()
         }
         return try response(from: collector, exchange)
+    }
+
+    /// Waits while the task is suspended, and holds no place meanwhile: others go on.
+    @inline(never)
+    private func passGate(_ exchange: Exchange) async throws(RequestError) {
+        let pause = exchange.context.pause
+        while pause.isPaused {
+            try await exchange.pausing(true) { () throws(RequestError) in
+                await pause.pass(exchange.scope)
+            }
+            try exchange.scope.check()
+        }
     }
 
     // Apart from `run`, which is suspended while the transfer lasts and keeps room for whatever it names.
