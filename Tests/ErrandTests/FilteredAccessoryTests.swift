@@ -40,6 +40,34 @@ import Testing
             ])
     }
 
+    @Test func anAgentsAccessoryMayBeAClosure() async throws {
+        let moments = Mutex<[ClosureAccessory.Moment]>([])
+        let world = World {
+            $0.accessories = [
+                FilteredAccessory(
+                    AgentAccessory { moment, _ in moments.withLock { $0.append(moment) } }
+                ) { $0 is Plain }
+            ]
+        }
+        world.transport.answer { _ in .json(#"{"nick":"a","level":1}"#) }
+        try await world.with(Plain("x")).send()
+        _ = try await world.with(GetUser(id: 1)).value()
+        #expect(moments.withLock { $0 } == [.willStart, .willStop, .didStop])
+    }
+
+    @Test func anAgentKeepsAWeaklyHeldAccessoryNotAlive() async throws {
+        var observer: Observer? = Observer()
+        weak var seen: Observer?
+        seen = observer
+        let world = World { $0.accessories = [AgentAccessory(weak: observer ?? Observer())] }
+        world.transport.answer { _ in .json("{}") }
+        try await world.with(Plain("x")).send()
+        #expect(observer?.heard == ["start Plain", "stop Plain 200"])
+        observer = nil
+        #expect(seen == nil)
+        try await world.with(Plain("y")).send()
+    }
+
     @Test func membersOfABatchAreAmongThem() async throws {
         let observer = Observer()
         let world = World { $0.accessories = [FilteredAccessory(observer) { $0 is GetUser }] }
