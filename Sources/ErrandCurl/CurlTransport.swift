@@ -10,8 +10,9 @@
     /// Content-Length and Transfer-Encoding among a request's headers are replaced by the transport's own.
     ///
     /// The thread starts with the first request and ends when the transport is let go and its transfers have
-    /// ended. Receivers are called on it, those of one transfer always on the same, but for ends: several at once
-    /// are told from a thread of the pool. For example:
+    /// ended. Receivers are called on it, one call at a time, but for ends: several at once are told from a thread of the
+    /// pool. A request without a body may go out from the thread that starts it, while the transport's own sleeps. For
+    /// example:
     ///
     ///     let agent = RequestAgent(transport: CurlTransport())
     public final class CurlTransport: Transport {
@@ -44,7 +45,7 @@
             try RequestCheck(library: .linked).check(request)
         }
 
-        /// Begins the exchange; the receiver is called on the transport's thread, or for its end on another.
+        /// Begins the exchange; the receiver is called on the transport's thread, or on another, one call at a time.
         public func start(
             _ request: TransportRequest, receiver: any TransferReceiver
         ) -> any Transfer {
@@ -60,7 +61,7 @@
             let transfer = CurlTransfer(
                 request, source: source, receiver: receiver, mailbox: mailbox)
             mailbox.began()
-            if !mailbox.post(.start(transfer)) {
+            if !mailbox.post(.start(transfer), mayLend: request.body == nil) {
                 mailbox.ended()
                 receiver.didEnd(TransferEnd(error: CurlFailure.cannotBegin))
             }
@@ -69,6 +70,9 @@
 
         /// Ends every transfer with ``RequestError/Code/agentShutDown``; later ones end with it at once.
         public func shutDown() { for mailbox in mailboxes { _ = mailbox.post(.shutDown) } }
+
+        /// How many requests have gone out from the threads that started them.
+        package var lentTurns: Int { mailboxes.reduce(0) { $0 + $1.lentTurns } }
 
         private func mailbox(for request: TransportRequest) -> Mailbox {
             guard mailboxes.count > 1 else { return mailboxes[0] }

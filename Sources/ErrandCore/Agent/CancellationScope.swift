@@ -89,6 +89,17 @@ package final class CancellationScope: Sendable {
         }
     }
 
+    /// The same where no function stands between: calls the handler from now on, or at once, until ``leave(_:)``.
+    package func enter(onCancel handler: @escaping @Sendable () -> Void) -> Entry? {
+        add(handler).map(Entry.init)
+    }
+
+    /// Calls the handler no more.
+    package func leave(_ entry: Entry?) { if let entry { remove(entry.id) } }
+
+    /// Somebody who waits.
+    package struct Entry: Sendable { fileprivate let id: Int }
+
     /// Keeps the handler; calls it and returns `nil` where that is too late.
     private func add(_ handler: @escaping @Sendable () -> Void) -> Int? {
         let id = state.withLock { state -> Int? in

@@ -99,10 +99,18 @@ public final class RequestAgent: Sendable {
     /// without the caller's task-local values; those of an awaited endpoint have them.
     @discardableResult
     public func start(_ description: consuming RequestDescription) -> RequestTask {
-        let task = enlist(description)
+        let isLight = description.isLight
+        let (task, isAlone) = admit(description)
+        let beginsHere =
+            isLight && isAlone && task.context.configuration.cachePolicy == .cacheElseLoad
         // What began while credentials are renewed must know; and a runner has the usual priority.
         if RefreshGate.underRefresh.isEmpty, Task.currentPriority == .medium {
-            runners.run((self, task))
+            if beginsHere, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                // Nobody else keeps a thread awake that would go on with it: waking one costs more than beginning here.
+                task.context.startGate.start { Task.immediateDetached { await self.run(task) } }
+            } else {
+                runners.run((self, task))
+            }
         } else {
             Task { await run(task) }
         }
@@ -111,19 +119,26 @@ public final class RequestAgent: Sendable {
 
     /// Takes in what an endpoint described; ``perform(_:)`` carries it out.
     package func enlist(_ description: consuming RequestDescription) -> RequestTask {
+        admit(description).task
+    }
+
+    /// Takes in what an endpoint described, and says whether nothing else is under way.
+    private func admit(
+        _ description: consuming RequestDescription
+    ) -> (task: RequestTask, isAlone: Bool) {
         let context = TaskContext(
             id: TaskID.next(), description: description,
             configuration: state.withLock { $0.configuration }, transport: transport, store: store,
             clock: clock, cookieJar: ownCookieJar)
         let task = RequestTask(context: context)
-        let isTaken = state.withLock { state in
-            guard !state.isShutDown else { return false }
+        let count = state.withLock { state in
+            guard !state.isShutDown else { return 0 }
             task.place.store(state.tasks.add(task), ordering: .relaxed)
             state.activity.change(to: state.tasks.count)
-            return true
+            return state.tasks.count
         }
-        if !isTaken { task.stop(.shutDown) }
-        return task
+        if count == 0 { task.stop(.shutDown) }
+        return (task, count == 1)
     }
 
     /// Carries out what was taken in and waits for its end, in the caller's own Swift task, whose cancelling
@@ -184,7 +199,7 @@ public final class RequestAgent: Sendable {
     public func flushCache() async { await writes.flush() }
 
     @discardableResult
-    func run(_ task: RequestTask) async -> TaskOutcome {
+    nonisolated(nonsending) func run(_ task: RequestTask) async -> TaskOutcome {
         let deadline = begin(task)
         let result: Result<Response, RequestError>
         do throws(RequestError) {

@@ -2,7 +2,9 @@ import HTTPTypes
 
 /// Gives each hop its cookies, and keeps what it brings: those of redirects and of errors, too.
 package struct CookieStep: Step {
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         guard let jar = jar(of: exchange.context) else { return try await next(exchange) }
         do {
             let response = try await next(adorned(exchange, jar))

@@ -10,7 +10,9 @@ package struct AuthenticateStep: Step {
         !exchange.context.configuration.authenticators.isEmpty
     }
 
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         guard let turn = try Self.turn(of: exchange) else { return try await next(exchange) }
         let sent = try await turn.adorned()
         let first = try await turn.send(sent, next)

@@ -1,7 +1,9 @@
 /// Makes the request for the wire: filters, shared headers and arguments, then the builder, then the
 /// user's request processors.
 package struct AdaptStep: Step {
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         // Two functions, so that the room which waiting for hooks takes is given back before the request goes on.
         let configuration = try exchange.context.sharedConfiguration.inEnvironment()
         if let adapted = try Self.adaptedAtOnce(exchange, configuration) {

@@ -29,7 +29,9 @@ package struct CacheStep: Step {
             || !context.configuration.eventListeners.isEmpty
     }
 
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         guard let visit = try visit(exchange) else { return try await next(exchange) }
         switch visit.rules.opening {
         case .contradiction, .load: return try await visit.load(next)

@@ -14,7 +14,9 @@ package struct DownloadStep: Step {
         exchange.context.description.download != nil
     }
 
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         guard let plan = exchange.description.download else { return try await next(exchange) }
         let destination = try DownloadDestination(plan, url: exchange.request.url)
         try check(plan, destination, exchange.request)

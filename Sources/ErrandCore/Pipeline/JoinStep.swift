@@ -9,7 +9,9 @@ package struct JoinStep: Step {
         exchange.context.description.duplicatePolicy != .allow
     }
 
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         let policy = exchange.description.duplicatePolicy
         guard policy != .allow, let key = FlightKey.key(for: exchange) else {
             return try await next(exchange)

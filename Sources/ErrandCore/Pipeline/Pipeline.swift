@@ -40,9 +40,10 @@ package struct Pipeline: Sendable {
         ]
     }
 
-    /// Runs one task through all steps, off the caller's actor.
-    @concurrent
-    package func callAsFunction(_ context: TaskContext) async throws(RequestError) -> Response {
+    /// Runs one task through all steps, on the caller's thread until the first of them waits.
+    nonisolated(nonsending) package func callAsFunction(
+        _ context: TaskContext
+    ) async throws(RequestError) -> Response {
         try await Next(steps)(Exchange(context: context))
     }
 }

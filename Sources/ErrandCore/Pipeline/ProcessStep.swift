@@ -11,7 +11,9 @@ package struct ProcessStep: Step {
             || context.configuration.errorRecovery != nil
     }
 
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         let failure: RequestError
         do {
             let answer = try await next(exchange)

@@ -2,7 +2,9 @@ import HTTPTypes
 
 /// Follows redirects, for every transport alike.
 package struct RedirectStep: Step {
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         let response = try await next(exchange)
         guard response.status.kind == .redirection else { return response }
         return try await follow(response, exchange, next)

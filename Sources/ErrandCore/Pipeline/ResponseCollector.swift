@@ -49,13 +49,7 @@ final class ResponseCollector: TransferReceiver {
         self.limit = limit
     }
 
-    /// Waits until the transfer has ended.
-    func run(_ request: TransportRequest) async {
-        // Unsafe only in that nobody counts the resumes: `didEnd` is told once by contract, and `end`
-        // holds a transport to it.
-        await withUnsafeContinuation { run(request, resuming: $0) }
-    }
-
+    /// Begins the transfer; the continuation is resumed when it has ended.
     func run(
         _ request: TransportRequest, resuming continuation: UnsafeContinuation<Void, Never>
     ) {
@@ -184,6 +178,6 @@ final class ResponseCollector: TransferReceiver {
         }
         guard let waiter else { return }
         context.pause.attach(nil)
-        waiter.resume()
+        context.startGate.wake(waiter)
     }
 }

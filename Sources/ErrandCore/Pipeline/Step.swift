@@ -5,7 +5,9 @@
 /// Only `RetryStep`, `RedirectStep`, `AuthenticateStep` and `DownloadStep` may call `next` more than
 /// once.
 package protocol Step: Sendable {
-    func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response
+    nonisolated(nonsending) func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response
 
     /// Whether the step has anything to do with this request. A step that has not is passed over, which spares a
     /// small request the room and the time of a suspended step.
@@ -32,7 +34,9 @@ package struct Next: Sendable {
 
     // Inlined: a function of its own between each two steps would be suspended with them.
     @inline(__always)
-    package func callAsFunction(_ exchange: Exchange) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func callAsFunction(
+        _ exchange: Exchange
+    ) async throws(RequestError) -> Response {
         guard index < steps.count else {
             throw RequestError(
                 .transportFailed, stage: .transport,

@@ -18,6 +18,9 @@ package final class TaskContext: Sendable {
     /// What cancelling the task, or the shared transfer, reaches.
     package let scope = CancellationScope()
 
+    /// What wakes the task from waiting for its transfer passes here.
+    let startGate = StartGate()
+
     /// The task whose transfer this is, when several share it.
     private let leader: TaskContext?
     private let line = Mutex(EventLine())

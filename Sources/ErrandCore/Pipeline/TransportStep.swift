@@ -2,14 +2,16 @@ import Foundation
 
 /// The last step: hands the request to the transport and waits for the one end.
 package struct TransportStep: Step {
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         if exchange.context.pause.isPaused { try await passGate(exchange) }
         let collector = try begin(exchange)
-        await exchange.scope.wait {
-            await collector.run(exchange.request)
-        } onCancel: {
-            collector.cancel()
-        }
+        let entry = exchange.scope.enter { collector.cancel() }
+        // Unsafe only in that nobody counts the resumes: `didEnd` is told once by contract, and the collector
+        // holds a transport to it.
+        await withUnsafeContinuation { collector.run(exchange.request, resuming: $0) }
+        exchange.scope.leave(entry)
         return try response(from: collector, exchange)
     }
 

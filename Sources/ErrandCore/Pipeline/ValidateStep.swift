@@ -1,6 +1,8 @@
 /// Lets only those answers pass that are what the endpoint asked for.
 package struct ValidateStep: Step {
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         let response = try await next(exchange)
         try Self.judge(response, exchange.context)
         return response

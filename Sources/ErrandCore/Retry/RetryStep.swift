@@ -7,7 +7,9 @@ package struct RetryStep: Step {
 
     // What is not waited for, and what is only seldom, stands in functions of its own, and these apart from `run`: it
     // is suspended for as long as the attempts last, and keeps room for whatever it names.
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         var exchange = try first(exchange)
         while true {
             let failure: RequestError

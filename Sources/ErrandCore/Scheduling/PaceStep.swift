@@ -9,7 +9,9 @@ package struct PaceStep: Step {
             || !configuration.value.tagRateLimits.isEmpty
     }
 
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         let (turns, delay) = try reserve(exchange)
         try await exchange.pausing(delay > .zero) { () throws(RequestError) in
             try await pacer.wait(for: turns, delay, exchange)

@@ -9,7 +9,9 @@ package struct ScheduleStep: Step {
             || !configuration.value.limits.areNone
     }
 
-    package func run(_ exchange: Exchange, next: Next) async throws(RequestError) -> Response {
+    nonisolated(nonsending) package func run(
+        _ exchange: Exchange, next: Next
+    ) async throws(RequestError) -> Response {
         if ConnectivityGate.isClosable(exchange.context) {
             try await ConnectivityGate.pass(exchange)
         }

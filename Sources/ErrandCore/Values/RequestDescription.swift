@@ -122,6 +122,13 @@ public struct RequestDescription: Sendable {
         cacheSeconds >= 0 || duplicatePolicy != .allow || cachePolicy != nil
     }
 
+    /// Whether making the request of it takes next to no time: nothing to write, no digest, no file, nothing to look up.
+    package var isLight: Bool {
+        guard method == .get || method == .head || method == .delete else { return false }
+        return arguments == nil && body == nil && customRequest == nil && download == nil
+            && !needsKey
+    }
+
     /// A description with every default.
     public init(endpoint: String, url: String) {
         self.endpoint = endpoint

@@ -4,15 +4,17 @@
     import ErrandCore
     import Glibc
 
-    /// The one thread that owns libcurl's multi handle, its easy handles and its sockets.
+    /// libcurl's multi handle, its easy handles and its sockets, for whoever has the turn (``LoopTurns``).
     ///
-    /// Each turn: read the mailbox, let libcurl's timer and our deadlines act, collect what is done, sleep in
-    /// `epoll_wait` until a socket, a deadline or the mailbox has something. `docs/curl-loop.md` has the picture.
+    /// Each turn of its thread: what the sockets have, the mailbox, libcurl's timer and our deadlines, what is done; then it
+    /// sleeps until a socket, a deadline or the mailbox has something. `docs/curl-loop.md` has the picture.
     final class EventLoop {
         private let mailbox: Mailbox
         private let poll: Int32
         private let wakeUp: Int32
+        private let configuration: CurlConfiguration
         private var multi: UnsafeMutableRawPointer?
+        private var isOpen = false
 
         /// The moment this turn began.
         @exclusivity(unchecked) private(set) var now = EventLoop.readClock()
@@ -27,13 +29,18 @@
         @exclusivity(unchecked) private var spare: [Exchange] = []
         @exclusivity(unchecked) private var curlTimer = MonotonicTime.never
         @exclusivity(unchecked) private var nextSweep = MonotonicTime.never
+        /// Until when the loop's thread means to sleep, and whether somebody has had a turn meanwhile.
+        @exclusivity(unchecked) private var asleepUntil = MonotonicTime.never
+        @exclusivity(unchecked) private var wasLent = false
+        /// To where a turn may be lent.
+        @exclusivity(unchecked) private var origins = RecentOrigins()
         @exclusivity(unchecked) private var answered: [Exchange] = []
-        @exclusivity(unchecked) private var gate = StreamGate<GateTicket>()
-        @exclusivity(unchecked) private var admitted: [(waiting: GateTicket, place: GatePlace)] = []
+        @exclusivity(unchecked) var gate = StreamGate<GateTicket>()
+        @exclusivity(unchecked) var admitted: [(waiting: GateTicket, place: GatePlace)] = []
         /// Who is yet to be told of an end; see ``tellEnds()``.
         @exclusivity(unchecked) private var ends:
             [(receiver: any TransferReceiver, end: TransferEnd)] = []
-        @exclusivity(unchecked) private var lastTicket: UInt64 = 0
+        @exclusivity(unchecked) var lastTicket: UInt64 = 0
         private var isShutDown = false
         private var isClosing = false
 
@@ -43,8 +50,14 @@
             self.wakeUp = wakeUp
             sockets = SocketTable(poll: poll)
             sessions = SessionShelf(isEnabled: configuration.resumesTLSSessions)
+            self.configuration = configuration
+        }
+
+        /// Gets ready, in the first turn of the thread.
+        private func open() {
             CurlLibrary.initialize()
             multi = curl_multi_init()
+            isOpen = true
             guard let multi else { return }
             let context = Unmanaged.passUnretained(self).toOpaque()
             _ = errand_multi_set_callbacks(multi, onSocket, onTimer, context)
@@ -68,45 +81,78 @@
             sessions.close()
         }
 
-        /// Serves until the mailbox is closed and every transfer has ended.
-        func run() {
-            let capacity = 128
-            let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
-            defer { events.deallocate() }
-            while true {
-                mailbox.take(into: &batch)
-                // What idle connections have said by now must not become the answer to what begins here.
-                if !batch.isEmpty {
-                    serveEvents(epoll_wait(poll, events, Int32(capacity), 0), events)
-                }
-                readBatch()
-                beginAdmitted()
-                nudgeAnswered()
-                serveTimers()
+        // MARK: - Turns
+
+        /// A turn of the loop's own thread, with what it has found after sleeping.
+        ///
+        /// Returns for how many milliseconds it may sleep next, -1 for as long as nothing happens; `nil` when the mailbox
+        /// is closed and every transfer has ended.
+        func turn(_ events: EventBuffer) -> Int32? {
+            if !isOpen { open() }
+            // What was found before somebody else's turn may have been served in it: the answer may be read, the
+            // connection idle, the number another socket's.
+            if wasLent { events.wait(0) }
+            wasLent = false
+            serve(events.found)
+            if !events.found.isEmpty {
                 collect()
                 tellEnds()
-                if isClosing, active.isEmpty, mailbox.leave() { return cleanUp() }
-                // A leaver whom a poster still holds up looks again at once: nobody would wake it.
-                let isLeaving = isClosing && active.isEmpty
-                let mayWait =
-                    !isLeaving && answered.isEmpty && admitted.isEmpty && curlTimer > now
-                    && mailbox.fallAsleep()
-                let limit = mayWait ? min(curlTimer, nextSweep).milliseconds(from: now) : 0
-                let count = epoll_wait(poll, events, Int32(capacity), limit)
-                if mayWait { mailbox.wake() }
-                serveEvents(count, events)
-                if count > 0 {
-                    collect()
-                    tellEnds()
-                }
             }
+            mailbox.take(into: &batch)
+            // What idle connections have said by now must not become the answer to what begins here.
+            if !batch.isEmpty {
+                events.wait(0)
+                serve(events.found)
+            }
+            readBatch()
+            beginAdmitted()
+            nudgeAnswered()
+            runCurlTimer()
+            if nextSweep <= now { sweep() }
+            collect()
+            tellEnds()
+            if isClosing, active.isEmpty, mailbox.leave() {
+                cleanUp()
+                return nil
+            }
+            // A leaver whom a poster still holds up looks again at once: nobody would wake it.
+            let isLeaving = isClosing && active.isEmpty
+            guard !isLeaving, !isBusy, mailbox.fallAsleep() else { return 0 }
+            asleepUntil = min(curlTimer, nextSweep)
+            return asleepUntil.milliseconds(from: now)
         }
+
+        /// A turn of somebody who has put a new transfer down while the loop's thread sleeps: waking that costs more than
+        /// the turn does.
+        ///
+        /// Only what begins is looked after. True where the thread has to be woken, for the rest or for all of it.
+        func lentTurn() -> Bool {
+            var event = epoll_event()
+            guard multi != nil, epoll_wait(poll, &event, 1, 0) == 0,
+                mailbox.takeStarts(into: &batch, where: { origins.contains($0.url) })
+            else { return true }
+            now = EventLoop.readClock()
+            wasLent = true
+            readBatch()
+            beginAdmitted()
+            runCurlTimer()
+            collect()
+            tellEnds(isLent: true)
+            return isBusy || min(curlTimer, nextSweep) < asleepUntil
+        }
+
+        /// Whether there is something to do at once.
+        private var isBusy: Bool { !answered.isEmpty || !admitted.isEmpty || curlTimer <= now }
 
         // MARK: - Events
 
-        private func serveEvents(_ count: Int32, _ events: UnsafePointer<epoll_event>) {
+        private func serve(_ events: UnsafeBufferPointer<epoll_event>) {
             now = EventLoop.readClock()
-            for index in 0..<Int(max(0, count)) { serve(events + index) }
+            guard var event = events.baseAddress else { return }
+            for _ in events {
+                serve(event)
+                event += 1
+            }
         }
 
         private func serve(_ event: UnsafePointer<epoll_event>) {
@@ -134,7 +180,7 @@
             }
         }
 
-        private func serveTimers() {
+        private func runCurlTimer() {
             // A new transfer asks to be called again at once, a few times: cheaper here than by way of `epoll_wait`.
             var rounds = 0
             while curlTimer <= now, rounds < 4 {
@@ -143,7 +189,6 @@
                 var running: Int32 = 0
                 curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
             }
-            if nextSweep <= now { sweep() }
         }
 
         /// Ends what has waited for too long and finds out when to look again.
@@ -193,6 +238,9 @@
             }
         }
 
+        /// A whole answer has come from there.
+        func heard(from url: URI) { origins.add(url) }
+
         /// An exchange has ended; its receiver hears of it within this turn.
         func ended(_ receiver: any TransferReceiver, _ end: consuming TransferEnd) {
             ends.append((receiver, end))
@@ -200,9 +248,9 @@
 
         /// Tells all ends of a turn, several of them from a thread of the pool: each wakes a task, and from here each
         /// would wake a thread of the pool anew, which takes one task and falls asleep again.
-        private func tellEnds() {
+        private func tellEnds(isLent: Bool = false) {
             guard !ends.isEmpty else { return }
-            if ends.count == 1 {
+            if ends.count == 1, !isLent {
                 ends[0].receiver.didEnd(ends[0].end)
             } else {
                 DispatchQueue.global().async { [ends] in
@@ -250,73 +298,6 @@
             if signals.contains(.cancel) { return exchange.stop(.cancelled) }
             if signals.contains(.readable) { exchange.bodyIsReadable() }
             if signals.contains(.resume), transfer.exchange != nil { exchange.resume() }
-        }
-
-        // MARK: - The gate
-
-        typealias GatePlace = StreamGate<GateTicket>.Place
-
-        /// An exchange that waits, as it was when it began to.
-        struct GateTicket {
-            let exchange: Exchange
-            let number: UInt64
-        }
-
-        /// False when the exchange has to wait for a place.
-        private func enterGate(_ exchange: Exchange, _ request: TransportRequest) -> Bool {
-            guard Exchange.isGated(request), let host = request.host else {
-                return true
-            }
-            let origin = StreamGate<GateTicket>.Origin(host: host, port: request.url.effectivePort)
-            let ticket = GateTicket(exchange: exchange, number: lastTicket + 1)
-            return takesPlace(gate.enter(origin, ticket), for: ticket)
-        }
-
-        /// The same for one that has lost its connection.
-        func reentersGate(_ exchange: Exchange) -> Bool {
-            guard let lost = exchange.place else { return true }
-            exchange.place = nil
-            let ticket = GateTicket(exchange: exchange, number: lastTicket + 1)
-            return takesPlace(gate.reenter(lost, ticket), for: ticket)
-        }
-
-        private func takesPlace(_ place: GatePlace?, for ticket: GateTicket) -> Bool {
-            if let place {
-                ticket.exchange.place = place
-                return true
-            }
-            lastTicket = ticket.number
-            ticket.exchange.hold(ticket: ticket.number)
-            return false
-        }
-
-        /// An exchange that went ahead has its connection.
-        func passedGate(_ exchange: Exchange, isNew: Bool, isShared: Bool) {
-            guard let place = exchange.place, place.isAhead else { return }
-            exchange.place?.isAhead = false
-            admitted += gate.connected(place, isNew: isNew, isShared: isShared)
-        }
-
-        private func leaveGate(_ exchange: Exchange) {
-            guard let place = exchange.place else { return }
-            exchange.place = nil
-            admitted += gate.leave(place, isStillAhead: place.isAhead)
-        }
-
-        /// Those who have been given a place begin, outside of libcurl.
-        private func beginAdmitted() {
-            while !admitted.isEmpty {
-                let batch = admitted
-                admitted.removeAll(keepingCapacity: true)
-                for (ticket, place) in batch {
-                    guard ticket.exchange.isHeld(ticket.number) else {
-                        admitted += gate.leave(place, isStillAhead: place.isAhead)
-                        continue
-                    }
-                    ticket.exchange.place = place
-                    ticket.exchange.begin()
-                }
-            }
         }
 
         // MARK: - For exchanges

@@ -1,9 +1,10 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandCore
     import Glibc
     import Synchronization
 
-    /// What other threads put down for the loop's thread; that thread starts with the first message.
+    /// What other threads put down for the loop; its thread starts with the first message.
     ///
     /// The event descriptor is written only while the loop sleeps, so a busy loop costs its callers a lock.
     final class Mailbox: Sendable {
@@ -20,7 +21,7 @@
 
         private struct State {
             var messages: [Message] = []
-            var isAsleep = false
+            var watch = LoopWatch()
             /// Who is about to write to the event descriptor: it must not be closed under their hands.
             var wakers = 0
             var loop = LoopThread.none
@@ -28,7 +29,7 @@
 
         private enum LoopThread: Sendable {
             case none
-            case running(wakeUp: Int32)
+            case running(wakeUp: Int32, LoopTurns)
             case gone
         }
 
@@ -53,30 +54,66 @@
         /// One less.
         func ended() { if isCounting { load.subtract(1, ordering: .relaxed) } }
 
+        /// How often a caller's turn has spared the loop's thread one.
+        var lentTurns: Int {
+            state.withLock { state in
+                if case .running(_, let turns) = state.loop { turns.lentTurns } else { 0 }
+            }
+        }
+
         /// Puts a message down; false when there is no loop to read it.
-        func post(_ message: Message) -> Bool {
-            let (isTaken, wakeUp) = state.withLock { state -> (Bool, Int32?) in
+        ///
+        /// - Parameter mayLend: Whether the caller may have the turn itself, where the loop's thread sleeps.
+        func post(_ message: Message, mayLend: Bool = false) -> Bool {
+            let (isTaken, call) = state.withLock { state -> (Bool, Call) in
                 if case .none = state.loop {
                     if case .shutDown = message {
                         // Nothing is under way; whoever starts something later finds it here first.
                         state.messages.append(message)
-                        return (true, nil)
+                        return (true, .nothing)
                     }
                     state.loop = startThread()
                 }
-                guard case .running(let descriptor) = state.loop else { return (false, nil) }
+                guard case .running(let wakeUp, let turns) = state.loop else {
+                    return (false, .nothing)
+                }
                 state.messages.append(message)
-                guard state.isAsleep else { return (true, nil) }
-                state.isAsleep = false
-                state.wakers += 1
-                return (true, descriptor)
+                switch state.watch.posted(mayLend: mayLend) {
+                case .nothing: return (true, .nothing)
+                case .wake:
+                    state.wakers += 1
+                    return (true, .wake(wakeUp))
+                case .lend: return (true, .turn(turns, wakeUp))
+                }
             }
-            if let wakeUp {
-                var one: UInt64 = 1
-                _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)
-                state.withLock { $0.wakers -= 1 }
-            }
+            carryOut(call)
             return isTaken
+        }
+
+        /// What whoever has put a message down does about it.
+        private enum Call {
+            case nothing
+            case wake(Int32)
+            case turn(LoopTurns, Int32)
+        }
+
+        private func carryOut(_ call: Call) {
+            switch call {
+            case .nothing: break
+            case .wake(let descriptor):
+                var one: UInt64 = 1
+                _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+                state.withLock { $0.wakers -= 1 }
+            case .turn(let turns, let descriptor):
+                let isNeeded = turns.lend()
+                let wakes = state.withLock { state in
+                    let wakes = state.watch.returned(
+                        isThreadNeeded: isNeeded || !state.messages.isEmpty)
+                    if wakes { state.wakers += 1 }
+                    return wakes
+                }
+                if wakes { carryOut(.wake(descriptor)) }
+            }
         }
 
         /// Nobody will send anything new.
@@ -96,27 +133,46 @@
             state.withLock { swap(&$0.messages, &batch) }
         }
 
+        /// The same for a caller who has the turn: false, and nothing is taken, where there is anything but new transfers, or
+        /// one that is not wanted.
+        func takeStarts(
+            into batch: inout [Message], where isWanted: (TransportRequest) -> Bool
+        ) -> Bool {
+            state.withLock { state in
+                for message in state.messages {
+                    guard case .start(let transfer) = message, isWanted(transfer.request) else {
+                        return false
+                    }
+                }
+                swap(&state.messages, &batch)
+                return true
+            }
+        }
+
         /// True when nothing waits: whoever posts from now on wakes the loop.
         ///
         /// Loop thread only.
         func fallAsleep() -> Bool {
             state.withLock { state in
-                state.isAsleep = state.messages.isEmpty
-                return state.isAsleep
+                guard state.messages.isEmpty else { return false }
+                state.watch.fallsAsleep()
+                return true
             }
         }
 
         /// The loop is awake for another reason.
         ///
         /// Loop thread only.
-        func wake() { state.withLock { $0.isAsleep = false } }
+        func wake() { state.withLock { $0.watch.wakes() } }
 
         /// True when nothing waits: later messages find no loop.
         ///
         /// Loop thread only.
         func leave() -> Bool {
             state.withLock { state in
-                guard state.messages.isEmpty, state.wakers == 0 else { return false }
+                guard state.messages.isEmpty, state.wakers == 0, !state.watch.isLent else {
+                    return false
+                }
                 state.loop = .gone
                 return true
             }
@@ -131,27 +187,32 @@
                 if poll >= 0 { Glibc.close(poll) }
                 return .none
             }
+            let turns = LoopTurns(
+                EventLoop(
+                    mailbox: self, configuration: configuration, poll: poll, wakeUp: wakeUp))
             let seed = LoopSeed(
-                mailbox: self, configuration: configuration, poll: poll, wakeUp: wakeUp)
+                mailbox: self, turns: turns, name: configuration.name, poll: poll, wakeUp: wakeUp)
             guard seed.sprout() else {
                 Glibc.close(wakeUp)
                 Glibc.close(poll)
                 return .none
             }
-            return .running(wakeUp: wakeUp)
+            return .running(wakeUp: wakeUp, turns)
         }
     }
 
     /// What the loop's thread needs to begin.
     private final class LoopSeed: Sendable {
         private let mailbox: Mailbox
-        private let configuration: CurlConfiguration
+        private let turns: LoopTurns
+        private let name: String
         private let poll: Int32
         private let wakeUp: Int32
 
-        init(mailbox: Mailbox, configuration: CurlConfiguration, poll: Int32, wakeUp: Int32) {
+        init(mailbox: Mailbox, turns: LoopTurns, name: String, poll: Int32, wakeUp: Int32) {
             self.mailbox = mailbox
-            self.configuration = configuration
+            self.turns = turns
+            self.name = name
             self.poll = poll
             self.wakeUp = wakeUp
         }
@@ -184,12 +245,19 @@
                 sigdelset(&all, signal)
             }
             pthread_sigmask(SIG_BLOCK, &all, nil)
-            errand_name_thread(configuration.name)
-            let loop = EventLoop(
-                mailbox: mailbox, configuration: configuration, poll: poll, wakeUp: wakeUp)
-            loop.run()
+            errand_name_thread(name)
+            serve()
             Glibc.close(poll)
             Glibc.close(wakeUp)
+        }
+
+        /// Serves until the mailbox is closed and every transfer has ended.
+        private func serve() {
+            let events = EventBuffer(poll: poll)
+            while let limit = turns.take(events) {
+                events.wait(limit)
+                if limit != 0 { mailbox.wake() }
+            }
         }
     }
 #endif

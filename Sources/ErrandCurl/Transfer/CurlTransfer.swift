@@ -3,7 +3,7 @@
     import Synchronization
 
     /// A transfer as its owner holds it: its methods leave a signal and a note in the mailbox.
-    // @unchecked: everything but `bits` is written before the transfer is posted and then belongs to the loop's thread.
+    // @unchecked: everything but `bits` is written before the transfer is posted and then belongs to whoever has the loop's turn.
     final class CurlTransfer: Transfer, @unchecked Sendable {
         /// What other threads have asked for.
         struct Signals: OptionSet, Sendable {

@@ -5,7 +5,7 @@
 
     /// One easy handle and the transfer it serves at the moment.
     ///
-    /// Lives on the loop's thread and is used again.
+    /// Belongs to the loop and is used again.
     ///
     /// What happens when is ``TransferState``'s to say; this class carries it out.
     final class Exchange {
@@ -20,7 +20,7 @@
         private var ticket: UInt64?
 
         // What the callbacks work with; see Exchange+Callbacks.swift. Checking each access at run time cost a
-        // tenth of a small request: one thread uses these, and no callback is entered while one is under way.
+        // tenth of a small request: whoever has the turn uses these, and no callback is entered while one is under way.
         @exclusivity(unchecked) var transfer: CurlTransfer?
         @exclusivity(unchecked) var receiver: (any TransferReceiver)?
         @exclusivity(unchecked) var state = TransferState()
@@ -272,6 +272,7 @@
             var end = TransferEnd(timings: timings())
             switch ending {
             case .complete:
+                if let transfer { loop.heard(from: transfer.request.url) }
                 do {
                     end.trailers = try head.trailers(cache: &workbench.fields)
                 } catch {

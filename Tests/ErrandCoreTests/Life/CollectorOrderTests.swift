@@ -23,7 +23,9 @@ import Testing
         let transport = ObedientTransport(inStart: [])
         let (collector, _) = collector(over: transport)
         collector.cancel()
-        await collector.run(TransportRequest(url: URI()))
+        await withUnsafeContinuation {
+            collector.run(TransportRequest(url: URI()), resuming: $0)
+        }
         #expect(collector.takeAnswer().end.error?.code == .cancelled)
         #expect(transport.transfer == nil)
     }
