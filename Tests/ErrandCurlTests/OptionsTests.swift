@@ -2,6 +2,7 @@ import ErrandCore
 import ErrandCurl
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 
 /// Where the bytes go: proxies, addresses, versions; and what is refused before anything is sent.
@@ -82,6 +83,58 @@ struct OptionsTests {
         #expect(without.error?.code == .cannotFindHost, "\(String(describing: without.error))")
     }
 
+    @Test func anOverriddenHostIsKnownByAnyPortAndInAnyCase() async throws {
+        let server = try ExchangeTests.echo()
+        let url = "http://api.example.invalid:\(server.port)/o"
+        for name in [
+            "api.example.invalid", "API.Example.invalid", "API.example.INVALID:\(server.port)",
+        ] {
+            let record = try await CurlTransport().run(.get, url) {
+                $0.options.addressOverrides = [name: ["127.0.0.1"]]
+            }
+            #expect(record.error == nil, "\(name)")
+        }
+    }
+
+    @Test(arguments: [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"]])
+    func aProxyIsAskedForTheOverriddenAddress(addresses: [String]) async throws {
+        let asked = Mutex("")
+        let proxy = try RawServer { connection in
+            let head = connection.readHead()
+            asked.withLock { $0 = head ?? "" }
+            connection.write("HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n")
+        }
+        let record = try await CurlTransport().run(.get, "https://api.example.invalid:444/") {
+            $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)")
+            $0.options.addressOverrides = ["api.example.invalid:444": addresses]
+        }
+        #expect(record.error?.code == .proxyFailed)
+        #expect(asked.withLock { $0 }.hasPrefix("CONNECT 127.0.0.1:444 "))
+    }
+
+    @Test(arguments: ["localhost.example", ".localhost.example", "*.localhost.example"])
+    func domainsGoPastAProxyHoweverTheyAreWritten(bypass: String) async throws {
+        let proxy = try ExchangeTests.echo()
+        let server = try ExchangeTests.echo()
+        let record = try await CurlTransport().run(
+            .get, "http://a.localhost.example:\(server.port)/x"
+        ) {
+            $0.options.addressOverrides = ["a.localhost.example": ["127.0.0.1"]]
+            $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)", bypass: [bypass])
+        }
+        #expect(record.error == nil)
+        #expect(text(record).hasPrefix("GET /x HTTP/1.1\r\n"))
+    }
+
+    @Test func aUnixSocketThatNobodyServesIsNamed() async throws {
+        let record = try await CurlTransport().run(.get, "http://service.example/x") {
+            $0.options.unixSocketPath = "/nowhere/service.sock"
+        }
+        #expect(record.error?.code == .cannotConnect)
+        #expect(record.error?.message.contains("/nowhere/service.sock") == true)
+        #expect(record.error?.message.contains("service.example") == false)
+    }
+
     @Test func addressFamily() async throws {
         let server = try ExchangeTests.echo()
         let url = "http://localhost:\(server.port)/"
@@ -135,6 +188,14 @@ struct OptionsTests {
         #expect(
             try code { $0.options.addressOverrides = ["a:1": ["b"]] } == .invalidConfiguration)
         #expect(try code { $0.options.addressOverrides = ["a:1": ["::1"]] } == nil)
+        #expect(try code { $0.options.addressOverrides = ["a": ["::1"]] } == nil)
+        #expect(try code { $0.options.addressOverrides = ["[::1]:1": ["::1"]] } == nil)
+        for name in ["", ":80", "a:99999", "a:0", "a:b", "http://a", "a/b", "u@a", "a:80\r\n"] {
+            #expect(
+                try code { $0.options.addressOverrides = [name: ["::1"]] } == .invalidConfiguration,
+                "\(name)")
+        }
+        #expect(try code { $0.options.addressOverrides = ["a:1": []] } == .invalidConfiguration)
         func security(_ change: (inout SecurityPolicy) -> Void) throws -> RequestError.Code? {
             try code { request in
                 var policy = SecurityPolicy()

@@ -190,6 +190,27 @@ import Testing
             ])
     }
 
+    @Test(arguments: [true, false]) func anAwaitedBatchesAccessoriesHearOfItsCancelling(
+        isCancelled: Bool
+    ) async throws {
+        let world = World()
+        world.transport.on(nil, nil, isCancelled ? .silence : .json("{}"))
+        let transport = world.transport
+        let waiting = Task { () -> [String] in
+            let log = CompositeLog()
+            let batch = BatchRequest([world.with(Plain("x"))])
+            batch.accessories = [log]
+            _ = try? await batch.send()
+            return log.lines
+        }
+        if isCancelled {
+            _ = try await transport.nextRequest()
+            waiting.cancel()
+        }
+        let expected = ["willStart", "willCancel", "willStop", "didStop"]
+        #expect(await waiting.value == expected.filter { isCancelled || $0 != "willCancel" })
+    }
+
     /// Notes what is told of the whole.
     private final class CompositeLog: RequestAccessory {
         var didStop: () -> Void = {}

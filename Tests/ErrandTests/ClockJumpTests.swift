@@ -57,3 +57,28 @@ import Testing
         #expect(try await second.response().status == 200)
     }
 }
+
+/// `.seconds(Int64.max)` is how many write "no limit".
+@Suite(.timeLimit(.minutes(5))) struct EndlessDurationTests {
+    @Test func limitsAndPausesWithoutEndAreNoFault() async throws {
+        let transport = ScriptedTransport()
+        transport.on(
+            nil, nil, ScriptedAnswer(status: .serviceUnavailable, headers: [.retryAfter: "0"]),
+            .json("{}"))
+        let forever = Duration.seconds(Int64.max)
+        var configuration = Configuration(baseURL: "https://api.example.com/")
+        configuration.timeouts = Timeouts(connect: forever, idle: forever, total: forever)
+        configuration.retryPolicy = RetryPolicy(
+            maximumAttempts: 2, maximumDelay: forever, attemptTimeout: forever)
+        let agent = RequestAgent(configuration: configuration, transport: transport, store: nil)
+        let request = Plain("x")
+        request.agent = agent
+        #expect(try await request.send().attempts == 2)
+    }
+
+    @Test func theSystemsClockSleepsHoweverLongIsAsked() async throws {
+        let sleeper = Task { try await SystemClock().sleep(for: .seconds(Int64.max)) }
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+    }
+}

@@ -125,6 +125,15 @@ import Testing
         #expect(outbox.entries.isEmpty)
     }
 
+    @Test func transportOverridesAreRefused() async throws {
+        let outbox = Outbox(agent: World().agent, store: MemoryOutboxStore())
+        var description = plain
+        description.transportOverrides = TransportOverrides(httpVersion: .http11)
+        let error = await #expect(throws: RequestError.self) { try await outbox.add(description) }
+        #expect(error?.code == .unsupported)
+        #expect(outbox.entries.isEmpty)
+    }
+
     @Test func anEntryOfAnEarlierVersionIsReadWithDefaults() throws {
         let text = """
             {"id": "9B3E0D5E-40B4-4A63-9C5A-0C3D4D1A7B11", "sequence": 4, "addedAt": 0, "endpoint": "Note",

@@ -27,6 +27,34 @@ final class Posting: BaseRequest {
         #expect(world.events.names.filter { $0 == "attemptStarted" }.count == 2)
     }
 
+    @Test(arguments: [false, true]) func whatEndsAPauseSaysWhyThereWasOne(isAwaited: Bool)
+        async throws
+    {
+        let world = World {
+            $0.retryPolicy = .attempts(3)
+            $0.timeouts.total = .seconds(3)
+        }
+        let busy = ScriptedAnswer(status: .serviceUnavailable, headers: [.retryAfter: "20"])
+        world.transport.on(.get, "/x", busy)
+        let task = Task { () -> RequestError? in
+            do throws(RequestError) {
+                if isAwaited {
+                    _ = try await world.with(Plain("x")).send()
+                } else {
+                    _ = try await world.agent.start(Plain("x").describe()).response()
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        try await world.clock.untilSleeping(2)
+        world.clock.advance(by: .seconds(3))
+        let error = try #require(await task.value)
+        #expect(error.code == .timedOut && error.timeout == .total)
+        #expect((error.underlying as? RequestError)?.response?.status == .serviceUnavailable)
+    }
+
     @Test func cancellingDuringThePauseEndsAtOnce() async throws {
         let world = World { $0.retryPolicy = .attempts(3) }
         world.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable))

@@ -45,6 +45,10 @@ extension ComposedRun {
         } onCancel: {
             control.cancel()
         }
+        // Told just before the end: until then the caller's actor is not the run's to use.
+        if control.isCancelled {
+            for accessory in accessories { accessory.compositeWillCancel(self) }
+        }
         for accessory in accessories { accessory.compositeWillStop(self) }
         defer { for accessory in accessories { accessory.compositeDidStop(self) } }
         return try result(control, error)

@@ -4,7 +4,8 @@ extension Configuration {
     /// Companions of every request that the agent carries out, called before the request's own (default none).
     ///
     /// They are called on the actors of many requests, so they are Sendable. They hear of requests that were started
-    /// by `start(success:failure:)`, `send()` or `value()`, members of batches and chains included.
+    /// by `start(success:failure:)`, `send()` or `value()`, members of batches and chains included. ``AgentAccessory`` is one
+    /// of a closure, or one that is held weakly; ``FilteredAccessory`` hears of some requests only.
     public var accessories: [any RequestAccessory & Sendable] {
         get { companions.compactMap { ($0 as? SharedAccessory)?.accessory } }
         set { companions = newValue.map { SharedAccessory(accessory: $0) } }

@@ -29,6 +29,8 @@ nonisolated public protocol RequestAccessory: AnyObject {
     /// A batch or a chain goes on.
     func compositeDidResume(_ composite: any CompositeRequest)
     /// A batch or a chain is about to be cancelled. Its end is still told.
+    ///
+    /// For those that somebody awaits it is told just before the end.
     func compositeWillCancel(_ composite: any CompositeRequest)
     /// A batch or a chain has its outcome; nobody was told yet.
     func compositeWillStop(_ composite: any CompositeRequest)

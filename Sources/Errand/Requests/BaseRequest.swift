@@ -90,6 +90,8 @@ nonisolated open class BaseRequest {
     open var redirectPolicy: RedirectPolicy? { nil }
     /// Whom to trust over TLS (default `nil`: the configuration's).
     open var securityPolicy: SecurityPolicy? { nil }
+    /// How it is carried, where that differs from the configuration: HTTP version, decoding, limits, proxy (default `nil`).
+    open var transportOverrides: TransportOverrides? { nil }
     /// Whether cookies are sent and stored (default true).
     open var usesCookies: Bool { true }
     /// What happens while there is no network (default `nil`: the configuration's).
@@ -249,6 +251,7 @@ nonisolated open class BaseRequest {
         it.duplicatePolicy = duplicatePolicy
         if let redirectPolicy { it.redirectPolicy = redirectPolicy }
         if let securityPolicy { it.securityPolicy = securityPolicy }
+        if let transportOverrides { it.transportOverrides = transportOverrides }
         it.usesCookies = usesCookies
         if let connectivityPolicy { it.connectivityPolicy = connectivityPolicy }
         it.responseSerializer = responseSerializer

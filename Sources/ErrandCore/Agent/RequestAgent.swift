@@ -289,7 +289,8 @@ public final class RequestAgent: Sendable {
         case .success(let response): attempts = response.attempts
         case .failure(let error):
             attempts = error.attempts
-            if !error.isCancellation { underlying = error }
+            // What was cancelled may have waited because of an earlier failure: that is the reason to know.
+            underlying = error.isCancellation ? error.underlying as? RequestError : error
         }
         switch reason {
         case .cancelled:

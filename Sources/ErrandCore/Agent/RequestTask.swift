@@ -49,7 +49,8 @@ public final class RequestTask: Sendable, Identifiable {
     /// Holds the task: before its transfer begins, or in the middle of it, where the transport
     /// stops reading from the wire.
     ///
-    /// Time limits go on counting. What came in whole before is still delivered. A task that is suspended already stays so.
+    /// Time limits go on counting. Before its transfer begins it holds no place in the limits meanwhile; a transfer that
+    /// stands still keeps the one it has. What came in whole before is still delivered. A task that is suspended already stays so.
     public func suspend() {
         guard phase != .ended, context.pause.pause() else { return }
         context.emit(.suspended)

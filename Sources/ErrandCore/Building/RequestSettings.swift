@@ -87,6 +87,7 @@ enum RequestSettings {
         options.mayReplay = method.isIdempotent
         options.allowsCellularAccess =
             options.allowsCellularAccess && description.allowsCellularAccess
+        description.transportOverrides?.apply(to: &options)
         if let security = description.securityPolicy { options.security = security }
         if description.download != nil, options.receiveBufferBytes == nil {
             options.receiveBufferBytes = downloadBufferBytes

@@ -53,8 +53,10 @@ package enum CacheKeyBuilder {
         case .sha256(let hex): digest = hex
         case .unknown: return nil
         }
+        // An answer that was left encoded is another one.
+        let form = request.options.decodesContent ? "" : "encoded "
         return key(
-            method: request.method, url: request.url, bodyDigest: digest,
+            method: request.method, url: request.url, bodyDigest: digest.map { form + $0 } ?? form,
             headers: request.headers, identity: identity ?? shownCredentials(request.headers))
     }
 

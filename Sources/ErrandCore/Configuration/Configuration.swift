@@ -75,6 +75,11 @@ public struct Configuration: Sendable {
     public var retryPolicy = RetryPolicy.none
     /// Redirects of requests that name none.
     public var redirectPolicy = RedirectPolicy.follow
+    /// Has the last word on each redirect that the policy would follow: follow it, deliver the 3xx, or send another
+    /// request.
+    ///
+    /// Called off the main actor for one redirect after the other; be quick. Default `nil`.
+    public var redirectDecider: (@Sendable (ProposedRedirect) -> RedirectVerdict)?
     /// How many requests are under way at once in all; `nil` has no limit (default none).
     public var maximumRequestsInFlight: Int?
     /// How many requests are under way at once in all, to one host, with one tag, and how many wait (default

@@ -1,7 +1,7 @@
 /// Puts credentials on requests, and renews them when the server refuses them with 401.
 ///
-/// The framework brings ``BasicAuthenticator``, ``BearerAuthenticator``, ``DigestAuthenticator`` and
-/// ``APIKeyAuthenticator``. Which hosts an authenticator serves is said by ``HostAuthenticator``:
+/// The framework brings ``BasicAuthenticator``, ``BearerAuthenticator``, ``DigestAuthenticator``, ``PasswordAuthenticator``
+/// and ``APIKeyAuthenticator``. Which hosts an authenticator serves is said by ``HostAuthenticator``:
 ///
 ///     configuration.authenticators = [
 ///         HostAuthenticator("api.example.com", BearerAuthenticator {

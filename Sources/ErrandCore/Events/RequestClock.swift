@@ -18,9 +18,11 @@ public struct SystemClock: RequestClock {
     public var now: Date { Date() }
     /// The time since the process's first use of a clock.
     public var uptime: Duration { Self.start.duration(to: ContinuousClock.now) }
-    /// Waits on the continuous clock.
+    /// Waits on the continuous clock, thirty years at most.
     public func sleep(for duration: Duration) async throws {
-        try await ContinuousClock().sleep(for: duration)
+        try await ContinuousClock().sleep(for: min(duration, Self.longest))
     }
     private static let start = ContinuousClock.now
+    /// The moment in `.seconds(Int64.max)`, which many write for "no limit", cannot be counted: Swift's clock would trap.
+    private static let longest = Duration.seconds(1_000_000_000)
 }

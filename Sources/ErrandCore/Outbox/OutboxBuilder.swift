@@ -36,6 +36,13 @@ struct OutboxBuilder {
                 "\(description.endpoint) has a securityPolicy, which an outbox cannot keep. Set it on the configuration of the outbox's agent: transport.security."
             )
         }
+        // A proxy it must take, or a limit it must keep, would be lost likewise.
+        guard description.transportOverrides == nil else {
+            throw RequestError(
+                .unsupported, stage: .build,
+                "\(description.endpoint) has transportOverrides, which an outbox cannot keep. Set them on the configuration of the outbox's agent: transport."
+            )
+        }
     }
 
     /// The request as the pipeline would make it, without what is left to the moment of sending.

@@ -18,6 +18,7 @@ package struct Exchange: Sendable {
         var boundHeaders: Set<HTTPField.Name> = []
         var hasLeftOrigin = false
         var place: ScheduledPlace?
+        var earlierTimings: [AttemptTimings] = []
     }
 
     private var extras: Shared<Extras>?
@@ -72,6 +73,12 @@ package struct Exchange: Sendable {
     package var place: ScheduledPlace? {
         get { extras?.value.place }
         set { change { $0.place = newValue } }
+    }
+
+    /// What the attempts before this one took.
+    var earlierTimings: [AttemptTimings] {
+        get { extras?.value.earlierTimings ?? [] }
+        set { change { $0.earlierTimings = newValue } }
     }
 
     private mutating func change(_ change: (inout Extras) -> Void) {

@@ -92,6 +92,15 @@ final class Flight: Sendable {
         }
     }
 
+    /// Waits for the end from outside, on board or not: nobody stays on board for it.
+    func watch(_ scope: CancellationScope) async {
+        let place = state.withLock { state -> Int in
+            state.nextSeat += 1
+            return state.nextSeat
+        }
+        _ = await wait(in: place, scope)
+    }
+
     /// A passenger is gone, whether served or not; returns the transfer that was cancelled for want of others.
     @discardableResult
     func leave(_ seat: Int) -> Task<Void, Never>? {

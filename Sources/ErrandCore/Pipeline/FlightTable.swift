@@ -33,6 +33,8 @@ package final class FlightTable: Sendable {
         }
     }
 
+    func flight(of key: CacheKey) -> Flight? { flights.withLock { $0[key] } }
+
     func replace(_ key: CacheKey, with new: Flight) -> Flight? {
         flights.withLock { flights in
             let old = flights[key]

@@ -3,6 +3,7 @@
 /// Requests whose policy is `.allow` take no part: they are neither counted nor joined.
 package struct JoinStep: Step {
     let flights: FlightTable
+    let line = FlightLine()
 
     package func concerns(_ exchange: Exchange) -> Bool {
         exchange.context.description.duplicatePolicy != .allow
@@ -19,6 +20,8 @@ package struct JoinStep: Step {
         switch policy {
         case .allow: break
         case .cancelPrevious: flights.replace(key, with: new)?.cancel()
+        case .queue:
+            return try await inTurn(key, new, exchange, next)
         case .reject:
             guard flights.add(key, new) else {
                 new.leave(Flight.leaderSeat)
@@ -52,6 +55,35 @@ package struct JoinStep: Step {
         }
         flight.depart(Flight.Transfer(work: work, scope: own.scope))
         return try await ride(flight, in: Flight.leaderSeat, exchange.scope)
+    }
+
+    /// Sent when whoever came earlier with the same key has ended, whatever came of it.
+    private func inTurn(
+        _ key: CacheKey, _ new: Flight, _ exchange: Exchange, _ next: Next
+    ) async throws(RequestError) -> Response {
+        let clock = exchange.context.clock
+        let began = clock.uptime
+        var waited = false
+        let isTurn = await line.enter(key, exchange.scope) {
+            waited = true
+            exchange.context.emit(.queued)
+        }
+        guard isTurn else {
+            new.leave(Flight.leaderSeat)
+            throw .cancelled
+        }
+        defer { line.leave(key) }
+        // One of another policy, or one that its leader has left and others have not.
+        while !flights.add(key, new) {
+            if !waited { exchange.context.emit(.queued) }
+            waited = true
+            await flights.flight(of: key)?.watch(exchange.scope)
+            guard exchange.scope.isCancelled else { continue }
+            new.leave(Flight.leaderSeat)
+            throw .cancelled
+        }
+        if waited { exchange.context.emit(.dequeued(after: clock.uptime - began)) }
+        return try await lead(new, key: key, exchange: exchange, next: next)
     }
 
     private func follow(

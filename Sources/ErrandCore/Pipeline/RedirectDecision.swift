@@ -29,6 +29,40 @@ package enum RedirectDecision: Sendable {
         }
         target.fragment = nil
         target.userInfo = nil
+        if let fault = fault(in: target, response, request, visited, policy) { return fault }
+        var next = request
+        next.url = target
+        rewriteMethod(of: &next, status: response.status.code)
+        if target.origin != request.url.origin { removeCredentials(from: &next.headers) }
+        return .follow(next)
+    }
+
+    /// What becomes of a request that a decider wants in place of the proposed one.
+    package static func replacing(
+        _ proposed: TransportRequest, by wanted: TransportRequest, response: Response,
+        request: TransportRequest, visited: [URI], policy: RedirectPolicy
+    ) -> RedirectDecision {
+        var next = wanted
+        next.url.fragment = nil
+        next.url.userInfo = nil
+        if let fault = fault(in: next.url, response, request, visited, policy) { return fault }
+        // Left on for the proposed address, not for this one.
+        if next.url.origin != proposed.url.origin {
+            next.headers = HTTPFields(
+                next.headers.filter { field in
+                    !SecretName.isSecret(header: field.name.canonicalName)
+                        || !proposed.headers[fields: field.name].contains(field)
+                })
+        }
+        next.options.mayReplay = next.options.mayReplay && next.method.isIdempotent
+        return .follow(next)
+    }
+
+    /// Why an address must not be gone to.
+    private static func fault(
+        in target: URI, _ response: Response, _ request: TransportRequest, _ visited: [URI],
+        _ policy: RedirectPolicy
+    ) -> RedirectDecision? {
         guard target.isAbsoluteHTTP else {
             return fail(
                 .unsafeRedirect, response,
@@ -41,15 +75,11 @@ package enum RedirectDecision: Sendable {
                 "The server redirects from https to http. Set redirectPolicy's allowsDowngrade if that is right."
             )
         }
-        var next = request
-        next.url = target
-        rewriteMethod(of: &next, status: response.status.code)
-        if target.origin != request.url.origin { removeCredentials(from: &next.headers) }
         // Twice is no circle yet: the way back from a page that sets a cookie, or that took a POST.
         guard visited.count(where: { $0 == target }) < 2 else {
             return fail(.tooManyRedirects, response, "The redirects run in a circle.")
         }
-        return .follow(next)
+        return nil
     }
 
     /// The fragment of where a redirect leads: its own, else that of the address before it (RFC 9110 §10.2.2).

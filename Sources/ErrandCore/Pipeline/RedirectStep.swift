@@ -43,13 +43,35 @@ package struct RedirectStep: Step {
         return (try? URI(parsing: url))?.fragment
     }
 
+    /// What the user's decider makes of a redirect that would be followed; it cannot allow what the policy forbids.
+    private static func reconsidered(
+        _ decision: RedirectDecision, by decider: (ProposedRedirect) -> RedirectVerdict,
+        _ response: Response, _ exchange: Exchange, _ visited: [URI], _ policy: RedirectPolicy
+    ) -> RedirectDecision {
+        guard case .follow(let proposed) = decision else { return decision }
+        let redirect = ProposedRedirect(
+            description: exchange.description, response: response, original: exchange.request,
+            request: proposed, count: visited.count)
+        switch decider(redirect) {
+        case .asPolicy: return decision
+        case .deliver: return .deliver
+        case .follow(let wanted):
+            return RedirectDecision.replacing(
+                proposed, by: wanted, response: response, request: exchange.request,
+                visited: visited, policy: policy)
+        }
+    }
+
     /// The exchange that follows; `nil` when the answer is to be delivered.
     @inline(never)
     private static func hop(
         _ response: Response, _ exchange: Exchange, _ visited: [URI], _ policy: RedirectPolicy
     ) throws(RequestError) -> Exchange? {
-        let decision = RedirectDecision.decide(
+        var decision = RedirectDecision.decide(
             response: response, request: exchange.request, visited: visited, policy: policy)
+        if let decider = exchange.configuration.redirectDecider {
+            decision = reconsidered(decision, by: decider, response, exchange, visited, policy)
+        }
         switch decision {
         case .deliver: return nil
         case .fail(let error): throw error

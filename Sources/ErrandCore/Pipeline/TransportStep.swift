@@ -5,8 +5,7 @@ package struct TransportStep: Step {
     nonisolated(nonsending) package func run(
         _ exchange: Exchange, next: Next
     ) async throws(RequestError) -> Response {
-        let pause = exchange.context.pause
-        if pause.isPaused { await pause.pass(exchange.scope) }
+        if exchange.context.pause.isPaused { try await passGate(exchange) }
         let collector = try begin(exchange)
         let entry = exchange.scope.enter { collector.cancel() }
         // Unsafe only in that nobody counts the resumes: `didEnd` is told once by contract, and the collector
@@ -14,6 +13,18 @@ package struct TransportStep: Step {
         await withUnsafeContinuation { collector.run(exchange.request, resuming: $0) }
         exchange.scope.leave(entry)
         return try response(from: collector, exchange)
+    }
+
+    /// Waits while the task is suspended, and holds no place meanwhile: others go on.
+    @inline(never)
+    private func passGate(_ exchange: Exchange) async throws(RequestError) {
+        let pause = exchange.context.pause
+        while pause.isPaused {
+            try await exchange.pausing(true) { () throws(RequestError) in
+                await pause.pass(exchange.scope)
+            }
+            try exchange.scope.check()
+        }
     }
 
     // Apart from `run`, which is suspended while the transfer lasts and keeps room for whatever it names.

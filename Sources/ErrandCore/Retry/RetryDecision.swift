@@ -14,7 +14,7 @@ package enum RetryDecision: Sendable, Equatable {
         guard attempt < policy.maximumAttempts else { return .giveUp(.attemptsSpent) }
         guard
             request.method.isIdempotent || policy.retriesNonIdempotent
-                || (policy.sendsIdempotencyKey && hasIdempotencyKey(request))
+                || hasIdempotencyKey(request)
         else { return .giveUp(.notIdempotent) }
         guard isWorthwhile(error, policy: policy) else { return .giveUp(.notWorthwhile) }
         if let asked = retryAfter(error.response?.headers[.retryAfter], now: now) {
@@ -27,6 +27,7 @@ package enum RetryDecision: Sendable, Equatable {
         return .again(after: min(longest, longest * max(0, min(random, 1))))
     }
 
+    /// Whether the server can tell a second sending from a second request: by the policy's key, or the endpoint's own.
     private static func hasIdempotencyKey(_ request: TransportRequest) -> Bool {
         HTTPField.Name.idempotencyKey.map { request.headers[$0] != nil } ?? false
     }
@@ -43,9 +44,13 @@ package enum RetryDecision: Sendable, Equatable {
     }
 
     /// `Retry-After` as seconds or as a date (RFC 9110 §10.2.3).
+    ///
+    /// More seconds than can be counted are very many, and no reason to come back soon.
     package static func retryAfter(_ text: String?, now: Date) -> Duration? {
         guard let text else { return nil }
-        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 1 << 32)) }
+        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return .seconds(min(Int64(text) ?? .max, 1 << 32))
+        }
         guard let date = HTTPDate.parse(text, now: now) else { return nil }
         return .milliseconds(Int64(max(0, min(date.timeIntervalSince(now), 4e9)) * 1000))
     }

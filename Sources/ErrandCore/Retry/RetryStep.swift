@@ -65,6 +65,10 @@ package struct RetryStep: Step {
         let delay = try pause(after: failure, exchange)
         try await wait(delay, after: failure, exchange)
         var exchange = exchange
+        // An answer has those of the attempts before it already.
+        exchange.earlierTimings =
+            failure.response?.timings
+            ?? exchange.earlierTimings + [failure.timings].compactMap(\.self)
         exchange.attempt += 1
         if exchange.serialized != nil { exchange.request = try await processed(exchange) }
         try begin(exchange)
@@ -83,6 +87,7 @@ package struct RetryStep: Step {
         if response.attempts != exchange.attempt { response.attempts = exchange.attempt }
         tellCircuit(exchange, nil)
         ended(exchange.attempt, response.timings.last, nil, exchange.context)
+        if exchange.attempt > 1 { response.timings = exchange.earlierTimings + response.timings }
         return response
     }
 
@@ -96,6 +101,9 @@ package struct RetryStep: Step {
         tellCircuit(exchange, error)
         let timings = error.timings ?? error.response?.timings.last
         ended(exchange.attempt, timings, error, exchange.context)
+        if exchange.attempt > 1, let own = error.response?.timings {
+            error.response?.timings = exchange.earlierTimings + own
+        }
         return error
     }
 
@@ -173,7 +181,7 @@ package struct RetryStep: Step {
         } catch {
             var error = error
             error.attempts = exchange.attempt
-            if !error.isCancellation { error.underlying = failure }
+            error.underlying = failure
             throw error
         }
     }

@@ -64,7 +64,9 @@ public struct TransportOptions: Sendable, Hashable {
         get { shared.value.proxySecurity }
         set { change { $0.proxySecurity = newValue } }
     }
-    /// Addresses to use in place of DNS: `"host:port"` to IP addresses.
+    /// Addresses to use in place of DNS: `"host:port"`, or `"host"` for all its ports, to IP addresses.
+    ///
+    /// Host header and certificate check keep the URL's host.
     public var addressOverrides: [String: [String]] {
         get { shared.value.addressOverrides }
         set { change { $0.addressOverrides = newValue } }
@@ -154,6 +156,9 @@ public struct TransportOptions: Sendable, Hashable {
         /// None, whatever the environment says.
         case none
         /// This one: `http://`, `https://`, `socks5://` or `socks5h://`, with `user:password@` where needed.
+        ///
+        /// Hosts to bypass are names, each with its subdomains (`example.com`, `.example.com` and `*.example.com` are
+        /// the same), IP addresses, networks such as `10.0.0.0/8`, or `*` for all; without ports.
         case url(String, bypass: [String] = [])
     }
 }

@@ -60,6 +60,8 @@ public struct RequestDescription: Sendable {
     public var redirectPolicy: RedirectPolicy?
     /// Whom to trust; `nil` takes the configuration's.
     public var securityPolicy: SecurityPolicy?
+    /// See `BaseRequest.transportOverrides`.
+    public var transportOverrides: TransportOverrides?
     /// Whether cookies are sent and stored.
     public var usesCookies = true
     /// What happens while there is no network; `nil` takes the configuration's.

@@ -1,4 +1,6 @@
-/// What happens when the same request, by its cache key, is under way already (row CAN-7).
+/// What happens when the same request, by its cache key and its headers, is under way already (row CAN-7).
+///
+/// Those whose policy is ``allow`` are not counted: they neither reject, nor are joined, waited for or cancelled.
 public enum DuplicatePolicy: Sendable, Hashable {
     /// Both are sent. The default.
     case allow
@@ -8,6 +10,9 @@ public enum DuplicatePolicy: Sendable, Hashable {
     case join
     /// The earlier one is cancelled.
     case cancelPrevious
+    /// The later one waits for the earlier one's end, whatever that is, and is sent then: one after another, in the
+    /// order of their starts.
+    case queue
 }
 
 /// Which redirects are followed (row SES-3).
@@ -40,6 +45,8 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Statuses that are worth another attempt (default 408, 425, 429, 500, 502, 503, 504).
     public var retryableStatusCodes: Set<Int>
     /// Whether methods that are not idempotent are sent again (default false).
+    ///
+    /// A request with an `Idempotency-Key` header of its own always is.
     public var retriesNonIdempotent: Bool
     /// How long one attempt may take; `nil`, the default, has no limit.
     ///

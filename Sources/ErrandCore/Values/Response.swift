@@ -44,7 +44,8 @@ public struct Response: Sendable {
         get { shared.value.attempts }
         set { change { $0.attempts = newValue } }
     }
-    /// How long each phase took, an element for each attempt and each redirect.
+    /// How long each phase took: an element for each request that went out, attempts that failed, redirects that were
+    /// followed and renewals included; the last is this answer's.
     public var timings: [AttemptTimings] {
         get { shared.value.timings }
         set { change { $0.timings = newValue } }

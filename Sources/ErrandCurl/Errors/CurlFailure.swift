@@ -19,6 +19,8 @@
             var proxyVerification = 0
             /// The proxy that stands between, where it is certain that one does.
             var proxy: ProxyRoute?
+            /// The Unix socket that stands for host and port.
+            var unixSocket: String?
             var limits: Timeouts?
         }
 
@@ -74,6 +76,11 @@
                 )
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
                 return (.proxyFailed, "The proxy cannot be reached or used. Check its URL.")
+            case CURLE_COULDNT_CONNECT where context.unixSocket != nil:
+                return (
+                    .cannotConnect,
+                    "Nobody answers at the Unix socket \(context.unixSocket ?? ""). Check the path, who may use it, and that the server runs."
+                )
             case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
                 return (
                     .cannotConnect,

@@ -98,6 +98,15 @@
         }
 
         private func checkOverrides(_ overrides: [String: [String]]) throws(RequestError) {
+            // A name that fits nothing would send to where DNS points, without a word.
+            for (name, addresses) in overrides {
+                guard AddressOverride.isName(name) else {
+                    throw invalid("The address override \(name) is neither host nor host:port.")
+                }
+                guard !addresses.isEmpty else {
+                    throw invalid("The address override of \(name) has no address.")
+                }
+            }
             for address in overrides.values.joined() where !Self.isAddress(address) {
                 throw invalid("An address override holds something that is no IP address.")
             }

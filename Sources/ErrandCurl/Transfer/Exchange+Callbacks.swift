@@ -116,9 +116,10 @@
                 needsReset = true
                 specialOptions = nil
             }
+            isAnswered = isRepeatedByLibcurl(head.status.code, transfer.request)
             let hasBody =
                 transfer.request.method != .head && head.status.code != 204
-                && head.status.code != 304
+                && head.status.code != 304 && !isAnswered
             var fault: RequestError?
             if hasBody { fault = body.begin(head.framing) } else { body.beginNothing() }
             isHTTP2 = head.version == .http2
@@ -126,7 +127,14 @@
             if isRefused { noteRefusal() }
             receiver?.didReceive(head: responseHead(head, hasBody: hasBody))
             if let fault { _ = give(up: fault) }
-            return !isCancelled && !state.isAborting && !body.isWholeByCount
+            return !isCancelled && !state.isAborting && !body.isWholeByCount && !isAnswered
+        }
+
+        /// Whether libcurl means to repeat the request by itself, with the same header, and to pass over the answer's body.
+        ///
+        /// It does so with what is refused by 417 before its body went out.
+        private func isRepeatedByLibcurl(_ status: Int, _ request: TransportRequest) -> Bool {
+            status == 417 && request.headers[.expect] != nil && upload?.isComplete == false
         }
 
         private func responseHead(_ head: HeadParser.Head, hasBody: Bool = false) -> ResponseHead {

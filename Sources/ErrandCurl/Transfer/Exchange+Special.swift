@@ -28,7 +28,7 @@
                 try special(CURLOPT_UNIX_SOCKET_PATH, path)
             }
             if !options.addressOverrides.isEmpty {
-                try applyOverride(options.addressOverrides, url: request.url)
+                try applyOverride(options, url: request.url)
             }
             try applyProxy(options.proxy)
             let isTunnelled = request.isSecure
@@ -51,33 +51,25 @@
             case .none: try special(CURLOPT_PROXY, "")
             case .url(let url, let bypass):
                 try special(CURLOPT_PROXY, url)
-                try special(CURLOPT_NOPROXY, bypass.joined(separator: ","))
+                try special(CURLOPT_NOPROXY, AddressOverride.bypass(bypass))
             }
         }
 
-        /// Connects to other addresses than DNS would give, under a name of their own.
+        /// Connects to other addresses than DNS would give.
         ///
-        /// The name keeps the connections, and libcurl's cache of addresses, apart from those of requests
-        /// without the override. Host header and certificate check keep the URL's host.
-        private func applyOverride(
-            _ overrides: [String: [String]], url: URI
-        ) throws(RequestError) {
-            let host = url.host ?? ""
-            let port = url.effectivePort
-            guard let addresses = overrides["\(host):\(port)"], !addresses.isEmpty else { return }
-            // A leading dash would have a meaning of its own to libcurl.
-            let alias =
-                "a"
-                + String(
-                    addresses.joined(separator: "-").map { $0.isLetter || $0.isNumber ? $0 : "-" })
-            let list = addresses.map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 }
-                .joined(separator: ",")
+        /// Several stand under a name of their own, which keeps the connections, and libcurl's cache of addresses, apart
+        /// from those of requests without the override; a proxy, which knows no such name, is asked for the first.
+        /// Host header and certificate check keep the URL's host.
+        private func applyOverride(_ options: TransportOptions, url: URI) throws(RequestError) {
+            guard let route = AddressOverride.route(to: url, options) else { return }
             connectTo.removeAll()
-            connectTo.append(line: "\(host):\(port):\(alias).override.invalid:\(port)")
-            resolve.removeAll()
-            resolve.append(line: "\(alias).override.invalid:\(port):\(list)")
+            connectTo.append(line: route.connectTo)
             try expect(errand_set_pointer(handle, CURLOPT_CONNECT_TO, connectTo.chain()))
-            try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, resolve.chain()))
+            if let line = route.resolve {
+                resolve.removeAll()
+                resolve.append(line: line)
+                try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, resolve.chain()))
+            }
             needsReset = true
         }
 

@@ -50,6 +50,8 @@
         @exclusivity(unchecked) var nextNudge = MonotonicTime.never
         @exclusivity(unchecked) var isAwaitingNudge = false
         @exclusivity(unchecked) var isRefused = false
+        /// Whether the answer is there, and what libcurl does further is not wanted.
+        @exclusivity(unchecked) var isAnswered = false
         @exclusivity(unchecked) var isHTTP2 = false
         /// What was agreed upon for the connection, whatever the answer says.
         @exclusivity(unchecked) var speaksHTTP2 = false
@@ -118,6 +120,7 @@
             nextNudge = .never
             isAwaitingNudge = false
             isRefused = false
+            isAnswered = false
             takenUp = loop.now
             wasAttached = false
             errorText[0] = 0
@@ -171,7 +174,7 @@
         func libcurlFinished(_ result: CURLcode) {
             loop.detach(self)
             if beginsAgain(after: result) { return }
-            if failure == nil, !isAnsweredEarly { failure = problem(after: result) }
+            if failure == nil, !isAnsweredEarly, !isAnswered { failure = problem(after: result) }
             perform(state.finished(complete: failure == nil))
         }
 
@@ -338,6 +341,7 @@
                     hasHeadBegun: head.hasBegun, proxyAnswer: proxyAnswer,
                     proxyVerification: proxyVerification,
                     proxy: transfer.flatMap { ProxyRoute($0.request.options.proxy) },
+                    unixSocket: transfer?.request.options.unixSocketPath,
                     limits: transfer?.request.timeouts))
         }
 

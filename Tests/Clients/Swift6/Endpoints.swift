@@ -47,6 +47,7 @@ final class Register: BaseRequest {
     override var duplicatePolicy: DuplicatePolicy { .reject }
     override var redirectPolicy: RedirectPolicy? { RedirectPolicy.none }
     override var securityPolicy: SecurityPolicy? { SecurityPolicy() }
+    override var transportOverrides: TransportOverrides? { TransportOverrides(httpVersion: .http2) }
     override var usesCookies: Bool { false }
     override var connectivityPolicy: ConnectivityPolicy? { .failFast }
     // Answer

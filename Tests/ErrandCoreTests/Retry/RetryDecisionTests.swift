@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import ErrandCore
@@ -75,11 +76,29 @@ import Testing
     @Test func anHourIsTooLongToWait() {
         #expect(
             decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: "3600").givesUp)
+    }
+
+    @Test(arguments: ["9223372036854775807", "9223372036854775808", "99999999999999999999999999"])
+    func morePauseThanCanBeCountedIsNoShortOne(text: String) {
         #expect(
-            decide(
-                .attempts(3), .unacceptableStatus, status: 503,
-                retryAfter: "99999999999999999999999999"
-            ).givesUp == false)
+            decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: text)
+                == .giveUp(.pauseTooLong))
+    }
+
+    @Test(arguments: ["+5", "-5", "5.5", "0x5", "5, 6", "", "soon"])
+    func whatIsNoNumberOfSecondsIsNotTakenForOne(text: String) {
+        let pause = decide(
+            .attempts(3), .unacceptableStatus, status: 503, retryAfter: text, random: 0)
+        #expect(pause == .again(after: .zero))
+    }
+
+    @Test func anEndpointsOwnIdempotencyKeySaysThatItMayBeSentTwice() throws {
+        var request = TransportRequest(method: .post, url: URI())
+        request.headers[try #require(HTTPField.Name.idempotencyKey)] = "order-7"
+        let error = RequestError(.connectionLost, stage: .transport, "test")
+        let decision = RetryDecision.decide(
+            policy: .attempts(3), request: request, error: error, attempt: 1, now: now, random: 0)
+        #expect(decision == .again(after: .zero))
     }
 
     private func decide(

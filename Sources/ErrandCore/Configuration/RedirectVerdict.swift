@@ -1,0 +1,27 @@
+/// What ``Configuration/redirectDecider`` says about a redirect that would be followed (row SES-3).
+public enum RedirectVerdict: Sendable {
+    /// What the request's ``RedirectPolicy`` says: follow it as proposed.
+    case asPolicy
+    /// Do not follow: the 3xx is the answer, and the validators judge it.
+    case deliver
+    /// Send this request in place of the proposed one.
+    ///
+    /// It must go to an http or https address, and from https to http only where the policy allows that. Where it goes
+    /// to another origin than the proposed one, credentials that the proposal still had are taken off;
+    /// those that the decider put on are its business.
+    case follow(TransportRequest)
+}
+
+/// A redirect, as ``Configuration/redirectDecider`` sees it.
+public struct ProposedRedirect: Sendable {
+    /// The endpoint.
+    public var description: RequestDescription
+    /// The answer that redirects, from 301 to 308.
+    public var response: Response
+    /// The request that it answers.
+    public var original: TransportRequest
+    /// What would be sent by the rules: method and body adjusted, credentials taken off where the origin changes.
+    public var request: TransportRequest
+    /// Its number in this row of redirects, from 1.
+    public var count: Int
+}

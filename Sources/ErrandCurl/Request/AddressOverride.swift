@@ -1,0 +1,64 @@
+import ErrandCore
+
+/// Where to connect in place of where DNS points: the lines that libcurl takes, without it.
+enum AddressOverride {
+    struct Route: Equatable {
+        /// For `CURLOPT_CONNECT_TO`.
+        var connectTo: String
+        /// For `CURLOPT_RESOLVE`, where a name stands for several addresses.
+        var resolve: String?
+    }
+
+    /// The route that the options name for an address; `nil` for DNS.
+    static func route(to url: URI, _ options: TransportOptions) -> Route? {
+        let host = (url.host ?? "").lowercased()
+        let port = url.effectivePort
+        guard let addresses = addresses(of: host, port, options.addressOverrides),
+            let first = addresses.first
+        else { return nil }
+        let from = "\(host):\(port):"
+        if addresses.count == 1 || isProxied(options) {
+            return Route(connectTo: from + "\(bracketed(first)):\(port)")
+        }
+        // A leading dash would have a meaning of its own to libcurl.
+        let alias =
+            "a"
+            + String(addresses.joined(separator: "-").map { $0.isLetter || $0.isNumber ? $0 : "-" })
+            + ".override.invalid"
+        let list = addresses.map(bracketed).joined(separator: ",")
+        return Route(
+            connectTo: from + "\(alias):\(port)", resolve: "\(alias):\(port):\(list)")
+    }
+
+    /// Those of host and port before those of the host.
+    private static func addresses(
+        of host: String, _ port: Int, _ overrides: [String: [String]]
+    ) -> [String]? {
+        if let exact = overrides["\(host):\(port)"] ?? overrides[host] { return exact }
+        let lowered = Dictionary(
+            overrides.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { one, _ in one })
+        return lowered["\(host):\(port)"] ?? lowered[host]
+    }
+
+    private static func isProxied(_ options: TransportOptions) -> Bool {
+        if case .url = options.proxy { true } else { false }
+    }
+
+    private static func bracketed(_ address: String) -> String {
+        address.contains(":") && !address.hasPrefix("[") ? "[\(address)]" : address
+    }
+
+    /// Whether a text is `host` or `host:port`.
+    static func isName(_ text: String) -> Bool {
+        guard let url = try? URI(parsing: "http://" + text), url.isAbsoluteHTTP else {
+            return false
+        }
+        return url.userInfo == nil && url.path.isEmpty && url.query == nil && url.fragment == nil
+            && (url.port.map { (1...65535).contains($0) } ?? true)
+    }
+
+    /// The hosts that go past a proxy, as libcurl reads them: it takes no star before a domain.
+    static func bypass(_ hosts: [String]) -> String {
+        hosts.map { $0.hasPrefix("*.") ? String($0.dropFirst()) : $0 }.joined(separator: ",")
+    }
+}

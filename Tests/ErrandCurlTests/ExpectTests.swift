@@ -1,0 +1,91 @@
+import ErrandCore
+import ErrandCurl
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// `Expect: 100-continue`, which an endpoint asks for by the header: the body waits for the server's word.
+@Suite(.timeLimit(.minutes(5))) struct ExpectTests {
+    private func run(
+        _ method: HTTPMethod, on server: RawServer, over transport: CurlTransport = CurlTransport(),
+        body: HTTPBody = .data(Data(count: 100_000))
+    ) async throws -> Recorder.Record {
+        try await transport.run(method, server.url()) {
+            $0.headers[.expect] = "100-continue"
+            $0.body = body
+            $0.options.mayReplay = method.isIdempotent
+        }
+    }
+
+    @Test(arguments: [HTTPMethod.put, .post]) func theBodyFollowsTheServersWord(
+        method: HTTPMethod
+    ) async throws {
+        let server = try RawServer { connection in
+            guard let head = connection.readHead() else { return }
+            connection.write("HTTP/1.1 100 Continue\r\n\r\n")
+            connection.answer("\(connection.readBody(of: head).count)")
+        }
+        let record = try await run(method, on: server)
+        #expect(record.error == nil)
+        #expect(String(decoding: record.body, as: UTF8.self) == "100000")
+        #expect(record.interim.map(\.status.code) == [100])
+    }
+
+    @Test(arguments: [200, 401, 413]) func aFinalWordKeepsTheBodyBack(status: Int) async throws {
+        let server = try RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write(
+                "HTTP/1.1 \(status) X\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
+            connection.waitForClose()
+        }
+        let record = try await run(.post, on: server)
+        #expect(record.error == nil, "\(String(describing: record.error))")
+        #expect(record.head?.status.code == status)
+        #expect(status < 300 || (record.sent.last ?? 0) == 0)
+    }
+
+    // libcurl would repeat the request by itself, with the same header, and pass over this answer's body.
+    @Test(arguments: [HTTPMethod.put, .post], [true, false])
+    func whoCannotMeetTheExpectationHasAnswered(
+        method: HTTPMethod, hasLength: Bool
+    ) async throws {
+        let bodies = Mutex(0)
+        let heads = Mutex(0)
+        let server = try RawServer { connection in
+            while let head = connection.readHead() {
+                heads.withLock { $0 += 1 }
+                guard head.lowercased().contains("expect:") else {
+                    bodies.withLock { $0 += connection.readBody(of: head).count }
+                    connection.answer("ok")
+                    continue
+                }
+                connection.write("HTTP/1.1 417 Expectation Failed\r\n")
+                connection.write(
+                    hasLength
+                        ? "Content-Length: 2\r\n\r\nno"
+                        : "Transfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n")
+            }
+        }
+        let transport = CurlTransport()
+        for _ in 0..<3 {
+            let record = try await run(method, on: server, over: transport)
+            #expect(record.error == nil, "\(String(describing: record.error))")
+            #expect(record.head?.status.code == 417)
+            #expect(record.ends.count == 1 && record.violations.isEmpty)
+        }
+        #expect(bodies.withLock { $0 } == 0)
+        #expect(heads.withLock { $0 } == 3)
+        let plain = try await transport.run(.get, server.url())
+        #expect(String(decoding: plain.body, as: UTF8.self) == "ok")
+    }
+
+    @Test func aSilentServerGetsTheBodyAllTheSame() async throws {
+        let server = try RawServer { connection in
+            guard let head = connection.readHead() else { return }
+            connection.answer("\(connection.readBody(of: head).count)")
+        }
+        let record = try await run(.put, on: server)
+        #expect(String(decoding: record.body, as: UTF8.self) == "100000")
+    }
+}
