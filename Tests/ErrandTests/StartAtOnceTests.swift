@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import Synchronization
 import Testing
 
 /// Where a started request runs: on the caller's thread until it waits, where that costs next to nothing.
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test func aRequestThatIsAloneIsOnItsWayWhenStartReturns() async {
-        let world = World()
+        let world = World { $0.eventListeners = [] }
         world.transport.on(.get, "/plain", .json("{}"))
         for count in 1...3 {
             let error = await run(world.with(Plain())) {
@@ -69,7 +70,7 @@ import Testing
     /// The check of `isOnMain` is worth something: closures are there, answers are not.
     @Test func whatIsDoneWithAnswersIsNotTheMainActors() async {
         #expect(WhereAmI.isOnMain)
-        let world = World()
+        let world = World { $0.eventListeners = [] }
         world.transport.on(.get, "/judged", .json("{}"))
         for _ in 0..<50 {
             #expect(await run(world.with(Judged())) == nil)
@@ -80,6 +81,7 @@ import Testing
     /// Serializing may take long, and reading the store.
     @Test func whatTakesTimeIsNotTheMainActorsEither() async {
         let world = World { configuration in
+            configuration.eventListeners = []
             configuration.requestProcessors = [Refusing()]
         }
         world.transport.on(.post, "/sent", .json("{}"))
@@ -96,8 +98,43 @@ import Testing
         }
     }
 
+    /// Whoever starts a request may hold what a listener wants, such as a lock.
+    @Test func nobodyIsToldInsideOfStart() async {
+        let listener = Listener()
+        let world = World { $0.eventListeners = [listener] }
+        world.transport.on(.get, "/plain", .json("{}"))
+        for _ in 0..<10 {
+            #expect(await run(world.with(Plain())) == nil)
+        }
+        #expect(await run(world.with(InlineRequest("http://[broken")))?.code == .invalidURL)
+        #expect(listener.told.load(ordering: .relaxed) > 0)
+        #expect(listener.toldOnMain.load(ordering: .relaxed) == 0)
+    }
+
+    /// Counts events, and those that come on the main actor's thread.
+    private final class Listener: RequestEventListener {
+        let told = Atomic<Int>(0)
+        let toldOnMain = Atomic<Int>(0)
+
+        func handle(_ event: RequestEvent) {
+            told.add(1, ordering: .relaxed)
+            if WhereAmI.isOnMain { toldOnMain.add(1, ordering: .relaxed) }
+        }
+    }
+
+    @Test func progressIsNotToldInsideOfStartEither() async {
+        let toldOnMain = Atomic<Int>(0)
+        let request = InlineRequest("http://[broken") {
+            $0.progressHandler = { _ in
+                if WhereAmI.isOnMain { toldOnMain.add(1, ordering: .relaxed) }
+            }
+        }
+        #expect(await run(World { $0.eventListeners = [] }.with(request))?.code == .invalidURL)
+        #expect(toldOnMain.load(ordering: .relaxed) == 0)
+    }
+
     @Test func whatCannotBeSentEndsAsUsual() async {
-        let world = World()
+        let world = World { $0.eventListeners = [] }
         let request = InlineRequest("http://[broken")
         var hasReturned = false
         let error: RequestError? = await withCheckedContinuation { continuation in

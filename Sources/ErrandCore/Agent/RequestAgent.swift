@@ -101,8 +101,7 @@ public final class RequestAgent: Sendable {
     public func start(_ description: consuming RequestDescription) -> RequestTask {
         let isLight = description.isLight
         let (task, isAlone) = admit(description)
-        let beginsHere =
-            isLight && isAlone && task.context.configuration.cachePolicy == .cacheElseLoad
+        let beginsHere = isLight && isAlone && Self.beginsQuietly(task.context)
         // What began while credentials are renewed must know; and a runner has the usual priority.
         if RefreshGate.underRefresh.isEmpty, Task.currentPriority == .medium {
             if beginsHere, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
@@ -115,6 +114,13 @@ public final class RequestAgent: Sendable {
             Task { await run(task) }
         }
         return task
+    }
+
+    /// Whether a light request begins without a look at the store, and without calling anybody: who starts a request may
+    /// hold what a listener waits for.
+    private static func beginsQuietly(_ context: TaskContext) -> Bool {
+        context.configuration.cachePolicy == .cacheElseLoad
+            && context.configuration.eventListeners.isEmpty
     }
 
     /// Takes in what an endpoint described; ``perform(_:)`` carries it out.

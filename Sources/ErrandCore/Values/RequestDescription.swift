@@ -122,11 +122,12 @@ public struct RequestDescription: Sendable {
         cacheSeconds >= 0 || duplicatePolicy != .allow || cachePolicy != nil
     }
 
-    /// Whether making the request of it takes next to no time: nothing to write, no digest, no file, nothing to look up.
+    /// Whether making the request of it takes next to no time, and calls nobody: nothing to write, no digest, no file,
+    /// nothing to look up, nobody who hears of it.
     package var isLight: Bool {
         guard method == .get || method == .head || method == .delete else { return false }
         return arguments == nil && body == nil && customRequest == nil && download == nil
-            && !needsKey
+            && progressHandler == nil && !needsKey
     }
 
     /// A description with every default.
