@@ -60,6 +60,35 @@ import Testing
         #expect(world.transport.requests.last?.headers[.from] == "decider")
     }
 
+    /// Headers of a host stay with it; what the decider puts on in their place is its business.
+    @Test func headersOfAHostAreNotOfferedForAnother() async throws {
+        let proposed = Mutex<String?>("nothing was asked")
+        let world = world(to: "https://other.example.com/new") {
+            $0.hostHeaders = ["api.example.com": [.from: "ours"]]
+        } decide: { redirect in
+            proposed.withLock { $0 = redirect.request.headers[.from] }
+            var request = redirect.request
+            request.headers[.from] = "theirs"
+            return .follow(request)
+        }
+        try await world.with(Plain("old")).send()
+        #expect(world.transport.requests.map { $0.headers[.from] } == ["ours", "theirs"])
+        #expect(proposed.withLock { $0 } == nil)
+    }
+
+    @Test func headersOfAHostStayThereWhereTheDeciderGoesElsewhere() async throws {
+        let elsewhere = try URI(parsing: "https://other.example.com/new")
+        let world = world {
+            $0.hostHeaders = ["api.example.com": [.from: "ours"]]
+        } decide: { redirect in
+            var request = redirect.request
+            request.url = elsewhere
+            return .follow(request)
+        }
+        try await world.with(Plain("old")).send()
+        #expect(world.transport.requests.map { $0.headers[.from] } == ["ours", nil])
+    }
+
     @Test func whatWasLeftOnForOneOriginDoesNotGoToAnother() async throws {
         let elsewhere = try URI(parsing: "https://other.example.com/new")
         let world = world { redirect in

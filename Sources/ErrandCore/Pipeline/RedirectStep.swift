@@ -69,6 +69,7 @@ package struct RedirectStep: Step {
     ) throws(RequestError) -> Exchange? {
         var decision = RedirectDecision.decide(
             response: response, request: exchange.request, visited: visited, policy: policy)
+        if case .follow(let request) = decision { decision = .follow(released(request, exchange)) }
         if let decider = exchange.configuration.redirectDecider {
             decision = reconsidered(decision, by: decider, response, exchange, visited, policy)
         }
@@ -78,12 +79,26 @@ package struct RedirectStep: Step {
         case .follow(let request):
             exchange.context.emit(.redirected(to: request.url.redacted, response.status))
             var next = exchange
-            next.request = request
-            if request.url.origin != exchange.request.url.origin {
-                next.hasLeftOrigin = true
-                for name in exchange.boundHeaders { next.request.headers[fields: name] = [] }
-            }
+            next.request = released(request, exchange)
+            if request.url.origin != exchange.request.url.origin { next.hasLeftOrigin = true }
             return next
         }
+    }
+
+    /// Without what the headers of a host have put on, where that host is left; a decider may have others in their place.
+    private static func released(
+        _ request: TransportRequest, _ exchange: Exchange
+    ) -> TransportRequest {
+        let bound = exchange.boundHeaders
+        guard !bound.isEmpty, request.url.origin != exchange.request.url.origin else {
+            return request
+        }
+        var request = request
+        request.headers = HTTPFields(
+            request.headers.filter { field in
+                !bound.contains(field.name)
+                    || !exchange.request.headers[fields: field.name].contains(field)
+            })
+        return request
     }
 }
