@@ -96,6 +96,18 @@ struct OptionsTests {
         }
     }
 
+    /// Their names, one behind the other, are longer than a name of a host may be.
+    @Test func manyAddressesMayStandForAHost() async throws {
+        let server = try ExchangeTests.echo()
+        let url = "http://api.example.invalid:\(server.port)/o"
+        let addresses =
+            ["127.0.0.1"] + (1...9).map { "2001:0db8:1111:2222:3333:4444:5555:000\($0)" }
+        let record = try await CurlTransport().run(.get, url) {
+            $0.options.addressOverrides = ["api.example.invalid": addresses]
+        }
+        #expect(record.error == nil, "\(String(describing: record.error))")
+    }
+
     @Test(arguments: [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"]])
     func aProxyIsAskedForTheOverriddenAddress(addresses: [String]) async throws {
         let asked = Mutex("")

@@ -1,4 +1,5 @@
 import ErrandCore
+import Foundation
 
 /// Where to connect in place of where DNS points: the lines that libcurl takes, without it.
 enum AddressOverride {
@@ -20,11 +21,9 @@ enum AddressOverride {
         if addresses.count == 1 || isProxied(options) {
             return Route(connectTo: from + "\(bracketed(first)):\(port)")
         }
-        // A leading dash would have a meaning of its own to libcurl.
-        let alias =
-            "a"
-            + String(addresses.joined(separator: "-").map { $0.isLetter || $0.isNumber ? $0 : "-" })
-            + ".override.invalid"
+        // The addresses themselves may be longer, one behind the other, than a name; other ones are another name.
+        let digest = SHA256.hex(Data(addresses.joined(separator: ",").utf8))
+        let alias = "a" + digest.prefix(40) + ".override.invalid"
         let list = addresses.map(bracketed).joined(separator: ",")
         return Route(
             connectTo: from + "\(alias):\(port)", resolve: "\(alias):\(port):\(list)")
