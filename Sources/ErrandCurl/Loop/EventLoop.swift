@@ -146,7 +146,9 @@
         private static var fewTransfers: Int { 8 }
 
         /// Whether there is something to do at once.
-        private var isBusy: Bool { !answered.isEmpty || !admitted.isEmpty || curlTimer <= now }
+        private var isBusy: Bool {
+            !answered.isEmpty || !admitted.isEmpty || curlTimer <= now || nextSweep <= now
+        }
 
         // MARK: - Events
 
