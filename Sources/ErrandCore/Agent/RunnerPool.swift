@@ -42,11 +42,13 @@ final class RunnerPool<Job: Sendable>: Sendable {
 /// Where runners sleep, and jobs wait for one that is on its way.
 private final class RunnerBench<Job: Sendable>: Sendable {
     private struct State {
-        var asleep: [UnsafeContinuation<Job?, Never>] = []
+        var asleep: [UnsafeContinuation<Void, Never>] = []
         /// Those from `first` on, in the order they came.
         var waiting: [Job?] = []
         var first = 0
         var isClosed = false
+
+        var isEmpty: Bool { first == waiting.count }
 
         mutating func takeWaiting() -> Job? {
             guard first < waiting.count else { return nil }
@@ -70,25 +72,32 @@ private final class RunnerBench<Job: Sendable>: Sendable {
     var asleepCount: Int { state.withLock { $0.asleep.count } }
 
     /// Wakes a runner; true where all are busy and another one is needed.
+    ///
+    /// The wake-up carries nothing: the job waits here for whoever comes first.
     func add(_ job: Job) -> Bool {
         let runner = state.withLock { state in
-            if state.asleep.isEmpty { state.waiting.append(job) }
+            state.waiting.append(job)
             return state.asleep.popLast()
         }
-        runner?.resume(returning: job)
+        runner?.resume()
         return runner == nil
     }
 
     /// The next job; `nil` for a runner that is not needed any more.
     func next() async -> Job? {
-        await withUnsafeContinuation { continuation in
-            let (isKept, job) = state.withLock { state in
-                if let job = state.takeWaiting() { return (false, job as Job?) }
-                let isKept = !state.isClosed && state.asleep.count < limit
-                if isKept { state.asleep.append(continuation) }
-                return (isKept, nil)
+        while true {
+            let (job, isDone) = state.withLock { state in
+                (state.takeWaiting(), state.isClosed || state.asleep.count >= limit)
             }
-            if !isKept { continuation.resume(returning: job) }
+            if job != nil || isDone { return job }
+            await withUnsafeContinuation { continuation in
+                let sleeps = state.withLock { state in
+                    let sleeps = state.isEmpty && !state.isClosed && state.asleep.count < limit
+                    if sleeps { state.asleep.append(continuation) }
+                    return sleeps
+                }
+                if !sleeps { continuation.resume() }
+            }
         }
     }
 
@@ -98,6 +107,6 @@ private final class RunnerBench<Job: Sendable>: Sendable {
             defer { state.asleep = [] }
             return state.asleep
         }
-        for runner in asleep { runner.resume(returning: nil) }
+        for runner in asleep { runner.resume() }
     }
 }
