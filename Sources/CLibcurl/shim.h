@@ -116,6 +116,7 @@ static inline CURLcode errand_message_result(const CURLMsg *message) { return me
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 static inline int errand_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
@@ -144,6 +145,11 @@ static inline void errand_name_thread(const char *name) {
 }
 static inline int errand_socket(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+/* How many bytes wait to be read. */
+static inline int errand_unread(int socket) {
+    int count = 0;
+    return ioctl(socket, FIONREAD, &count) == 0 ? count : 0;
 }
 #endif
 
@@ -198,3 +204,10 @@ typedef int (*errand_tls_prepare)(void *context, void *store, void *certificate,
 typedef int (*errand_tls_choose)(void *context, const char *name);
 typedef void (*errand_tls_set_flags)(void *context, unsigned long flags);
 typedef int (*errand_tls_verify)(void *context);
+typedef long (*errand_tls_write_callback)(
+    void *writer, int operation, const char *bytes, size_t count, int command, long argument, int result,
+    size_t *processed);
+typedef void (*errand_tls_set_write_callback)(void *writer, errand_tls_write_callback callback);
+typedef void (*errand_tls_set_pointer)(void *object, void *value);
+typedef void (*errand_tls_set_int)(void *object, int value);
+typedef int (*errand_tls_test)(const void *object, int value);

@@ -56,6 +56,20 @@ struct EarlyAnswerTests {
         #expect((record.end?.timings.finished ?? .zero) < .seconds(15))
     }
 
+    /// The close behind the answer resets the connection under the upload: what has been said before that counts.
+    @Test func refusalsThatCloseAtOnce() async throws {
+        for _ in 0..<30 {
+            var request = peers.request(
+                .earlyTLS, host: "http11-refuses.errand.test", method: .post, "/",
+                body: body("data"))
+            request.options.security = .insecureForTests
+            request.timeouts.idle = Self.long
+            let record = try await CurlTransport().run(request)
+            #expect(record.head?.status.code == 413, "\(record.trouble)")
+            #expect(record.text == "xxxx")
+        }
+    }
+
     @Test(
         arguments: [
             "/stop", "/stop?silent", "/stop?length=0", "/stop?length=40000", "/stop?late=2000",

@@ -35,6 +35,11 @@
             return entries[Int(socket)].wanted != 0
         }
 
+        /// The socket of that connection.
+        func socket(between ends: ConnectionEnds) -> Int32? {
+            silentSocket(between: ends, since: .never)
+        }
+
         /// The socket of that connection, if its peer has said nothing since that moment.
         func silentSocket(between ends: ConnectionEnds, since moment: MonotonicTime) -> Int32? {
             for (index, entry) in entries.enumerated() where entry.isOurs {

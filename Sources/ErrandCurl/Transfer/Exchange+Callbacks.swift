@@ -31,6 +31,7 @@
                 loop.passedGate(self, isNew: opensConnection, isShared: sharesConnection)
             }
             speaksHTTP2 = sharesConnection
+            listenForLastWords()
             if mayReplay, place != nil, speaksHTTP2 { hasShared = true }
             return CURL_PREREQFUNC_OK
         }

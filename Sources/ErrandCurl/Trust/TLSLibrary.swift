@@ -35,6 +35,13 @@
         private let setFlags: errand_tls_set_flags
         private let verify: errand_tls_verify
         private let chainOfVerification: errand_tls_get
+        /// What a connection writes to, and what is called for each write; see Exchange+LastWords.swift.
+        let writer: errand_tls_get
+        let writeArgument: errand_tls_get
+        let setWriteArgument: errand_tls_set_pointer
+        let setWriteCallback: errand_tls_set_write_callback
+        let setWriteFlags: errand_tls_set_int
+        let testWriteFlags: errand_tls_test
 
         private init?() {
             let version = errand_version_info()?.pointee.ssl_version.map { String(cString: $0) }
@@ -71,6 +78,14 @@
                 let agreedProtocol: errand_tls_get_protocol =
                     library.function("SSL_get0_alpn_selected")
             else { return nil }
+            guard let writer = get("SSL_get_wbio"), let writeArgument = get("BIO_get_callback_arg"),
+                let setWriteArgument: errand_tls_set_pointer =
+                    library.function("BIO_set_callback_arg"),
+                let setWriteCallback: errand_tls_set_write_callback =
+                    library.function("BIO_set_callback_ex"),
+                let setWriteFlags: errand_tls_set_int = library.function("BIO_set_flags"),
+                let testWriteFlags: errand_tls_test = library.function("BIO_test_flags")
+            else { return nil }
             self.agreedProtocol = agreedProtocol
             self.verifyResult = verifyResult
             self.verifiedChain = verifiedChain
@@ -94,6 +109,12 @@
             self.setFlags = setFlags
             self.verify = verify
             self.chainOfVerification = chainOfVerification
+            self.writer = writer
+            self.writeArgument = writeArgument
+            self.setWriteArgument = setWriteArgument
+            self.setWriteCallback = setWriteCallback
+            self.setWriteFlags = setWriteFlags
+            self.testWriteFlags = testWriteFlags
         }
 
         private static func fileName(of version: String) -> String? {
