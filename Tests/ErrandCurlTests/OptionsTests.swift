@@ -124,6 +124,21 @@ struct OptionsTests {
         #expect(asked.withLock { $0 }.hasPrefix("CONNECT 127.0.0.1:444 "))
     }
 
+    /// It knows nothing of a name that was made up, whoever has named the proxy.
+    @Test func soIsOneThatTheEnvironmentNames() throws {
+        let url = try URI(parsing: "https://api.example.com/")
+        var options = TransportOptions()
+        options.addressOverrides = ["api.example.com": ["127.0.0.1", "::1"]]
+        func makesAName(environmentNamesProxy: Bool) -> Bool {
+            AddressOverride.route(
+                to: url, options, environmentNamesProxy: environmentNamesProxy)?.resolve != nil
+        }
+        #expect(!makesAName(environmentNamesProxy: true))
+        #expect(makesAName(environmentNamesProxy: false))
+        options.proxy = TransportOptions.ProxyPolicy.none
+        #expect(makesAName(environmentNamesProxy: true))
+    }
+
     @Test(arguments: ["localhost.example", ".localhost.example", "*.localhost.example"])
     func domainsGoPastAProxyHoweverTheyAreWritten(bypass: String) async throws {
         let proxy = try ExchangeTests.echo()

@@ -1,24 +1,29 @@
-import ErrandCore
+package import ErrandCore
 import Foundation
 
 /// Where to connect in place of where DNS points: the lines that libcurl takes, without it.
-enum AddressOverride {
-    struct Route: Equatable {
+package enum AddressOverride {
+    package struct Route: Equatable {
         /// For `CURLOPT_CONNECT_TO`.
-        var connectTo: String
+        package var connectTo: String
         /// For `CURLOPT_RESOLVE`, where a name stands for several addresses.
-        var resolve: String?
+        package var resolve: String?
     }
 
     /// The route that the options name for an address; `nil` for DNS.
-    static func route(to url: URI, _ options: TransportOptions) -> Route? {
+    ///
+    /// - Parameter environmentNamesProxy: Whether the environment's proxy may stand between. Hosts that it excepts are not
+    ///   known here: theirs is the first address, too.
+    package static func route(
+        to url: URI, _ options: TransportOptions, environmentNamesProxy: Bool
+    ) -> Route? {
         let host = (url.host ?? "").lowercased()
         let port = url.effectivePort
         guard let addresses = addresses(of: host, port, options.addressOverrides),
             let first = addresses.first
         else { return nil }
         let from = "\(host):\(port):"
-        if addresses.count == 1 || isProxied(options) {
+        if addresses.count == 1 || isProxied(options, environmentNamesProxy) {
             return Route(connectTo: from + "\(bracketed(first)):\(port)")
         }
         // The addresses themselves may be longer, one behind the other, than a name; other ones are another name.
@@ -39,8 +44,14 @@ enum AddressOverride {
         return lowered["\(host):\(port)"] ?? lowered[host]
     }
 
-    private static func isProxied(_ options: TransportOptions) -> Bool {
-        if case .url = options.proxy { true } else { false }
+    private static func isProxied(
+        _ options: TransportOptions, _ environmentNamesProxy: Bool
+    ) -> Bool {
+        switch options.proxy {
+        case .url: true
+        case .environment: environmentNamesProxy
+        case .none: false
+        }
     }
 
     private static func bracketed(_ address: String) -> String {

@@ -61,7 +61,11 @@
         /// from those of requests without the override; a proxy, which knows no such name, is asked for the first.
         /// Host header and certificate check keep the URL's host.
         private func applyOverride(_ options: TransportOptions, url: URI) throws(RequestError) {
-            guard let route = AddressOverride.route(to: url, options) else { return }
+            guard
+                let route = AddressOverride.route(
+                    to: url, options,
+                    environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
+            else { return }
             connectTo.removeAll()
             connectTo.append(line: route.connectTo)
             try expect(errand_set_pointer(handle, CURLOPT_CONNECT_TO, connectTo.chain()))
