@@ -24,6 +24,8 @@
         let sessions: SessionShelf
 
         @exclusivity(unchecked) var sockets: SocketTable
+        /// What shared connections have read within one call of libcurl; see Exchange+Flood.swift.
+        @exclusivity(unchecked) var readsInCall = 0
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
         @exclusivity(unchecked) private(set) var active: [Exchange] = []
         @exclusivity(unchecked) private var spare: [Exchange] = []
@@ -173,6 +175,7 @@
                 if flags & errand_epoll_out != 0 { action |= CURL_CSELECT_OUT }
                 if flags & errand_epoll_failure != 0 { action |= CURL_CSELECT_ERR }
                 var running: Int32 = 0
+                readsInCall = 0
                 curl_multi_socket_action(multi, socket, action, &running)
             } else {
                 // An idle connection speaks, most likely to say goodbye; or one whose receiver pauses.
@@ -193,6 +196,7 @@
                 curlTimer = .never
                 rounds += 1
                 var running: Int32 = 0
+                readsInCall = 0
                 curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
             }
         }

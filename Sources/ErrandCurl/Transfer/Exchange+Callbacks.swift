@@ -32,6 +32,7 @@
             }
             speaksHTTP2 = sharesConnection
             listenForLastWords()
+            limitReads()
             if mayReplay, place != nil, speaksHTTP2 { hasShared = true }
             return CURL_PREREQFUNC_OK
         }
