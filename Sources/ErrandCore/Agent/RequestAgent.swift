@@ -121,6 +121,8 @@ public final class RequestAgent: Sendable {
     private static func beginsQuietly(_ context: TaskContext) -> Bool {
         context.configuration.cachePolicy == .cacheElseLoad
             && context.configuration.eventListeners.isEmpty
+            && context.configuration.errorDecoder == nil
+            && context.configuration.errorRecovery == nil
     }
 
     /// Takes in what an endpoint described; ``perform(_:)`` carries it out.

@@ -127,7 +127,7 @@ public struct RequestDescription: Sendable {
     package var isLight: Bool {
         guard method == .get || method == .head || method == .delete else { return false }
         return arguments == nil && body == nil && customRequest == nil && download == nil
-            && progressHandler == nil && !needsKey
+            && progressHandler == nil && errorDecoder == nil && !needsKey
     }
 
     /// A description with every default.
