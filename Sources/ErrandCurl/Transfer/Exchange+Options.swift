@@ -113,8 +113,10 @@
             bufferBytes = 0
             // Without it, giving up while a name is looked up would hold the loop until the resolver is done.
             try set(CURLOPT_QUICK_EXIT, 1)
-            // A reset keeps the share but not the number of sessions in it, so it is set again.
+            // A reset keeps the share but not the number of sessions in it, so it is set again. And at once: a handle
+            // that has been used without a share forgets the memory of its last request when it gets one (7.88).
             sessionShare = nil
+            try shareSessions(with: nil)
             if !self.loop.sessions.isEnabled { try set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
             isHeldToHTTP11 = false
             if CurlLibrary.linked.hasHTTP2 {
