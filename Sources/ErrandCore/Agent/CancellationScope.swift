@@ -58,9 +58,9 @@ package final class CancellationScope: Sendable {
     package func wait<Value>(
         for operation: () async -> Value, onCancel handler: @escaping @Sendable () -> Void
     ) async -> Value {
-        let id = add(handler)
+        let entry = enter(onCancel: handler)
         let value = await operation()
-        if let id { remove(id) }
+        leave(entry)
         return value
     }
 
@@ -89,19 +89,13 @@ package final class CancellationScope: Sendable {
         }
     }
 
-    /// The same where no function stands between: calls the handler from now on, or at once, until ``leave(_:)``.
-    package func enter(onCancel handler: @escaping @Sendable () -> Void) -> Entry? {
-        add(handler).map(Entry.init)
-    }
-
-    /// Calls the handler no more.
-    package func leave(_ entry: Entry?) { if let entry { remove(entry.id) } }
-
     /// Somebody who waits.
     package struct Entry: Sendable { fileprivate let id: Int }
 
-    /// Keeps the handler; calls it and returns `nil` where that is too late.
-    private func add(_ handler: @escaping @Sendable () -> Void) -> Int? {
+    /// Keeps the handler until ``leave(_:)``; calls it and returns `nil` where that is too late.
+    ///
+    /// What ``wait(for:onCancel:)`` does, for whoever wants no function in between.
+    package func enter(onCancel handler: @escaping @Sendable () -> Void) -> Entry? {
         let id = state.withLock { state -> Int? in
             guard state.reason == nil else { return nil }
             state.nextID += 1
@@ -112,11 +106,16 @@ package final class CancellationScope: Sendable {
             }
             return state.nextID
         }
-        if id == nil { handler() }
-        return id
+        guard let id else {
+            handler()
+            return nil
+        }
+        return Entry(id: id)
     }
 
-    private func remove(_ id: Int) {
+    /// Calls the handler no more.
+    package func leave(_ entry: Entry?) {
+        guard let id = entry?.id else { return }
         // Let go of outside the lock: a handler may hold the last reference to much.
         let waiter = state.withLock { state in
             state.first?.id == id ? state.first.take() : state.others.removeValue(forKey: id)
