@@ -19,6 +19,7 @@ package struct Exchange: Sendable {
         var hasLeftOrigin = false
         var place: ScheduledPlace?
         var earlierTimings: [AttemptTimings] = []
+        var isRevalidation = false
     }
 
     private var extras: Shared<Extras>?
@@ -79,6 +80,12 @@ package struct Exchange: Sendable {
     var earlierTimings: [AttemptTimings] {
         get { extras?.value.earlierTimings ?? [] }
         set { change { $0.earlierTimings = newValue } }
+    }
+
+    /// Whether the cache put conditions on: then a 304 is an answer.
+    var isRevalidation: Bool {
+        get { extras?.value.isRevalidation ?? false }
+        set { change { $0.isRevalidation = newValue } }
     }
 
     private mutating func change(_ change: (inout Extras) -> Void) {
