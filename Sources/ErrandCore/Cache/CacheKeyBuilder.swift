@@ -60,7 +60,9 @@ package enum CacheKeyBuilder {
             headers: request.headers, identity: identity ?? shownCredentials(request.headers))
     }
 
-    /// The primary key of a cache by RFC 9111 (§2): who asks for which address. Headers are `Vary`'s business.
+    /// The primary key of a cache by RFC 9111 (§2): who asks for which address.
+    ///
+    /// Headers are `Vary`'s business.
     package static func httpKey(
         for url: URI, _ request: TransportRequest, identity: String?
     ) -> CacheKey {

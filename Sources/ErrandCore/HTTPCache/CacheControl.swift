@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The directives of `Cache-Control`, of a request or of an answer (RFC 9111 §5.2).
 ///

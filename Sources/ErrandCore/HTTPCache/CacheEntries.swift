@@ -20,7 +20,9 @@ struct CacheEntries: Sendable {
         writes.enqueue(.store(entry), for: key, in: store)
     }
 
-    /// Writes an entry: soon, or before this returns, as the endpoint wants it. The listeners hear of it.
+    /// Writes an entry: soon, or before this returns, as the endpoint wants it.
+    ///
+    /// The listeners hear of it.
     func write(_ entry: StoredResponse, for key: CacheKey, _ exchange: Exchange) async {
         let context = exchange.context
         let report: @Sendable (RequestError?) -> Void = { failure in

@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPTypes
+package import HTTPTypes
 
 /// How long an answer stays fresh, and how old it is: RFC 9111 §4.2, pure.
 package enum CacheLifetime {
@@ -41,7 +41,9 @@ package enum CacheLifetime {
             0, receivedAt.timeIntervalSince(date(headers, receivedAt: receivedAt)))
         let delay = max(0, receivedAt.timeIntervalSince(requestedAt))
         // Of a list the first counts, and what is no number is passed over (§5.1).
-        let field = headers[values: .age].first.flatMap { ListElements($0).first(where: { _ in true }) }
+        let field = headers[values: .age].first.flatMap {
+            ListElements($0).first(where: { _ in true })
+        }
         let said = Double(field.flatMap { CacheControl.deltaSeconds($0) } ?? 0)
         let resident = now.timeIntervalSince(receivedAt)
         // A clock that was set back proves nothing: such an answer is of no age that could be fresh (row CAC-15).

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import HTTPTypes
 
 /// What may be kept of an exchange, and in what form: RFC 9111 §3, pure, for a private cache.

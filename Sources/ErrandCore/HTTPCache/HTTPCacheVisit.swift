@@ -25,10 +25,9 @@ final class HTTPCacheVisit: Sendable {
         self.refresher = refresher
         self.validate = validate
         headers = CookieStep.headersWithCookies(exchange)
-        key =
-            exchange.cacheKey.map { CacheKey(canonical: "http\n" + $0.canonical) }
-            ?? CacheKeyBuilder.httpKey(
-                for: exchange.request.url, exchange.request, identity: rules.identity)
+        key = CacheKeyBuilder.httpKey(
+            for: exchange.countingURL ?? exchange.request.url, exchange.request,
+            identity: rules.identity)
     }
 
     /// A stored answer where it may answer, else the network.

@@ -33,7 +33,8 @@ import Testing
 
     @Test(arguments: [
         ("a, b", ["a", "b"]), (" a ,, b\t,", ["a", "b"]), ("\"a,b\", c", ["\"a,b\"", "c"]),
-        ("\"a\\\",b\",c", ["\"a\\\",b\"", "c"]), ("", []), (",,,", []), ("\"open, end", ["\"open, end"]),
+        ("\"a\\\",b\",c", ["\"a\\\",b\"", "c"]), ("", []), (",,,", []),
+        ("\"open, end", ["\"open, end"]),
     ])
     func elements(text: String, expected: [String]) {
         #expect(ListElements(text).map(String.init) == expected)
@@ -42,7 +43,9 @@ import Testing
     @Test func pragmaCountsOnlyAlone() throws {
         let pragma = try #require(HTTPField.Name("Pragma"))
         #expect(RequestCacheControl([pragma: "x, No-Cache"]).wantsRevalidation)
-        #expect(!RequestCacheControl([pragma: "no-cache", .cacheControl: "max-stale"]).wantsRevalidation)
+        #expect(
+            !RequestCacheControl([pragma: "no-cache", .cacheControl: "max-stale"]).wantsRevalidation
+        )
         #expect(RequestCacheControl([.cacheControl: "max-age=soon"]).wantsRevalidation)
     }
 }
