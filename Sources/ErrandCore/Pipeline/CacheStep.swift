@@ -26,7 +26,7 @@ package struct CacheStep: Step {
         let context = exchange.context
         return context.description.cacheSeconds >= 0 || context.description.cachePolicy != nil
             || context.configuration.cachePolicy != .cacheElseLoad
-            || !context.configuration.eventListeners.isEmpty
+            || context.isHeard
     }
 
     nonisolated(nonsending) package func run(

@@ -224,7 +224,7 @@ package struct RetryStep: Step {
     private func ended(
         _ attempt: Int, _ timings: AttemptTimings?, _ error: RequestError?, _ context: TaskContext
     ) {
-        guard !context.configuration.eventListeners.isEmpty else { return }
+        guard context.isHeard else { return }
         context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 
