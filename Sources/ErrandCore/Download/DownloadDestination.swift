@@ -12,6 +12,11 @@ package struct DownloadDestination: Sendable, Hashable {
     /// - Parameter url: The address asked for: names the file when the destination is a directory
     ///   (row DL-2).
     package init(_ plan: DownloadPlan, url: URI) throws(RequestError) {
+        guard plan.destination != DownloadPlan.noDestination else {
+            throw .file(
+                "The download has no destination. Override destination with the URL of the file, or of a directory that exists."
+            )
+        }
         guard plan.destination.isFileURL else {
             throw .file("The destination is no file URL; make it with URL(fileURLWithPath:).")
         }
