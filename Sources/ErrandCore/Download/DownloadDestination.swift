@@ -56,16 +56,19 @@ package struct DownloadDestination: Sendable, Hashable {
     package static func fileName(of url: URI) -> String {
         let segment = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         let decoded = segment.removingPercentEncoding ?? String(segment)
+        return safeName(decoded) ?? "download"
+    }
+
+    /// The text as a name within a directory; `nil` where it is none.
+    static func safeName(_ text: String) -> String? {
         let safe = String(
-            decoded.unicodeScalars.map { scalar in
+            text.unicodeScalars.map { scalar in
                 let isSafe =
                     scalar.value >= 0x20 && scalar.value != 0x7f
                     && !"/\\".contains(Character(scalar))
                 return isSafe ? Character(scalar) : "_"
             })
-        guard !safe.isEmpty, safe != ".", safe != "..", safe.utf8.count <= 255 else {
-            return "download"
-        }
+        guard !safe.isEmpty, safe != ".", safe != "..", safe.utf8.count <= 255 else { return nil }
         return safe
     }
 
