@@ -6,18 +6,27 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
+    private static let weekdays = [
+        "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+    ]
+
     /// The date, or `nil` for text that is none.
+    ///
+    /// Forgiving where no other date could be meant: a day of one digit, a weekday that is not the date's.
     ///
     /// - Parameter now: What a year of two digits is taken by: it is at most 50 years ahead.
     package static func parse(_ text: String, now: Date = Date()) -> Date? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(
             String.init)
+        guard let first = words.first,
+            weekdays.contains(where: { $0 == first || $0.prefix(3) == first })
+        else { return nil }
         // Sun, 06 Nov 1994 08:49:37 GMT | Sunday, 06-Nov-94 08:49:37 GMT | Sun Nov  6 08:49:37 1994
         if words.count == 6, words[5] == "GMT" {
             return date(
                 day: words[1], month: words[2], year: words[3], time: words[4], now: now)
         }
-        if words.count == 5 {
+        if words.count == 5, words[4].utf8.count == 4 {
             return date(
                 day: words[2], month: words[1], year: words[4], time: words[3], now: now)
         }
@@ -27,20 +36,42 @@ package enum HTTPDate {
     private static func date(
         day: String, month: String, year: String, time: String, now: Date
     ) -> Date? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+            .map { number(String($0), digits: 2...2) }
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-            (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second),
-            let day = Int(day), (1...31).contains(day), let month = months.firstIndex(of: month),
-            var number = Int(year), (0...9999).contains(number)
+            hour <= 23, minute <= 59, second <= 60,
+            let day = number(day, digits: 1...2), let month = months.firstIndex(of: month)
         else { return nil }
-        if year.utf8.count == 2 {
-            let present = 1970 + Int(max(0, min(now.timeIntervalSince1970, 2.5e11)) / 31_556_952)
-            number += present / 100 * 100
-            if number > present + 50 { number -= 100 }
+        func date(in year: Int) -> Date? {
+            guard day >= 1, day <= daysIn(month: month + 1, of: year) else { return nil }
+            let days = daysSinceEpoch(year: year, month: month + 1, day: day)
+            return Date(
+                timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
         }
-        let days = daysSinceEpoch(year: number, month: month + 1, day: day)
-        return Date(
-            timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
+        if let year = number(year, digits: 4...4) { return date(in: year) }
+        guard let digits = number(year, digits: 2...2) else { return nil }
+        // The latest year with these digits that is not more than 50 years ahead.
+        let present = 1970 + Int(max(0, min(now.timeIntervalSince1970, 2.5e11)) / 31_556_952)
+        let farthest = now.addingTimeInterval(50 * 31_556_952)
+        let century = present / 100 * 100
+        let years = [century + 100, century, century - 100].map { $0 + digits }
+        return years.lazy.compactMap(date(in:)).first { $0 <= farthest }
+    }
+
+    /// A number without a sign.
+    private static func number(_ text: String, digits: ClosedRange<Int>) -> Int? {
+        guard digits.contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return Int(text)
+    }
+
+    private static func daysIn(month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// Days from 1970-01-01 in the Gregorian calendar, counted in eras of 400 years that begin in March.
