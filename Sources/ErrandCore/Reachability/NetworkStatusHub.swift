@@ -6,6 +6,7 @@ import Synchronization
 public final class NetworkStatusHub: Reachability {
     private struct State {
         var status: NetworkStatus
+        var isFinished = false
         var nextID = 0
         var listeners: [Int: AsyncStream<NetworkStatus>.Continuation] = [:]
     }
@@ -32,24 +33,59 @@ public final class NetworkStatusHub: Reachability {
         }
     }
 
-    /// What is known now, then every change.
+    /// What is known now, then every change; of a reader who is far behind the latest ones are kept.
+    ///
+    /// After ``finish()`` the sequence ends behind what was known last.
     public func changes() -> AsyncStream<NetworkStatus> {
-        let (stream, continuation) = AsyncStream.makeStream(of: NetworkStatus.self)
-        let id = state.withLock { state in
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(Self.kept))
+        let id = state.withLock { state -> Int? in
+            continuation.yield(state.status)
+            guard !state.isFinished else { return nil }
             state.nextID += 1
             state.listeners[state.nextID] = continuation
-            continuation.yield(state.status)
             return state.nextID
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
         }
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
         }
-        return stream
+        return Self.withoutRepetitions(stream)
     }
 
-    /// No more changes come; every sequence ends.
+    /// How many changes wait for a reader.
+    private static let kept = 64
+
+    /// What was dropped may have stood between two that are the same.
+    private static func withoutRepetitions(
+        _ stream: AsyncStream<NetworkStatus>
+    ) -> AsyncStream<NetworkStatus> {
+        let told = Told()
+        return AsyncStream {
+            for await status in stream where told.isNew(status) { return status }
+            return nil
+        }
+    }
+
+    /// What a reader was told last.
+    private final class Told: Sendable {
+        private let last = Mutex<NetworkStatus?>(nil)
+
+        func isNew(_ status: NetworkStatus) -> Bool {
+            last.withLock { last in
+                defer { last = status }
+                return last != status
+            }
+        }
+    }
+
+    /// No more changes come; every sequence ends, also those that are asked for later.
     public func finish() {
         let listeners = state.withLock { state in
+            state.isFinished = true
             defer { state.listeners = [:] }
             return Array(state.listeners.values)
         }
