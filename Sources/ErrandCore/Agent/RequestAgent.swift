@@ -48,9 +48,11 @@ public final class RequestAgent: Sendable {
         ownCookieJar = CookieJar(clock: clock)
         let writes = PendingCacheWrites()
         self.writes = writes
-        pipeline = Pipeline(flights: FlightTable(), writes: writes)
+        let refresher = CacheRefresher()
+        pipeline = Pipeline(flights: FlightTable(), writes: writes, refresher: refresher)
         hasCompanions = Atomic(!configuration.companions.isEmpty)
         state = Mutex(State(configuration: Shared(configuration)))
+        refresher.start { [weak self] in self?.start($0) }
     }
 
     /// What requests have in common.

@@ -45,6 +45,8 @@ package enum CacheOpening: Sendable, Hashable {
     case lookUpElseLoad
     /// The store and nothing else.
     case lookUpOnly
+    /// As RFC 9111 has it.
+    case http
     /// The request contradicts itself: only the store is allowed and it is to be ignored.
     case contradiction
 }
@@ -63,12 +65,14 @@ extension CacheRules {
     /// A download never touches the store.
     package var opening: CacheOpening {
         if isDownload { return .load }
+        if policy == .http { return .http }
         if ignoresCache { return policy == .cacheOnly ? .contradiction : .load }
         switch policy {
         case .reload: return .load
         case .loadElseCache: return .loadElseLookUp
         case .cacheElseLoad: return .lookUpElseLoad
         case .cacheOnly: return .lookUpOnly
+        case .http: return .http
         }
     }
 
@@ -90,10 +94,16 @@ extension CacheRules {
         guard acceptsAnyAge || (age >= 0 && age <= Double(cacheSeconds)) else {
             return .miss(.expired)
         }
-        guard entry.cacheVersion == cacheVersion else { return .miss(.versionMismatch) }
-        guard entry.identity == identity else { return .miss(.identityMismatch) }
-        guard entry.appVersion == appVersion else { return .miss(.appVersionMismatch) }
+        if let mismatch = mismatch(entry) { return .miss(mismatch) }
         return .hit(age: .seconds(min(max(0, age), 1e15)))
+    }
+
+    /// Whether an entry was written for somebody else, or for another version; time apart.
+    package func mismatch(_ entry: StoredResponse) -> CacheMissReason? {
+        guard entry.cacheVersion == cacheVersion else { return .versionMismatch }
+        guard entry.identity == identity else { return .identityMismatch }
+        guard entry.appVersion == appVersion else { return .appVersionMismatch }
+        return nil
     }
 
     /// Whether this failure of the network lets ``CachePolicy/loadElseCache`` take what is stored.

@@ -60,6 +60,18 @@ package enum CacheKeyBuilder {
             headers: request.headers, identity: identity ?? shownCredentials(request.headers))
     }
 
+    /// The primary key of a cache by RFC 9111 (§2): who asks for which address.
+    ///
+    /// Headers are `Vary`'s business.
+    package static func httpKey(
+        for url: URI, _ request: TransportRequest, identity: String?
+    ) -> CacheKey {
+        let key = key(
+            method: .get, url: url, bodyDigest: request.options.decodesContent ? nil : "encoded",
+            identity: identity ?? shownCredentials(request.headers))
+        return CacheKey(canonical: "http\n" + key.canonical)
+    }
+
     /// A digest of the credentials among the headers; `nil` when there are none.
     ///
     /// Where nobody says whose data an answer is, it is theirs who showed these: better a miss after a new token

@@ -8,4 +8,11 @@ public enum CachePolicy: Sendable, Hashable {
     case cacheOnly
     /// The network, whatever is stored; the answer is stored.
     case reload
+    /// As the server's headers say (RFC 9111, a private cache): ``RequestDescription/cacheSeconds`` is not looked at.
+    ///
+    /// Fresh answers are used, stale ones are revalidated with their `ETag` and `Last-Modified`, variants are told
+    /// apart by `Vary`, and `stale-while-revalidate` and `stale-if-error` hold. ``Configuration/httpCache`` says what
+    /// is guessed where the server says nothing. What an endpoint asks for in its own `Cache-Control`, such as
+    /// `no-cache` or `only-if-cached`, is heeded.
+    case http
 }

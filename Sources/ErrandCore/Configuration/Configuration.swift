@@ -117,6 +117,8 @@ public struct Configuration: Sendable {
 
     /// How the store is used by requests that do not say.
     public var cachePolicy = CachePolicy.cacheElseLoad
+    /// What ``CachePolicy/http`` guesses where servers say nothing.
+    public var httpCache = HTTPCacheSettings()
     /// Whose data the answers are, for endpoints that do not say.
     ///
     /// Set it when somebody signs in, and to another

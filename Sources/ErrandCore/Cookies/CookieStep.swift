@@ -5,7 +5,7 @@ package struct CookieStep: Step {
     nonisolated(nonsending) package func run(
         _ exchange: Exchange, next: Next
     ) async throws(RequestError) -> Response {
-        guard let jar = jar(of: exchange.context) else { return try await next(exchange) }
+        guard let jar = Self.jar(of: exchange.context) else { return try await next(exchange) }
         do {
             let response = try await next(adorned(exchange, jar))
             keep(response, exchange, jar)
@@ -16,7 +16,9 @@ package struct CookieStep: Step {
         }
     }
 
-    package func concerns(_ exchange: Exchange) -> Bool { jar(of: exchange.context) != nil }
+    package func concerns(_ exchange: Exchange) -> Bool {
+        Self.jar(of: exchange.context) != nil
+    }
 
     @inline(never)
     private func adorned(_ exchange: Exchange, _ jar: CookieJar) -> Exchange {
@@ -35,7 +37,15 @@ package struct CookieStep: Step {
         jar.receive(headers, from: exchange.request.url, now: exchange.context.clock.now)
     }
 
-    private func jar(of context: TaskContext) -> CookieJar? {
+    /// The request's headers as they are with the cookies that it will have.
+    static func headersWithCookies(_ exchange: Exchange) -> HTTPFields {
+        var headers = exchange.request.headers
+        guard let jar = jar(of: exchange.context), !jar.isEmpty else { return headers }
+        add(jar.cookies(for: exchange.request.url, now: exchange.context.clock.now), to: &headers)
+        return headers
+    }
+
+    private static func jar(of context: TaskContext) -> CookieJar? {
         guard context.description.usesCookies, context.configuration.usesCookies else {
             return nil
         }

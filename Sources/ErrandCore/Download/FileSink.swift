@@ -43,11 +43,15 @@ package final class FileSink: ResponseSink {
                 DownloadJournal(
                     url: url, validator: $0, total: total, session: BootSession.current)
             }
-            context.progress.update { ($0.bytesReceived, $0.totalBytesToReceive) = (0, total) }
+            context.progress.updateElsewhere {
+                ($0.bytesReceived, $0.totalBytesToReceive) = (0, total)
+            }
             return result(file.begin(journal))
         case .append(let offset, let total):
-            context.emit(.resumed(offset: offset))
-            context.progress.update { ($0.bytesReceived, $0.totalBytesToReceive) = (offset, total) }
+            context.emitElsewhere(.resumed(offset: offset))
+            context.progress.updateElsewhere {
+                ($0.bytesReceived, $0.totalBytesToReceive) = (offset, total)
+            }
             return result(file.resume(at: offset, total: total))
         case .settle, .reject:
             return .success(false)

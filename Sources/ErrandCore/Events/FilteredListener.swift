@@ -12,7 +12,7 @@ public struct FilteredListener: RequestEventListener {
     /// - Parameters:
     ///   - endpoints: The type names of the endpoints; `nil`, the default, is all.
     ///   - tags: The tags; `nil`, the default, is all. Both must fit.
-    ///   - handler: Called from any thread, in order for one task. Be quick.
+    ///   - handler: Called from any thread that is not a transport's own, in order for one task.
     public init(
         endpoints: Set<String>? = nil, tags: Set<Int>? = nil,
         _ handler: @escaping @Sendable (RequestEvent) -> Void

@@ -129,6 +129,8 @@ public enum RetryRefusal: String, Sendable, Hashable, CaseIterable {
 
 /// Hears of everything that happens to requests; changes nothing.
 public protocol RequestEventListener: Sendable {
-    /// Called from any thread, in order for one task. Be quick.
+    /// Called in order for one task, from any thread but a transport's own.
+    ///
+    /// Be quick all the same: it may be one of the few threads that Swift tasks share.
     func handle(_ event: RequestEvent)
 }

@@ -5,20 +5,26 @@ import Foundation
 /// It stands outside validation, so that only validated answers are stored; a stored answer is
 /// validated again when it is used, because the validator may have become stricter since (row
 /// VAL-18). The store is a help and no condition: when it fails the request goes to the network,
-/// and only ``CachePolicy/cacheOnly`` tells of it. Where `Cache-Control` of request or answer says
-/// otherwise is not looked at: cache time and version rule here.
+/// and only ``CachePolicy/cacheOnly`` tells of it. Cache time and version rule here, and `Cache-Control`
+/// of request or answer is not looked at; ``CachePolicy/http`` is the other way round, see ``HTTPCacheVisit``.
 package struct CacheStep: Step {
     package typealias Validation =
         @Sendable (Response, RequestDescription) throws(RequestError) -> Void
 
     private let writes: PendingCacheWrites
+    private let refresher: CacheRefresher
     private let validate: Validation
 
     /// - Parameters:
     ///   - writes: The agent's table of writes under way.
+    ///   - refresher: What renews stored answers behind an answer's back.
     ///   - validate: What `ValidateStep` does with an answer.
-    package init(writes: PendingCacheWrites, validate: @escaping Validation) {
+    package init(
+        writes: PendingCacheWrites, refresher: CacheRefresher = CacheRefresher(),
+        validate: @escaping Validation
+    ) {
         self.writes = writes
+        self.refresher = refresher
         self.validate = validate
     }
 
@@ -27,13 +33,28 @@ package struct CacheStep: Step {
         return context.description.cacheSeconds >= 0 || context.description.cachePolicy != nil
             || context.configuration.cachePolicy != .cacheElseLoad
             || !context.configuration.eventListeners.isEmpty
+            || refresher.isUsed && CacheInvalidation.mayChange(exchange.request.method)
     }
 
     nonisolated(nonsending) package func run(
         _ exchange: Exchange, next: Next
     ) async throws(RequestError) -> Response {
         guard let visit = try visit(exchange) else { return try await next(exchange) }
+        guard visit.mayChange else { return try await answer(visit, next) }
+        do {
+            let response = try await answer(visit, next)
+            visit.dropOutOfDate(by: response)
+            return response
+        } catch {
+            // The server has made the change, whatever is thought of its answer.
+            if let response = error.response { visit.dropOutOfDate(by: response) }
+            throw error
+        }
+    }
+
+    private func answer(_ visit: Visit, _ next: Next) async throws(RequestError) -> Response {
         switch visit.rules.opening {
+        case .http: return try await visit.byHeaders(refresher).answer(next)
         case .contradiction, .load: return try await visit.load(next)
         case .lookUpElseLoad:
             if case .success(let response) = await visit.lookUp(.cacheFresh) { return response }
@@ -67,7 +88,10 @@ package struct CacheStep: Step {
             )
         }
         return Visit(
-            exchange: exchange, rules: rules, store: store, writes: writes, validate: validate)
+            exchange: exchange, rules: rules,
+            entries: CacheEntries(store: store, writes: writes), validate: validate,
+            mayChange: CacheInvalidation.mayChange(exchange.request.method)
+                && (rules.policy == .http || refresher.isUsed))
     }
 }
 
@@ -75,19 +99,39 @@ package struct CacheStep: Step {
 private final class Visit: Sendable {
     let exchange: Exchange
     let rules: CacheRules
-    let store: any ResponseStore
-    let writes: PendingCacheWrites
+    let entries: CacheEntries
     let validate: CacheStep.Validation
+    /// Whether the method may make stored answers out of date.
+    let mayChange: Bool
 
     init(
-        exchange: Exchange, rules: CacheRules, store: any ResponseStore,
-        writes: PendingCacheWrites, validate: @escaping CacheStep.Validation
+        exchange: Exchange, rules: CacheRules, entries: CacheEntries,
+        validate: @escaping CacheStep.Validation, mayChange: Bool
     ) {
         self.exchange = exchange
         self.rules = rules
-        self.store = store
-        self.writes = writes
+        self.entries = entries
         self.validate = validate
+        self.mayChange = mayChange
+    }
+
+    /// The same exchange and store, by RFC 9111.
+    func byHeaders(_ refresher: CacheRefresher) -> HTTPCacheVisit {
+        HTTPCacheVisit(
+            exchange: exchange, rules: rules, entries: entries, refresher: refresher,
+            validate: validate)
+    }
+
+    /// Drops what is out of date by now (RFC 9111 §4.4).
+    func dropOutOfDate(by response: Response) {
+        guard response.source == .network else { return }
+        let addresses = CacheInvalidation.addresses(
+            target: exchange.request.url, status: response.statusCode, headers: response.headers)
+        for address in addresses {
+            let key = CacheKeyBuilder.httpKey(
+                for: address, exchange.request, identity: rules.identity)
+            entries.remove(key)
+        }
     }
 
     /// Asks the network and stores what it says.
@@ -105,17 +149,8 @@ private final class Visit: Sendable {
                 response, rules: rules, tag: exchange.description.tag,
                 storedAt: exchange.context.clock.now)
         else { return }
-        let context = exchange.context
-        context.keep { [writes, store] in writes.enqueue(.remove, for: key, in: store) }
-        let report: @Sendable (RequestError?) -> Void = { failure in
-            context.emit(failure.map { .cacheWriteFailed($0) } ?? .cacheStored(bytes: entry.size))
-        }
-        if exchange.description.writesCacheAsynchronously {
-            let hasRoom = writes.enqueue(.store(entry), for: key, in: store, onEnd: report)
-            if !hasRoom { await writes.flush() }
-        } else {
-            report(await writes.write(.store(entry), for: key, in: store))
-        }
+        exchange.context.keep { [entries] in entries.remove(key) }
+        await entries.write(entry, for: key, exchange)
     }
 
     /// Asks the store, and tells the listeners what came of it.
@@ -146,7 +181,7 @@ private final class Visit: Sendable {
         }
         let entry: StoredResponse?
         do throws(RequestError) {
-            entry = try await read(key)
+            entry = try await entries.read(key)
         } catch {
             return .missed(error.cacheMiss ?? .storeFailed, error)
         }
@@ -158,35 +193,25 @@ private final class Visit: Sendable {
         }
     }
 
-    private func read(_ key: CacheKey) async throws(RequestError) -> StoredResponse? {
-        switch writes.reading(of: key) {
-        case .entry(let entry): entry
-        case .removed: nil
-        case .unknown: try await store.entry(for: key)
-        }
-    }
-
     /// Validates what was found; what does not pass any more is dropped.
     private func judge(
         _ entry: StoredResponse?, age: Duration, source: Response.Source, key: CacheKey
     ) -> Finding {
         guard let response = entry?.response(to: exchange.request.url, source: source) else {
-            writes.enqueue(.remove, for: key, in: store)
+            entries.remove(key)
             return .missed(.invalidData, nil)
         }
         do throws(RequestError) {
             try validate(response, exchange.description)
         } catch {
-            writes.enqueue(.remove, for: key, in: store)
+            entries.remove(key)
             let reason: CacheMissReason =
                 error.code == .undecodable ? .invalidData : .rejectedByValidator
             var miss = RequestError.cacheMiss(reason)
             miss.underlying = error
             return .missed(reason, miss)
         }
-        exchange.context.keep { [writes, store] in
-            writes.enqueue(.remove, for: key, in: store)
-        }
+        exchange.context.keep { [entries] in entries.remove(key) }
         return .found(response, age: age)
     }
 }

@@ -20,6 +20,8 @@ package struct Exchange: Sendable {
         var hasLeftOrigin = false
         var place: ScheduledPlace?
         var earlierTimings: [AttemptTimings] = []
+        var countingURL: URI?
+        var isRevalidation = false
     }
 
     private var extras: Shared<Extras>?
@@ -86,6 +88,18 @@ package struct Exchange: Sendable {
     var earlierTimings: [AttemptTimings] {
         get { extras?.value.earlierTimings ?? [] }
         set { change { $0.earlierTimings = newValue } }
+    }
+
+    /// The address as `cacheArguments` would have it; `nil` where the request's own holds.
+    var countingURL: URI? {
+        get { extras?.value.countingURL }
+        set { change { $0.countingURL = newValue } }
+    }
+
+    /// Whether the cache put conditions on: then a 304 is an answer.
+    var isRevalidation: Bool {
+        get { extras?.value.isRevalidation ?? false }
+        set { change { $0.isRevalidation = newValue } }
     }
 
     private mutating func change(_ change: (inout Extras) -> Void) {

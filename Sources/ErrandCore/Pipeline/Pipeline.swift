@@ -20,14 +20,16 @@ package struct Pipeline: Sendable {
     ///   before the next one goes out.
     package init(
         flights: FlightTable, writes: PendingCacheWrites, scheduler: Scheduler = Scheduler(),
-        guards: HostGuards = HostGuards(), pacer: Pacer = Pacer()
+        guards: HostGuards = HostGuards(), pacer: Pacer = Pacer(),
+        refresher: CacheRefresher = CacheRefresher()
     ) {
         steps = [
             ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire
             JoinStep(flights: flights),  // share an identical request that is under way
             // answer from the store, or store what comes
-            CacheStep(writes: writes, validate: ResponseValidation.check),
+            CacheStep(
+                writes: writes, refresher: refresher, validate: ResponseValidation.check),
             ScheduleStep(scheduler: scheduler),  // wait for a place
             RetryStep(guards: guards),  // try again, if the policy says so
             DownloadStep(),  // part file, Range, rename

@@ -139,6 +139,7 @@ enum RequestAdapter {
             let counting = try RequestBuilder.keyRequest(
                 for: exchange.request, description: context.description,
                 configuration: configuration.value, sharedArguments: arguments)
+            if let counting { exchange.countingURL = counting.url }
             exchange.cacheKey = CacheKeyBuilder.key(
                 for: counting ?? exchange.request,
                 identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)

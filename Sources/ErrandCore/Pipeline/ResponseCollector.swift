@@ -103,11 +103,11 @@ final class ResponseCollector: TransferReceiver {
     }
 
     func didReceive(informational head: ResponseHead) {
-        context.emit(.informational(attempt: attempt, head.status))
+        context.emitElsewhere(.informational(attempt: attempt, head.status))
     }
 
     func didReceive(head: ResponseHead) {
-        context.emit(.headReceived(attempt: attempt, head.status))
+        context.emitElsewhere(.headReceived(attempt: attempt, head.status))
         let usesSink: Bool
         var failure: RequestError?
         switch sink?.accept(head) {
@@ -127,7 +127,7 @@ final class ResponseCollector: TransferReceiver {
             }
         }
         if !usesSink, let length = head.contentLength {
-            context.progress.update { $0.totalBytesToReceive = length }
+            context.progress.updateElsewhere { $0.totalBytesToReceive = length }
         }
     }
 
@@ -154,7 +154,7 @@ final class ResponseCollector: TransferReceiver {
         }
         // A sink begins where an earlier run of the download stopped; what is collected begins at 0 with
         // every attempt.
-        context.progress.update { progress in
+        context.progress.updateElsewhere { progress in
             progress.bytesReceived =
                 usesSink ? progress.bytesReceived + Int64(bytes.count) : collected
         }
@@ -162,10 +162,10 @@ final class ResponseCollector: TransferReceiver {
     }
 
     func didSend(bodyBytes: Int64) {
-        context.progress.update { $0.bytesSent = bodyBytes }
+        context.progress.updateElsewhere { $0.bytesSent = bodyBytes }
     }
 
-    func didNotice(_ mismatch: PinMismatch) { context.emit(.pinMismatch(mismatch)) }
+    func didNotice(_ mismatch: PinMismatch) { context.emitElsewhere(.pinMismatch(mismatch)) }
 
     func didEnd(_ end: TransferEnd) {
         let waiter = state.withLock { state in

@@ -164,14 +164,30 @@ package final class TaskContext: Sendable {
         }
     }
 
+    /// Tells the listeners from another thread: the caller's is a transfer's, and serves others, too.
+    package func emitElsewhere(_ kind: @autoclosure () -> RequestEvent.Kind) {
+        guard !configuration.eventListeners.isEmpty else { return }
+        (leader ?? self).leave(kind())
+    }
+
     private func enqueue(_ kind: RequestEvent.Kind) {
         // The time is read under the lock: the order of times is the order of the line.
-        var event = line.withLock { line in
-            line.enter(
-                RequestEvent(
-                    taskID: id, endpoint: description.endpoint, tag: description.tag,
-                    uptime: clock.uptime, kind: kind))
-        }
+        tell(line.withLock { $0.enter(event(kind)) })
+    }
+
+    private func leave(_ kind: RequestEvent.Kind) {
+        guard line.withLock({ $0.leave(event(kind)) }) else { return }
+        ForeignCode.run { self.tell(self.line.withLock { $0.begin() }) }
+    }
+
+    private func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+        RequestEvent(
+            taskID: id, endpoint: description.endpoint, tag: description.tag,
+            uptime: clock.uptime, kind: kind)
+    }
+
+    private func tell(_ first: RequestEvent?) {
+        var event = first
         while let next = event {
             for listener in configuration.eventListeners { listener.handle(next) }
             event = line.withLock { $0.next() }

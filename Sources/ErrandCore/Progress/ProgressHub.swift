@@ -72,7 +72,25 @@ package final class ProgressHub: Sendable {
 
     /// Changes the progress and tells whoever listens, in the order of the changes.
     package func update(_ change: (inout TransferProgress) -> Void) {
-        let told = state.withLock { state -> (wakes: [Int], mirrors: [ProgressHub])? in
+        guard let told = note(change) else { return }
+        for id in told.wakes { tell(id) }
+        for mirror in told.mirrors { mirror.tellHandlers() }
+    }
+
+    /// The same on a transfer's thread, where no handler may run: they hear of it on another one.
+    package func updateElsewhere(_ change: (inout TransferProgress) -> Void) {
+        guard let told = note(change) else { return }
+        for id in told.wakes { ForeignCode.run { self.tell(id) } }
+        for mirror in told.mirrors where mirror.hasNews {
+            ForeignCode.run { mirror.tellHandlers() }
+        }
+    }
+
+    /// Changes the progress; returns the handlers whom the caller has to tell, and the hubs that pass it on.
+    private func note(
+        _ change: (inout TransferProgress) -> Void
+    ) -> (wakes: [Int], mirrors: [ProgressHub])? {
+        state.withLock { state -> (wakes: [Int], mirrors: [ProgressHub])? in
             change(&state.progress)
             guard state.isHeard else { return nil }
             let wakes = Self.spread(&state, now: now)
@@ -80,9 +98,12 @@ package final class ProgressHub: Sendable {
             for mirror in state.mirrors.values { mirror.keep(state.progress) }
             return (wakes, Array(state.mirrors.values))
         }
-        guard let told else { return }
-        for id in told.wakes { tell(id) }
-        for mirror in told.mirrors { mirror.tellHandlers() }
+    }
+
+    private var hasNews: Bool {
+        state.withLock { state in
+            state.handlers.values.contains { $0.pending != nil && !$0.isTelling }
+        }
     }
 
     /// Passes every value on to another hub, beginning with the present one.

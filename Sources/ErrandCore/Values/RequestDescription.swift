@@ -114,6 +114,8 @@ public struct RequestDescription: Sendable {
         (@Sendable (Response, FastJSONDecoder) throws(RequestError) -> any Sendable)?
     /// Whether the configuration's URL filters have run: on what an outbox kept.
     package var isURLFiltered = false
+    /// Whether this renews a stored answer for whoever asks next.
+    package var renewsStored = false
     /// Where a download goes; `nil` for everything that is none.
     public var download: DownloadPlan?
 

@@ -17,6 +17,33 @@ import Testing
         #expect(isAttempt(line.enter(event(.attemptStarted(4))), 4))
     }
 
+    @Test func whatIsLeftWaitsForWhoeverComesFirst() {
+        var line = EventLine()
+        let summons = [1, 2].map { line.leave(event(.attemptStarted($0))) }
+        #expect(summons == [true, false], "one is enough")
+        // The pipeline came before the one who was summoned: it tells what waits, in order.
+        #expect(isAttempt(line.enter(event(.attemptStarted(3))), 1))
+        let summonsAgain = line.leave(event(.attemptStarted(4)))
+        #expect(!summonsAgain)
+        #expect(line.begin() == nil)
+        for number in 2...4 { #expect(isAttempt(line.next(), number)) }
+        #expect(line.next() == nil)
+        let summonsAnother = line.leave(event(.attemptStarted(5)))
+        #expect(summonsAnother)
+        #expect(isAttempt(line.begin(), 5))
+        #expect(line.next() == nil)
+        #expect(line.begin() == nil)
+    }
+
+    @Test func nothingIsLeftBehindTheEnd() {
+        var line = EventLine()
+        #expect(line.enter(event(.ended(nil))) != nil)
+        #expect(line.next() == nil)
+        let summons = line.leave(event(.suspended))
+        #expect(!summons)
+        #expect(line.begin() == nil)
+    }
+
     @Test func behindTheEndOnlyWritesToTheStoreAreTold() {
         var line = EventLine()
         #expect(line.enter(event(.ended(nil))) != nil)
