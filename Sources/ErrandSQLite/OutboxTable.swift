@@ -2,11 +2,14 @@ import ErrandCore
 import Foundation
 
 /// The table of an outbox: how it is made, and who may send which of its rows.
+///
+/// Version 0 had the entries alone, version 1 said beside each where it stands and who sends it, version 2 has the bodies
+/// in a column of their own, so that the rest can be read without them.
 struct OutboxTable {
     /// "ERRO": says that a file is an outbox.
     private static let applicationID: Int64 = 0x4552_524f
     /// Counts up with every change of the table.
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     private let connection: SQLiteConnection
 
@@ -20,7 +23,11 @@ struct OutboxTable {
             let id = try connection.integer("PRAGMA application_id")
             let version = try connection.integer("PRAGMA user_version")
             if id == Self.applicationID, version == Self.version { return }
-            if id == Self.applicationID, version == 0 { return try addPlaces() }
+            if id == Self.applicationID, version == 0 {
+                try addPlaces()
+                return try separateBodies()
+            }
+            if id == Self.applicationID, version == 1 { return try separateBodies() }
             guard id == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
                 throw .foreign(
                     id == Self.applicationID
@@ -36,6 +43,7 @@ struct OutboxTable {
                 PRAGMA application_id = \(Self.applicationID);
                 """)
             try addPlaces()
+            try separateBodies()
         }
     }
 
@@ -50,7 +58,6 @@ struct OutboxTable {
             ALTER TABLE outbox ADD COLUMN expires REAL;
             CREATE INDEX outbox_lane ON outbox (lane, aside, sequence);
             CREATE INDEX outbox_owner ON outbox (lane) WHERE owner IS NOT NULL;
-            PRAGMA user_version = \(Self.version);
             """)
         let select = try connection.prepare("SELECT sequence, entry FROM outbox")
         let update = try connection.prepare(
@@ -70,6 +77,34 @@ struct OutboxTable {
             update.bind(sequence, at: 3)
             try update.run()
         }
+    }
+
+    /// Takes the bodies out of the entries' texts; one at a time, since together they may be large.
+    private func separateBodies() throws(SQLiteFailure) {
+        try connection.execute("ALTER TABLE outbox ADD COLUMN body BLOB")
+        let next = try connection.prepare(
+            "SELECT sequence, entry FROM outbox WHERE sequence > ? ORDER BY sequence LIMIT 1")
+        var last = Int64.min
+        while true {
+            next.bind(last, at: 1)
+            guard try next.step() else { break }
+            last = next.integer(0)
+            let bytes = next.bytes(1).map { Data($0) } ?? Data()
+            next.reset()
+            // What cannot be read stays as it is, and is told by whoever wants all entries.
+            guard var entry = try? JSONDecoder().decode(OutboxEntry.self, from: bytes),
+                let body = entry.body
+            else { continue }
+            entry = entry.withoutBody
+            guard let text = try? JSONEncoder().encode(entry) else { continue }
+            let update = try connection.prepare(
+                "UPDATE outbox SET entry = ?, body = ? WHERE sequence = ?")
+            update.bind(String(decoding: text, as: UTF8.self), at: 1)
+            update.bind(last, at: 3)
+            try update.run(binding: body, at: 2)
+        }
+        next.reset()
+        try connection.execute("PRAGMA user_version = \(Self.version)")
     }
 
     // MARK: - Leases

@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 
 /// A connection; closed when it goes.
 ///
@@ -102,6 +103,32 @@ final class SQLiteStatement {
     func readInteger() throws(SQLiteFailure) -> Int64 {
         defer { reset() }
         return try step() ? integer(0) : 0
+    }
+
+    /// Runs a statement that returns no rows, with bytes that are not copied; `nil` is NULL.
+    func run(binding data: Data?, at index: Int32) throws(SQLiteFailure) {
+        _ = try readInteger(binding: data, at: index)
+    }
+
+    /// The first column of the first row, 0 without one, with bytes that are not copied; `nil` is NULL.
+    func readInteger(binding data: Data?, at index: Int32) throws(SQLiteFailure) -> Int64 {
+        defer {
+            reset()
+            clearBindings()
+        }
+        let result = (data ?? Data()).withUnsafeBytes { bytes -> Result<Int64, SQLiteFailure> in
+            if data != nil { bindUnowned(bytes, at: index) }
+            do throws(SQLiteFailure) {
+                guard try step() else { return .success(0) }
+                let number = integer(0)
+                // To its end: only then is it committed.
+                while try step() {}
+                return .success(number)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     /// Ends the statement's transaction; without it other connections wait.

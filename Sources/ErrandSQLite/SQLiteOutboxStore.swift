@@ -24,35 +24,32 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
     ///
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func append(_ entry: OutboxEntry) async throws(RequestError) -> OutboxEntry {
-        let data = try encoded(entry)
+        let text = try encoded(entry)
         let sequence = try await perform { (connection) throws(SQLiteFailure) -> Int64 in
             let insert = try connection.prepare(
-                "INSERT INTO outbox (id, entry, lane, aside) VALUES (?, ?, ?, ?) RETURNING sequence"
+                "INSERT INTO outbox (id, entry, lane, aside, body) VALUES (?, ?, ?, ?, ?) RETURNING sequence"
             )
             defer { insert.reset() }
             insert.bind(entry.id.uuidString, at: 1)
-            insert.bind(data, at: 2)
+            insert.bind(text, at: 2)
             insert.bind(entry.lane, at: 3)
             insert.bind(Int64(entry.isSetAside ? 1 : 0), at: 4)
-            let number = try insert.step() ? insert.integer(0) : 0
-            // To its end: only then is it committed.
-            while try insert.step() {}
-            return number
+            return try insert.readInteger(binding: entry.body, at: 5)
         }
         var stored = entry
         stored.sequence = sequence
         return stored
     }
 
-    /// Replaces an entry.
+    /// Replaces an entry, its body excepted.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func update(_ entry: OutboxEntry) async throws(RequestError) {
-        let data = try encoded(entry)
+        let text = try encoded(entry)
         try await perform { (connection) throws(SQLiteFailure) in
             let update = try connection.prepare(
                 "UPDATE outbox SET entry = ?, lane = ?, aside = ? WHERE id = ?")
-            update.bind(data, at: 1)
+            update.bind(text, at: 1)
             update.bind(entry.lane, at: 2)
             update.bind(Int64(entry.isSetAside ? 1 : 0), at: 3)
             update.bind(entry.id.uuidString, at: 4)
@@ -82,28 +79,63 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
     ///
     /// - Throws: ``RequestError/Code/storeFailed``, also when an entry cannot be read.
     public func entries(after sequence: Int64) async throws(RequestError) -> [OutboxEntry] {
-        let rows = try await perform { (connection) throws(SQLiteFailure) -> [(Int64, Data)] in
+        try await read("sequence > ? ORDER BY sequence", withBodies: true) {
+            $0.bind(sequence, at: 1)
+        }
+    }
+
+    /// The entries behind a sequence, in order, without their bodies.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``, also when an entry cannot be read.
+    public func outlines(after sequence: Int64) async throws(RequestError) -> [OutboxEntry] {
+        try await read("sequence > ? ORDER BY sequence", withBodies: false) {
+            $0.bind(sequence, at: 1)
+        }
+    }
+
+    /// One entry with its body; `nil` where there is none.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``, also when the entry cannot be read.
+    public func entry(_ id: UUID) async throws(RequestError) -> OutboxEntry? {
+        try await read("id = ?", withBodies: true) { $0.bind(id.uuidString, at: 1) }.first
+    }
+
+    private func read(
+        _ condition: String, withBodies: Bool, _ bind: (SQLiteStatement) -> Void
+    ) async throws(RequestError) -> [OutboxEntry] {
+        let rows = try await perform { (connection) throws(SQLiteFailure) -> [Row] in
             let select = try connection.prepare(
-                "SELECT sequence, entry FROM outbox WHERE sequence > ? ORDER BY sequence")
-            select.bind(sequence, at: 1)
-            var rows: [(Int64, Data)] = []
+                "SELECT sequence, entry\(withBodies ? ", body" : "") FROM outbox WHERE \(condition)"
+            )
+            bind(select)
+            var rows: [Row] = []
             while try select.step() {
-                let bytes = select.bytes(1).map { Data($0) } ?? Data()
-                rows.append((select.integer(0), bytes))
+                rows.append(
+                    Row(
+                        sequence: select.integer(0),
+                        text: select.bytes(1).map { Data($0) } ?? Data(),
+                        body: withBodies ? select.bytes(2).map { Data($0) } : nil))
             }
             return rows
         }
         var entries: [OutboxEntry] = []
-        for (sequence, data) in rows {
+        for row in rows {
             do {
-                var entry = try JSONDecoder().decode(OutboxEntry.self, from: data)
-                entry.sequence = sequence
-                entries.append(entry)
+                var entry = try JSONDecoder().decode(OutboxEntry.self, from: row.text)
+                entry.sequence = row.sequence
+                if let body = row.body { entry.body = body }
+                entries.append(withBodies ? entry : entry.withoutBody)
             } catch {
                 throw failure("an entry cannot be read", error)
             }
         }
         return entries
+    }
+
+    private struct Row: Sendable {
+        var sequence: Int64
+        var text: Data
+        var body: Data?
     }
 
     /// Takes a lease where that may be, in one transaction.
@@ -128,7 +160,9 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
 
     private func encoded(_ entry: OutboxEntry) throws(RequestError) -> String {
         do {
-            return String(decoding: try JSONEncoder().encode(entry), as: UTF8.self)
+            // The body has a column of its own.
+            return String(
+                decoding: try JSONEncoder().encode(entry.withoutBody), as: UTF8.self)
         } catch {
             throw failure("the entry cannot be written", error)
         }

@@ -186,7 +186,9 @@ final class URLSessionTransfer: Transfer {
             state.streams += 1
             return (state.source, state.streams == 1)
         }
-        let mayReplay = request.options.mayReplay && request.method.isIdempotent
+        let mayReplay =
+            request.options.mayReplay && request.method.isIdempotent
+            && request.body?.isReplayable != false
         guard let source, isFirst || mayReplay, source.rewind() else {
             state.withLock { $0.bodyFailure = Self.notReplayed }
             return RefusingInputStream()

@@ -114,6 +114,71 @@ struct OutboxLeaseTests {
         #expect(try await again.claim(entries[2].id, lease: lease(other)) != .granted)
     }
 
+    /// A file of the second version, with bodies within the entries, one of which nobody can read.
+    @Test func bodiesOfAnOlderFileAreTakenOutOfItsEntries() async throws {
+        var entries = [try Self.entry(), try Self.entry("b")]
+        entries[0].body = Data([0, 1, 255])
+        do {
+            let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+            try connection.execute(
+                """
+                CREATE TABLE outbox (
+                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+                    entry TEXT NOT NULL
+                );
+                ALTER TABLE outbox ADD COLUMN lane TEXT;
+                ALTER TABLE outbox ADD COLUMN aside INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE outbox ADD COLUMN owner TEXT;
+                ALTER TABLE outbox ADD COLUMN taken REAL;
+                ALTER TABLE outbox ADD COLUMN expires REAL;
+                PRAGMA application_id = \(0x4552_524f);
+                PRAGMA user_version = 1;
+                """)
+            let insert = try connection.prepare(
+                "INSERT INTO outbox (id, entry, lane) VALUES (?, ?, ?)")
+            for entry in entries {
+                insert.bind(entry.id.uuidString, at: 1)
+                insert.bind(
+                    String(decoding: try JSONEncoder().encode(entry), as: UTF8.self), at: 2)
+                insert.bind(entry.lane, at: 3)
+                try insert.run()
+            }
+        }
+        let store = SQLiteOutboxStore(path: path)
+        #expect(try await store.entries().map(\.body) == [Data([0, 1, 255]), nil])
+        let outlines = try await store.outlines(after: .min)
+        #expect(outlines.map(\.body) == [nil, nil] && outlines.map(\.bodyBytes) == [3, 0])
+        #expect(try await store.entry(entries[0].id)?.body == Data([0, 1, 255]))
+        // A change of the rest leaves the body where it is.
+        var changed = outlines[0]
+        changed.refusals = 7
+        try await store.update(changed)
+        let read = try await SQLiteOutboxStore(path: path).entry(entries[0].id)
+        #expect(read?.refusals == 7 && read?.body == Data([0, 1, 255]))
+        #expect(try await store.entry(UUID()) == nil)
+    }
+
+    @Test func whatCannotBeReadIsKeptAndTold() async throws {
+        do {
+            let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+            try connection.execute(
+                """
+                CREATE TABLE outbox (
+                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+                    entry TEXT NOT NULL
+                );
+                PRAGMA application_id = \(0x4552_524f);
+                INSERT INTO outbox (id, entry) VALUES ('x', 'nonsense');
+                """)
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await SQLiteOutboxStore(path: path).entries()
+        }
+        #expect(error?.code == .storeFailed)
+        let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+        #expect(try connection.integer("SELECT count(*) FROM outbox WHERE entry = 'nonsense'") == 1)
+    }
+
     @Test func aNewerFileIsAnError() async throws {
         do {
             let store = SQLiteOutboxStore(path: path)

@@ -67,7 +67,7 @@ import Testing
         owner = nil
         let error = await #expect(throws: RequestError.self) { try await bound?.response() }
         #expect(error?.code == .cancelled)
-        #expect(free.phase == .running)
+        #expect(free.phase.isRunning)
         free.cancel()
         _ = await free.outcome()
     }

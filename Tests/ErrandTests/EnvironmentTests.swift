@@ -77,4 +77,43 @@ private final class Particular: BaseRequest {
         }
         #expect(error?.code == .invalidConfiguration)
     }
+
+    @Test func patternsThatMatchNothingAreMistakesEverywhere() async throws {
+        world.transport.on(nil, nil, .json("{}"))
+        let faulty: [(String, (inout Configuration) -> Void)] = [
+            ("hostHeaders", { $0.hostHeaders = ["*.com": [.accept: "all"]] }),
+            ("hostArguments", { $0.hostArguments = ["*.com": ["a": 1]] }),
+            ("hostRateLimits", { $0.hostRateLimits["*.com"] = Self.slow }),
+        ]
+        for (name, spoil) in faulty {
+            var configuration = world.agent.configuration
+            spoil(&configuration)
+            let agent = RequestAgent(configuration: configuration, transport: world.transport)
+            let error = await #expect(throws: RequestError.self) {
+                let request = Plain("x")
+                request.agent = agent
+                try await request.send()
+            }
+            #expect(error?.code == .invalidConfiguration, "\(name)")
+            #expect(error?.message.contains(name) == true)
+        }
+        #expect(world.transport.requests.isEmpty)
+    }
+
+    private static let slow = RateLimit(requests: 1, per: .seconds(60))
+
+    @Test func theMoreParticularRateLimitCountsAndCaseDoesNot() async throws {
+        world.transport.on(nil, nil, .json("{}"))
+        world.agent.configuration.hostRateLimits = [
+            "*.Example.com": Self.slow,
+            "API.example.com": RateLimit(requests: 1000, per: .seconds(1)),
+        ]
+        for _ in 0..<3 { try await world.with(Plain("x")).send() }
+        try await world.with(Plain("https://WWW.example.com/x")).send()
+        let task = world.agent.start(Plain("https://www.EXAMPLE.com/x").describe())
+        try await world.clock.untilSleeping()
+        #expect(world.transport.requests.count == 4)
+        task.cancel()
+        _ = await task.outcome()
+    }
 }

@@ -112,7 +112,7 @@ import Testing
         task.suspend()
         #expect(world.agent.activeTasks.allSatisfy { $0.phase == .suspended })
         task.resume()
-        #expect(world.agent.activeTasks.allSatisfy { $0.phase == .running })
+        #expect(world.agent.activeTasks.allSatisfy { $0.phase.isRunning })
         task.cancel()
         try await ended.passed()
         #expect(result.withLock { $0 }?.code == .cancelled)

@@ -91,7 +91,7 @@ import Testing
         } catch {
             failed = true
         }
-        await waiting.value
+        _ = await waiting.value
         #expect(failed == storeFails && outbox.entries.isEmpty)
         await outbox.stop()
     }

@@ -50,6 +50,28 @@ import Testing
         #expect(try await world(.ignore).with(Plain("x")).send().status == 200)
     }
 
+    @Test(arguments: ["http://localhost:8080/x", "http://127.0.0.1/x", "http://[::1]/x"])
+    func whatStaysOnThisMachineNeedsNoNetwork(url: String) async throws {
+        for policy in [ConnectivityPolicy.failFast, .waitForConnectivity] {
+            #expect(try await world(policy).with(Plain(url)).send().status == 200)
+        }
+    }
+
+    @Test func aUnixSocketNeedsNoNetwork() async throws {
+        let world = world(.waitForConnectivity)
+        world.agent.configuration.transport.unixSocketPath = "/run/x.sock"
+        #expect(try await world.with(Plain("x")).send().status == 200)
+    }
+
+    @Test func withoutAWatcherThePolicyIsAMistake() async {
+        let world = World { $0.connectivityPolicy = .waitForConnectivity }
+        let error = await #expect(throws: RequestError.self) {
+            try await world.with(Plain("x")).send()
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.contains("SystemReachability()") == true)
+    }
+
     @Test func anEndpointHasTheLastWord() async throws {
         let error = await #expect(throws: RequestError.self) {
             try await self.world(.ignore).with(Careful(.failFast)).send()

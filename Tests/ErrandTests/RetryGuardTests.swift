@@ -92,6 +92,48 @@ import Testing
         #expect((error?.underlying as? RequestError)?.status == 503)
     }
 
+    @Test func aProbeThatStandsStillDoesNotKeepTheHostShut() async throws {
+        let world = World {
+            $0.circuitBreaker = CircuitBreakerPolicy(failures: 1, pause: .seconds(30))
+        }
+        let gate = Gate()
+        world.transport.on(.get, "/x", .json("{}"))
+        world.transport.on(.get, "/busy", busy)
+        world.transport.on(.get, "/held", ScriptedAnswer.json("{}").held(by: gate))
+        await #expect(throws: RequestError.self) { try await world.with(Plain("busy")).send() }
+        world.clock.advance(by: .seconds(30))
+        let probe = world.agent.start(Plain("held").describe())
+        try await gate.reached()
+        probe.suspend()
+        let error = await #expect(throws: RequestError.self) {
+            try await world.with(Plain("x")).send()
+        }
+        #expect(error?.code == .circuitOpen && error?.message.contains("30 s") == true)
+        world.clock.advance(by: .seconds(30))
+        #expect(try await world.with(Plain("x")).send().status == 200)
+        probe.cancel()
+        _ = await probe.outcome()
+    }
+
+    @Test func whatTheHostIsNotToBlameForLeavesItsCircuitClosed() async throws {
+        let world = World { $0.circuitBreaker = CircuitBreakerPolicy(failures: 1) }
+        for code in [
+            RequestError.Code.unsupported, .bodyTooLarge, .pinMismatch, .certificateRejected,
+            .bodyReadFailed, .invalidBody,
+        ] {
+            world.transport.on(.get, "/x", .failure(RequestError(code, stage: .transport, "no")))
+            let error = await #expect(throws: RequestError.self) {
+                try await world.with(Plain("x")).send()
+            }
+            #expect(error?.code == code)
+        }
+        world.transport.on(
+            .get, "/x", ScriptedAnswer(status: .found, headers: [.location: "ftp://a.example/"]))
+        await #expect(throws: RequestError.self) { try await world.with(Plain("x")).send() }
+        world.transport.on(.get, "/x", .json("{}"))
+        #expect(try await world.with(Plain("x")).send().status == 200)
+    }
+
     @Test func theDeciderHasTheFirstWord() async throws {
         let world = World {
             $0.retryPolicy = RetryPolicy(maximumAttempts: 3, baseDelay: .zero)

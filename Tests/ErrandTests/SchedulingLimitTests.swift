@@ -192,41 +192,6 @@ import Testing
         _ = try await (held.response(), next.response())
     }
 
-    @Test func anAttemptAfterOneThatRanOutOfTimeInAPauseWaitsForItsPlace() async throws {
-        let world = World {
-            $0.limits.total = 1
-            $0.hostRateLimits = ["slow.example": RateLimit(requests: 1, per: .seconds(10))]
-            $0.retryPolicy = RetryPolicy(
-                maximumAttempts: 2, baseDelay: .zero, attemptTimeout: .seconds(25))
-        }
-        let gate = Gate()
-        world.transport.on(nil, nil, .json("{}"))
-        world.transport.on(.get, "/held", ScriptedAnswer.json("{}").held(by: gate))
-        try await world.with(Plain("https://slow.example/a")).send()
-        let second = world.agent.start(Plain("https://slow.example/b").describe())
-        // The pause for the host's sake, and the limit of the attempt.
-        try await world.clock.untilSleeping(2)
-        world.clock.advance(by: .seconds(1))
-        let held = world.agent.start(Plain("held").describe())
-        try await gate.reached()
-        world.clock.advance(by: .seconds(9))
-        try await world.events.until { $0.count { "\($0.kind)".hasPrefix("queued") } == 1 }
-        // The attempt's time is over while it waits for its place; the next one may go to the host at once.
-        world.clock.advance(by: .seconds(15))
-        let isAgain: @Sendable (RequestEvent) -> Bool = {
-            if case .attemptStarted(2) = $0.kind { true } else { false }
-        }
-        let events = try await world.events.until { events in
-            events.count { "\($0.kind)".hasPrefix("queued") } == 2
-                || events.contains(where: isAgain)
-        }
-        #expect(!events.contains(where: isAgain))
-        #expect(world.transport.requests.map(\.url.path) == ["/a", "/held"])
-        gate.open()
-        _ = try await held.response()
-        #expect(try await second.response().attempts == 2)
-    }
-
     private func untilQueued(_ count: Int, _ world: World) async throws {
         _ = try await world.events.next { if case .queued = $0.kind { true } else { false } }
         for _ in 1..<max(count, 1) where count == 10_000 {

@@ -19,6 +19,8 @@ public final class RequestTask: Sendable, Identifiable {
         /// Almost always there is one who waits for the end.
         var ending: Ending?
         var laterEndings: [Ending] = []
+        var watches: [Int: PhaseWatch] = [:]
+        var nextWatch = 0
     }
 
     /// Who waits for the end; in a structure of its own, where a function needs no box.
@@ -54,6 +56,7 @@ public final class RequestTask: Sendable, Identifiable {
     public func suspend() {
         guard phase != .ended, context.pause.pause() else { return }
         context.emit(.suspended)
+        if context.isWatched { tellPhase() }
         notify(.willSuspend)
     }
 
@@ -61,6 +64,7 @@ public final class RequestTask: Sendable, Identifiable {
     public func resume() {
         guard phase != .ended, context.pause.open() else { return }
         context.emit(.continued)
+        if context.isWatched { tellPhase() }
         notify(.didResume)
     }
 
@@ -90,25 +94,33 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// Where the task is in its life.
     public var phase: Phase {
-        state.withLock { state in
-            switch state.life.state {
-            case .running: context.pause.isPaused ? .suspended : .running
-            case .stopping: .cancelling
-            case .ended: .ended
-            }
-        }
+        let stage = context.stage
+        let isSuspended = context.pause.isPaused
+        return state.withLock { $0.life.phase(at: stage, isSuspended: isSuspended) }
     }
 
-    /// Where a task is in its life.
-    public enum Phase: Sendable, Hashable {
-        /// Under way.
-        case running
-        /// Held by ``RequestTask/suspend()``.
-        case suspended
-        /// Told to stop, not yet ended.
-        case cancelling
-        /// Ended; its outcome is there.
-        case ended
+    /// Tells whoever watches of each phase from now on, the present one first.
+    func watch(_ watch: PhaseWatch) {
+        let id = state.withLock { state in
+            state.nextWatch += 1
+            state.watches[state.nextWatch] = watch
+            return state.nextWatch
+        }
+        watch.whenAbandoned { [weak self] in
+            _ = self?.state.withLock { $0.watches.removeValue(forKey: id) }
+        }
+        context.watchStage { [weak self] in self?.tellPhase() }
+        watch.look { phase }
+        if phase == .ended { _ = state.withLock { $0.watches.removeValue(forKey: id) } }
+    }
+
+    private func endPhases() {
+        let watches = state.withLock { exchange(&$0.watches, with: [:]) }
+        for watch in watches.values { watch.look { .ended } }
+    }
+
+    private func tellPhase() {
+        for watch in state.withLock({ $0.watches.values.map(\.self) }) { watch.look { phase } }
     }
 
     /// Waits for the end.
@@ -159,6 +171,7 @@ public final class RequestTask: Sendable, Identifiable {
     package func stop(_ reason: TaskLife.StopReason) {
         let (action, observers) = state.withLock { ($0.life.stop(reason), $0.observers) }
         guard action == .cancelWork else { return }
+        if context.isWatched { tellPhase() }
         if reason == .cancelled {
             context.emit(.cancelled)
             for observer in observers { observer(.willCancel) }
@@ -175,6 +188,7 @@ public final class RequestTask: Sendable, Identifiable {
             defer { state.observers = [] }
             return (state.life.end(), state.observers)
         }
+        if context.isWatched { endPhases() }
         for observer in observers { observer(.ended) }
         return reason
     }

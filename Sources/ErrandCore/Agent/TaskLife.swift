@@ -1,6 +1,8 @@
-/// The life of a task as a pure machine: running, told to stop, ended.
+/// The life of a task as a pure machine: where its work stands, and whether it runs, was told to stop, or has ended.
 ///
-/// One end, whatever the order of events.
+///     described ▸ adapting ▸ waiting ⇄ in flight (attempt n) ▸ processing ▸ ended
+///
+/// Suspending and stopping hide the stage from whoever looks, and the end hides all. One end, whatever the order of events.
 package struct TaskLife: Sendable, Equatable {
     /// Why a task was told to stop before its end.
     package enum StopReason: Sendable, Equatable {
@@ -44,5 +46,19 @@ package struct TaskLife: Sendable, Equatable {
         defer { state = .ended }
         if case .stopping(let reason) = state { return reason }
         return nil
+    }
+
+    /// What the task shows of itself.
+    package func phase(at stage: TaskStage, isSuspended: Bool) -> RequestTask.Phase {
+        switch (state, stage) {
+        case (.ended, _): .ended
+        case (.stopping, _): .cancelling
+        case (.running, _) where isSuspended: .suspended
+        case (.running, .described): .described
+        case (.running, .adapting): .adapting
+        case (.running, .waiting): .waiting
+        case (.running, .inFlight(let attempt)): .inFlight(attempt: attempt)
+        case (.running, .processing): .processing
+        }
     }
 }

@@ -87,7 +87,11 @@ public struct Configuration: Sendable {
     public var limits = RequestLimits()
     /// How often requests go to each host (default no limit).
     public var rateLimit: RateLimit?
-    /// How often requests go to these hosts, in place of ``rateLimit``.
+    /// How often requests go to these hosts, in place of ``rateLimit``; in whatever case they are written, and
+    /// `*.example.com` means each host below a domain (default none).
+    ///
+    /// Of several patterns the more particular one counts; one that is no ``HostPattern`` is
+    /// ``RequestError/Code/invalidConfiguration``.
     public var hostRateLimits: [String: RateLimit] = [:]
     /// How often requests with these tags go, to whatever host, beside the limits of the hosts (default none).
     ///

@@ -40,10 +40,7 @@ package struct AuthenticateStep: Step {
 
     private static func check(_ entries: [HostAuthenticator]) throws(RequestError) {
         guard let entry = entries.first(where: { !$0.hosts.isValid }) else { return }
-        throw RequestError(
-            .invalidConfiguration, stage: .adapt,
-            "The host pattern \(entry.hosts) of an authenticator matches nothing; write a host, or a star and a domain: *.example.com."
-        )
+        try entry.hosts.check(in: "an authenticator")
     }
 }
 
@@ -108,6 +105,7 @@ private final class Turn: Sendable {
     func again(
         after first: Response, to sent: TransportRequest, _ next: Next
     ) async throws(RequestError) -> Response {
+        exchange.context.enter(.waiting)
         exchange.context.emit(.credentialsRefused(host: exchange.request.host ?? ""))
         switch await entry.gate.outcome(
             scope: scope, refusedInRound: round, cancelledWith: exchange.scope,
@@ -123,6 +121,8 @@ private final class Turn: Sendable {
             throw error
         case .renewed: exchange.context.emit(.credentialsRenewed)
         }
+        // The next request has the new credentials; this one cannot be sent again.
+        guard sent.body?.isSpent != true else { return first }
         let replay = try await adorned()
         var second = try await send(replay, next)
         second.timings = first.timings + second.timings

@@ -21,12 +21,7 @@ enum HostHeaders {
         if description.authorization != nil { own.insert(.authorization) }
         var added: Set<HTTPField.Name> = []
         for pattern in configuration.hostHeaders.keys.sorted(by: { $0.isWeaker(than: $1) }) {
-            guard pattern.isValid else {
-                throw RequestError(
-                    .invalidConfiguration, stage: .adapt,
-                    "The host pattern \(pattern) of hostHeaders matches nothing; write a host, or a star and a domain: *.example.com."
-                )
-            }
+            try pattern.check(in: "hostHeaders")
             guard pattern.matches(host), let fields = configuration.hostHeaders[pattern] else {
                 continue
             }

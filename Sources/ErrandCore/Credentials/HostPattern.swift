@@ -27,12 +27,27 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
     /// Makes a pattern of a literal.
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// Whether a host, in lower case, is meant.
+    /// Whether a host is meant, in whatever case it is written.
     public func matches(_ host: String) -> Bool {
         guard isValid else { return false }
+        // Almost always in lower case already, which costs nothing.
+        if host.utf8.contains(where: { (0x41...0x5a).contains($0) }) {
+            return matches(host.lowercased())
+        }
         guard let suffix else { return host == description }
         return host.utf8.count > suffix.utf8.count && host.hasSuffix(suffix)
             && !CookieDomain.isAddress(host)
+    }
+
+    /// Throws ``RequestError/Code/invalidConfiguration`` where the pattern matches nothing.
+    ///
+    /// - Parameter owner: Where it stands: the property's name.
+    func check(in owner: String) throws(RequestError) {
+        if isValid { return }
+        throw RequestError(
+            .invalidConfiguration, stage: .adapt,
+            "The host pattern \(self) of \(owner) matches nothing; write a host, or a star and a domain: *.example.com."
+        )
     }
 
     /// Whether the other pattern is the more particular one: an exact host before a domain, a longer before a

@@ -72,7 +72,7 @@ public struct RequestEvent: Sendable {
         /// The server refused the credentials of a request to this host with 401; they are renewed, or somebody
         /// else's renewal is waited for.
         case credentialsRefused(host: String)
-        /// The credentials were renewed, and the request goes out once more.
+        /// The credentials were renewed, and the request goes out once more, unless its body is spent.
         case credentialsRenewed
         /// The credentials were not renewed; the error is `nil` when there is nothing to renew.
         case credentialsNotRenewed(RequestError?)
@@ -119,6 +119,8 @@ public enum RetryRefusal: String, Sendable, Hashable, CaseIterable {
     case notIdempotent
     /// A further attempt would fail for the same reason.
     case notWorthwhile
+    /// The body can be made only once, and has been.
+    case bodySpent
     /// The server asks to wait longer than the policy's longest pause.
     case pauseTooLong
     /// ``Configuration/retryDecider`` said so.

@@ -106,15 +106,17 @@ public struct MultipartBody: Sendable {
         ///
         /// - Parameters:
         ///   - length: The number of bytes; where it is unknown the whole body goes out chunked.
+        ///   - isReplayable: Whether the sequence can be made more than once; see ``HTTPBody`` (default true).
         ///   - make: Makes the sequence; called once for each attempt.
         public static func stream<Chunks: AsyncSequence & Sendable>(
             _ name: String, length: Int64? = nil, filename: String? = nil,
-            contentType: String = "application/octet-stream",
+            contentType: String = "application/octet-stream", isReplayable: Bool = true,
             _ make: @escaping @Sendable () throws -> Chunks
         ) -> Part where Chunks.Element == Data {
             Part(
                 name: name, filename: filename,
-                body: .stream(length: length, contentType: contentType, make))
+                body: .stream(
+                    length: length, contentType: contentType, isReplayable: isReplayable, make))
         }
     }
 

@@ -6,18 +6,17 @@ extension Outbox {
     /// Sends whatever may go by now, and sets the alarm for the rest.
     func pump() {
         let clock = agent.clock
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        let waiters = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
             if state.isRunning {
                 while let entry = state.queue.next(now: clock.uptime) {
                     state.tasks[entry.id] = Task { [weak self] in await self?.send(entry) }
                 }
                 setAlarm(&state)
             }
-            guard state.queue.waiting == 0, state.tasks.isEmpty else { return [] }
-            defer { state.idleWaiters = [] }
-            return state.idleWaiters
+            guard state.isIdle else { return [] }
+            return Array(exchange(&state.idleWaiters, with: [:]).values)
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.resume(returning: true) }
     }
 
     private func setAlarm(_ state: inout State) {
@@ -42,6 +41,19 @@ extension Outbox {
     private func send(_ entry: OutboxEntry) async {
         let shared = store as? any SharedOutboxStore
         if let shared, await !takesLease(of: entry, in: shared) { return pump() }
+        let loaded: OutboxEntry?
+        do throws(RequestError) {
+            loaded = try await store.entry(entry.id)
+        } catch {
+            // Who cannot ask the store does not know what to send.
+            if let shared { await release(entry.id, in: shared) }
+            passesOver(entry, .stopped)
+            return pump()
+        }
+        guard let entry = loaded else {
+            passesOver(entry, .gone)
+            return pump()
+        }
         let failure: RequestError?
         var renewal: Task<Void, Never>?
         do throws(RequestError) {
@@ -68,7 +80,9 @@ extension Outbox {
         switch change {
         case .nothing: break
         case .remove: try? await erase(entry.id)
-        case .update(let changed): try? await store.update(changed)
+        case .update(var changed):
+            changed.body = entry.body
+            try? await store.update(changed)
         }
         if let shared, change != .remove { await release(entry.id, in: shared) }
         state.withLock { state in
@@ -78,6 +92,20 @@ extension Outbox {
         pump()
     }
 
+    /// An entry is not sent now, and nothing about it is written.
+    func passesOver(
+        _ entry: OutboxEntry, _ obstacle: OutboxVerdict, stored: [OutboxEntry] = []
+    ) {
+        state.withLock { state in
+            _ = state.queue.ended(
+                entry, obstacle, reason: nil, policy: policy, now: agent.clock.uptime)
+            // What stands in the way is in the store already.
+            state.queue.written(entry)
+            state.tasks[entry.id] = nil
+            state.take(stored)
+        }
+    }
+
     /// Takes what is not to be sent out of the store; until that succeeds it is remembered.
     func erase(_ id: UUID) async throws(RequestError) {
         try await store.remove(id)
@@ -85,7 +113,7 @@ extension Outbox {
     }
 
     /// A network that comes back is an occasion to try.
-    func watchTheNetwork() {
+    func watchTheNetwork(_ round: Int) {
         guard let reachability = agent.configuration.reachability else { return }
         let changes = reachability.changes()
         let task = Task { [weak self] in
@@ -96,6 +124,6 @@ extension Outbox {
                 wasConnected = isConnected
             }
         }
-        state.withLock { $0.watches.append(task) }
+        if !state.withLock({ $0.keeps(task, of: round) }) { task.cancel() }
     }
 }

@@ -17,21 +17,14 @@ extension Outbox {
             case .outdated:
                 // What could not be removed then is in the way now.
                 for id in state.withLock({ $0.dropped }) { try? await erase(id) }
-                stored = try await store.entries()
+                stored = try await store.outlines(after: .min)
                 obstacle = .elsewhere(after: pauseForOthers)
             }
         } catch {
             // Who cannot ask the store does not know whether somebody else is at it.
             obstacle = .stopped
         }
-        state.withLock { state in
-            _ = state.queue.ended(
-                entry, obstacle, reason: nil, policy: policy, now: agent.clock.uptime)
-            // What stands in the way is in the store already.
-            state.queue.written(entry)
-            state.tasks[entry.id] = nil
-            state.take(stored)
-        }
+        passesOver(entry, obstacle, stored: stored)
         return false
     }
 
@@ -62,7 +55,7 @@ extension Outbox {
     }
 
     /// Looks from time to time for what others have added: they may have died since.
-    func watchOthers() {
+    func watchOthers(_ round: Int) {
         guard let store = store as? any SharedOutboxStore else { return }
         let (clock, pause) = (agent.clock, policy.usedLease)
         let task = Task { [weak self] in
@@ -70,12 +63,12 @@ extension Outbox {
                 await self?.look(into: store)
             }
         }
-        state.withLock { $0.watches.append(task) }
+        if !state.withLock({ $0.keeps(task, of: round) }) { task.cancel() }
     }
 
     private func look(into store: any SharedOutboxStore) async {
         let last = state.withLock { $0.lastRead }
-        guard let more = try? await store.entries(after: last) else { return }
+        guard let more = try? await store.outlines(after: last) else { return }
         state.withLock { $0.take(more) }
         pump()
     }

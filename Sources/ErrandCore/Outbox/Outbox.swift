@@ -17,8 +17,11 @@ public final class Outbox: Sendable {
     struct State {
         var queue = OutboxQueue()
         var isRunning = false
-        /// How many calls of ``add(_:)`` are writing.
+        /// Counts starts and stops: what was begun before the last of them is out of date.
+        var round = 0
+        /// How many calls of ``add(_:)`` are writing, and how much.
         var writers = 0
+        var writtenBytes = 0
         /// What was found in the store meanwhile: those do not take it up again.
         var found: Set<UUID> = []
         /// What is being put back, which the store is told before anybody sends it.
@@ -31,7 +34,8 @@ public final class Outbox: Sendable {
         var timer: (at: Duration, task: Task<Void, Never>)?
         /// Watch the network, and what others do to the store.
         var watches: [Task<Void, Never>] = []
-        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        var idleWaiters: [Int: CheckedContinuation<Bool, Never>] = [:]
+        var nextWaiter = 0
 
         /// The entry as it will be when it is put back; `nil` for one that is not set aside, or is being put back.
         mutating func beginsRetry(of id: UUID) -> OutboxEntry? {
@@ -44,6 +48,35 @@ public final class Outbox: Sendable {
             _ = queue.merge(entries, except: dropped.union(tasks.keys))
             if writers > 0 { found.formUnion(entries.map(\.id)) }
             lastRead = entries.reduce(lastRead) { max($0, $1.sequence) }
+        }
+
+        /// Makes room for one more; why there is none.
+        mutating func beginsWriting(_ size: Int, _ policy: OutboxPolicy) -> RequestError? {
+            let (count, bytes) = (queue.count + writers, queue.bytes + writtenBytes)
+            if let refusal = policy.refusal(count: count + 1, bytes: bytes + size) {
+                return refusal
+            }
+            writers += 1
+            writtenBytes += size
+            return nil
+        }
+
+        /// Takes what was written, if it was.
+        mutating func endsWriting(_ size: Int, _ entry: OutboxEntry?) {
+            if let entry, found.remove(entry.id) == nil { queue.add(entry) }
+            writers -= 1
+            writtenBytes -= size
+            if writers == 0 { found = [] }
+        }
+
+        /// Whether nothing is left to send.
+        var isIdle: Bool { queue.waiting == 0 && tasks.isEmpty }
+
+        /// Keeps what watches the network or others, while the outbox runs as it did when that began.
+        mutating func keeps(_ watch: Task<Void, Never>, of round: Int) -> Bool {
+            guard isRunning, self.round == round else { return false }
+            watches.append(watch)
+            return true
         }
     }
 
@@ -73,7 +106,8 @@ public final class Outbox: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// All entries in order, those that were set aside included.
+    /// All entries in order, those that were set aside included, without bodies where the store has these elsewhere:
+    /// ``OutboxStore/entry(_:)`` reads one with its body.
     ///
     /// What another outbox has delivered since stays in the list until its turn comes here.
     public var entries: [OutboxEntry] { state.withLock { $0.queue.entries } }
@@ -82,25 +116,30 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``RequestError/Code/storeFailed``; then nothing runs.
     public func start() async throws(RequestError) {
-        let left = try await store.entries()
-        let isNew = state.withLock { state in
-            guard !state.isRunning else { return false }
+        let before = state.withLock { $0.round }
+        let left = try await store.outlines(after: .min)
+        let round = state.withLock { state -> Int? in
+            // Whoever has stopped it meanwhile meant this start, too.
+            guard !state.isRunning, state.round == before else { return nil }
             state.isRunning = true
+            state.round += 1
             state.queue.wake()
-            let known = Set(state.queue.entries.map(\.id))
-            state.take(left.filter { !known.contains($0.id) })
-            return true
+            state.take(left.filter { !state.queue.contains($0.id) })
+            return state.round
         }
-        guard isNew else { return }
-        watchTheNetwork()
-        watchOthers()
+        guard let round else { return }
+        watchTheNetwork(round)
+        watchOthers(round)
         pump()
     }
 
     /// Sends nothing more; what is under way is cancelled and stays in the store.
+    ///
+    /// Whoever waits in ``untilDelivered()`` waits no longer.
     public func stop() async {
         let tasks = state.withLock { state in
             state.isRunning = false
+            state.round += 1
             for watch in state.watches { watch.cancel() }
             state.timer?.task.cancel()
             (state.watches, state.timer) = ([], nil)
@@ -108,6 +147,13 @@ public final class Outbox: Sendable {
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
+        let (waiters, isIdle) = state.withLock {
+            state -> ([CheckedContinuation<Bool, Never>], Bool) in
+            // Somebody may have started it again.
+            guard !state.isRunning else { return ([], false) }
+            return (Array(exchange(&state.idleWaiters, with: [:]).values), state.isIdle)
+        }
+        for waiter in waiters { waiter.resume(returning: isIdle) }
     }
 
     /// Keeps a request and sends it when its turn comes.
@@ -118,23 +164,25 @@ public final class Outbox: Sendable {
     ///
     /// - Returns: The entry's identity, once it is in the store.
     /// - Throws: What is wrong with the request, ``RequestError/Code/unsupported`` for one with a security policy of its
-    ///   own, or ``RequestError/Code/storeFailed``; then it is not kept.
+    ///   own, ``RequestError/Code/queueFull`` where the limits of ``OutboxPolicy`` are reached by what this outbox knows of,
+    ///   or ``RequestError/Code/storeFailed``; then it is not kept.
     @discardableResult
     public func add(_ description: RequestDescription) async throws(RequestError) -> UUID {
         let new = try await OutboxBuilder(
             configuration: agent.configuration, transport: agent.transport
         ).entry(for: description, at: agent.clock.now, maximumBodyBytes: policy.maximumBodyBytes)
-        state.withLock { $0.writers += 1 }
-        defer {
-            state.withLock { state in
-                state.writers -= 1
-                if state.writers == 0 { state.found = [] }
-            }
+        let size = new.size
+        if let refusal = state.withLock({ $0.beginsWriting(size, policy) }) { throw refusal }
+        let stored: OutboxEntry
+        do {
+            stored = try await store.append(new)
+        } catch {
+            state.withLock { $0.endsWriting(size, nil) }
+            throw error
         }
-        let entry = try await store.append(new)
-        state.withLock { state in
-            if state.found.remove(entry.id) == nil { state.queue.add(entry) }
-        }
+        // A store in memory has the body there already.
+        let entry = store is MemoryOutboxStore ? stored : stored.withoutBody
+        state.withLock { $0.endsWriting(size, entry) }
         pump()
         return entry.id
     }
@@ -147,8 +195,9 @@ public final class Outbox: Sendable {
         // That it is set aside may be on its way into the store, and must not come behind.
         await state.withLock { $0.tasks[id] }?.value
         // One at a time: the store must not hear of the second behind what came of the first.
-        guard let entry = state.withLock({ $0.beginsRetry(of: id) }) else { return }
+        guard var entry = state.withLock({ $0.beginsRetry(of: id) }) else { return }
         defer { state.withLock { _ = $0.retrying.remove(id) } }
+        if entry.bodyBytes > 0, entry.body == nil { entry.body = try await store.entry(id)?.body }
         // First the store: another outbox, and a claim, believe what is there.
         try await store.update(entry)
         _ = state.withLock { $0.queue.retry(id) }
@@ -174,15 +223,29 @@ public final class Outbox: Sendable {
         pump()
     }
 
-    /// Waits until nothing is left to send, what was set aside excepted; for ever while it is stopped.
-    public func untilDelivered() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if state.queue.waiting == 0, state.tasks.isEmpty { return true }
-                state.idleWaiters.append(continuation)
-                return false
+    /// Waits until nothing is left to send, what was set aside excepted.
+    ///
+    /// - Returns: Whether that came about: false, at once, while the outbox is stopped with something left, and when it is
+    ///   stopped, or the calling Swift task is cancelled, before.
+    @discardableResult
+    public func untilDelivered() async -> Bool {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { state -> Bool? in
+                    if state.isIdle { return true }
+                    guard state.isRunning, !Task.isCancelled else { return false }
+                    state.idleWaiters[id] = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
             }
-            if isIdle { continuation.resume() }
+        } onCancel: {
+            let waiter = state.withLock { $0.idleWaiters.removeValue(forKey: id) }
+            waiter?.resume(returning: false)
         }
     }
 }

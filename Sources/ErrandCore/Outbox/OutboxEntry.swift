@@ -27,8 +27,10 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     public var url: String
     /// The request's own headers, without those that hold secrets.
     public var headers: [Header]
-    /// The body.
+    /// The body; `nil` where there is none, and where only its size was read: see ``bodyBytes``.
     public var body: Data?
+    /// How many bytes the body has, also where it was not read with the rest.
+    public var bodyBytes = 0
     /// The statuses that count as delivered.
     public var acceptableStatusCodes: Range<Int>
     /// Whether the configuration's headers are added at each attempt; false for a complete request of its own.
@@ -47,6 +49,21 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     public var lastFailure: String?
     /// Whether it was set aside: it is not sent again until somebody asks for that.
     public var isSetAside = false
+
+    /// The same entry without its body, whose size stays known.
+    public var withoutBody: OutboxEntry {
+        var entry = self
+        entry.bodyBytes = max(bodyBytes, body?.count ?? 0)
+        entry.body = nil
+        return entry
+    }
+
+    /// How many bytes it has, about.
+    package var size: Int {
+        headers.reduce(url.utf8.count + max(bodyBytes, body?.count ?? 0)) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count
+        }
+    }
 
     /// The scheme, host and port: entries to one origin go one after another.
     package var lane: String { (try? URI(parsing: url).origin) ?? url }
@@ -67,6 +84,7 @@ extension OutboxEntry {
             .filter { !SecretName.isSecret(header: $0.name.canonicalName) }
             .map { Header(name: $0.name.rawName, value: $0.value) }
         self.body = body
+        bodyBytes = body?.count ?? 0
         acceptableStatusCodes = description.acceptableStatusCodes
         usesSharedHeaders = description.usesSharedHeaders && description.customRequest == nil
         usesCookies = description.usesCookies
@@ -93,6 +111,7 @@ extension OutboxEntry {
         url = try from.decode(String.self, forKey: .url)
         headers = try from.decode([Header].self, forKey: .headers)
         body = try from.decodeIfPresent(Data.self, forKey: .body)
+        bodyBytes = try from.decodeIfPresent(Int.self, forKey: .bodyBytes) ?? body?.count ?? 0
         acceptableStatusCodes = try from.decode(Range<Int>.self, forKey: .acceptableStatusCodes)
         func flag(_ key: CodingKeys) throws -> Bool {
             try from.decodeIfPresent(Bool.self, forKey: key) ?? true

@@ -13,6 +13,14 @@ public struct OutboxPolicy: Sendable, Hashable {
     public var maximumRefusals: Int
     /// The largest body that is kept, in bytes (default 16 MiB).
     public var maximumBodyBytes: Int
+    /// How many entries are kept at once, those that were set aside included (default 100,000).
+    ///
+    /// One more is refused with ``RequestError/Code/queueFull`` before anything is written.
+    public var maximumEntries: Int
+    /// How many bytes all entries together may have, in bodies, addresses and headers (default 1 GiB).
+    ///
+    /// What goes beyond is refused with ``RequestError/Code/queueFull`` before anything is written.
+    public var maximumBytes: Int
     /// For how long nobody else sends what an outbox had under way when it died, where several share a store
     /// (default 30 s, at least 1 s).
     ///
@@ -22,23 +30,42 @@ public struct OutboxPolicy: Sendable, Hashable {
     /// Makes a policy; each parameter has the default its property names.
     public init(
         baseDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(300),
-        maximumRefusals: Int = 10, maximumBodyBytes: Int = 16 << 20, lease: Duration = .seconds(30)
+        maximumRefusals: Int = 10, maximumBodyBytes: Int = 16 << 20, lease: Duration = .seconds(30),
+        maximumEntries: Int = 100_000, maximumBytes: Int = 1 << 30
     ) {
         self.baseDelay = baseDelay
         self.maximumDelay = maximumDelay
         self.maximumRefusals = maximumRefusals
         self.maximumBodyBytes = maximumBodyBytes
         self.lease = lease
+        self.maximumEntries = maximumEntries
+        self.maximumBytes = maximumBytes
+    }
+
+    /// Why so much is too much.
+    func refusal(count: Int, bytes: Int) -> RequestError? {
+        let limit: String
+        if count > maximumEntries {
+            limit = "\(maximumEntries) entries, as OutboxPolicy.maximumEntries allows"
+        } else if bytes > maximumBytes {
+            limit = "as many bytes as OutboxPolicy.maximumBytes, \(maximumBytes), allows"
+        } else {
+            return nil
+        }
+        return RequestError(
+            .queueFull, stage: .schedule,
+            "The outbox would hold more than \(limit). Wait until some are delivered, remove what was set aside, or raise the limit."
+        )
     }
 
     /// The lease that counts.
-    var usedLease: Duration { max(lease, .seconds(1)) }
+    var usedLease: Duration { max(lease.countable, .seconds(1)) }
 
     /// The pause behind so many failures in a row.
     package func pause(after failures: Int, asked: Duration?) -> Duration {
         let doublings = Double(1 << min(max(failures - 1, 0), 30))
-        let own = min(max(baseDelay, .zero) * doublings, maximumDelay)
-        return min(max(own, asked ?? .zero), max(maximumDelay, .zero))
+        let own = min(baseDelay.countable * doublings, maximumDelay.countable)
+        return min(max(own, asked ?? .zero), maximumDelay.countable)
     }
 }
 

@@ -11,14 +11,39 @@ public protocol OutboxStore: Sendable {
     /// - Returns: The entry with its ``OutboxEntry/sequence``, which is greater than that of any before.
     func append(_ entry: OutboxEntry) async throws(RequestError) -> OutboxEntry
 
-    /// Replaces an entry by its ``OutboxEntry/id``; nothing happens where there is none.
+    /// Replaces an entry by its ``OutboxEntry/id``, its body excepted, which never changes; nothing happens where there
+    /// is none.
     func update(_ entry: OutboxEntry) async throws(RequestError)
 
     /// Removes an entry; nothing happens where there is none.
     func remove(_ id: UUID) async throws(RequestError)
 
-    /// All entries in the order of their sequence.
+    /// All entries in the order of their sequence, with their bodies.
     func entries() async throws(RequestError) -> [OutboxEntry]
+
+    /// The entries behind a sequence, in order, without their bodies where these take memory of their own.
+    ///
+    /// Default: ``entries()``, without what is not wanted; a store that can read less reads less.
+    func outlines(after sequence: Int64) async throws(RequestError) -> [OutboxEntry]
+
+    /// One entry with its body; `nil` where there is none.
+    ///
+    /// Called before each attempt. Default: looks for it among ``entries()``.
+    func entry(_ id: UUID) async throws(RequestError) -> OutboxEntry?
+}
+
+extension OutboxStore {
+    /// What ``entries()`` has, without bodies.
+    public func outlines(
+        after sequence: Int64
+    ) async throws(RequestError) -> [OutboxEntry] {
+        try await entries().filter { $0.sequence > sequence }.map(\.withoutBody)
+    }
+
+    /// The entry among all ``entries()``.
+    public func entry(_ id: UUID) async throws(RequestError) -> OutboxEntry? {
+        try await entries().first { $0.id == id }
+    }
 }
 
 /// A store that several outboxes use at once, also in different processes: each entry is sent by the one that has its lease.
@@ -36,7 +61,7 @@ public protocol SharedOutboxStore: OutboxStore {
     /// Gives a lease back before it lapses; nothing happens where the owner has none.
     func release(_ id: UUID, by owner: UUID) async throws(RequestError)
 
-    /// The entries behind a sequence, in order.
+    /// The entries behind a sequence, in order, with their bodies.
     func entries(after sequence: Int64) async throws(RequestError) -> [OutboxEntry]
 }
 
@@ -78,5 +103,17 @@ public final class MemoryOutboxStore: OutboxStore {
     /// All entries in order.
     public func entries() async throws(RequestError) -> [OutboxEntry] {
         state.withLock { $0.entries.values.sorted { $0.sequence < $1.sequence } }
+    }
+
+    /// The entries behind a sequence; with their bodies, which are in memory only once.
+    public func outlines(
+        after sequence: Int64
+    ) async throws(RequestError) -> [OutboxEntry] {
+        try await entries().filter { $0.sequence > sequence }
+    }
+
+    /// One entry.
+    public func entry(_ id: UUID) async throws(RequestError) -> OutboxEntry? {
+        state.withLock { $0.entries[id] }
     }
 }

@@ -4,6 +4,7 @@ package struct AdaptStep: Step {
     nonisolated(nonsending) package func run(
         _ exchange: Exchange, next: Next
     ) async throws(RequestError) -> Response {
+        exchange.context.enter(.adapting)
         // Two functions, so that the room which waiting for hooks takes is given back before the request goes on.
         let configuration = try exchange.context.sharedConfiguration.inEnvironment()
         if let adapted = try Self.adaptedAtOnce(exchange, configuration) {
@@ -58,6 +59,7 @@ package struct AdaptStep: Step {
     }
 
     private static func tell(_ exchange: Exchange) {
+        exchange.context.enter(.waiting)
         exchange.context.emit(
             .adapted(method: exchange.request.method, url: exchange.request.url.redacted))
     }

@@ -13,6 +13,7 @@ package struct Exchange: Sendable {
     private struct Extras: Sendable {
         var serialized: TransportRequest?
         var scope: CancellationScope?
+        var limit: AttemptLimit?
         var sink: (any ResponseSink)?
         var cacheKey: CacheKey?
         var boundHeaders: Set<HTTPField.Name> = []
@@ -45,6 +46,12 @@ package struct Exchange: Sendable {
     package var scope: CancellationScope {
         get { extras?.value.scope ?? context.scope }
         set { change { $0.scope = newValue } }
+    }
+
+    /// The limit of the present attempt, where it has one.
+    package var limit: AttemptLimit? {
+        get { extras?.value.limit }
+        set { change { $0.limit = newValue } }
     }
 
     /// Where the body goes; `nil` collects it in memory.

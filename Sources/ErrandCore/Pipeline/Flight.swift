@@ -19,6 +19,7 @@ final class Flight: Sendable {
         var isAbandoned = false
         var transfer: Transfer?
         var nextSeat = 0
+        var stage = TaskStage.waiting
         var waiters: [Int: CheckedContinuation<Landing, Never>] = [:]
     }
 
@@ -61,6 +62,15 @@ final class Flight: Sendable {
             return state.isAbandoned
         }
         if isAbandoned { transfer.scope.cancel() }
+    }
+
+    /// The transfer goes on to another stage, and everybody on board with it.
+    func enter(_ stage: TaskStage) {
+        let passengers = state.withLock { state in
+            state.stage = stage
+            return Array(state.passengers.values)
+        }
+        for passenger in passengers { passenger.enter(stage) }
     }
 
     /// The one end: everybody who waits gets it.
@@ -128,6 +138,7 @@ final class Flight: Sendable {
 
     private func welcome(_ passenger: TaskContext, in seat: Int) {
         progress.mirror(into: passenger.progress, id: seat)
+        passenger.enter(state.withLock { $0.stage })
         passenger.pause.watch { [weak self] in self?.settlePause() }
         settlePause()
     }

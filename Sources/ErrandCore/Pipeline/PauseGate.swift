@@ -9,6 +9,8 @@ package final class PauseGate: Sendable {
         /// A chunk was answered with `.pause`, so the transfer must be told to go on.
         var transferWaits = false
         var watcher: (@Sendable () -> Void)?
+        /// Counts the time of the attempt that is under way, where that is limited.
+        var limit: AttemptLimit?
     }
 
     private let state = Mutex(State())
@@ -20,18 +22,21 @@ package final class PauseGate: Sendable {
     /// Closes the gate; false when it was closed.
     @discardableResult
     package func pause() -> Bool {
-        let (isNew, watcher) = state.withLock { state in
+        let (isNew, watcher, limit) = state.withLock { state in
             defer { state.isPaused = true }
-            return (!state.isPaused, state.watcher)
+            return (!state.isPaused, state.watcher, state.limit)
         }
-        if isNew { watcher?() }
+        if isNew {
+            limit?.settle()
+            watcher?()
+        }
         return isNew
     }
 
     /// Lets everything go on; false when the gate was open.
     @discardableResult
     package func open() -> Bool {
-        let (isNew, watcher, waiter, transfer) = state.withLock { state in
+        let (isNew, watcher, limit, waiter, transfer) = state.withLock { state in
             let wasPaused = state.isPaused
             let waiter = state.waiter
             // A transfer that refused a chunk before `start` returned is not known here yet: it stays noted
@@ -40,8 +45,9 @@ package final class PauseGate: Sendable {
             state.isPaused = false
             state.waiter = nil
             if wakes != nil { state.transferWaits = false }
-            return (wasPaused, state.watcher, waiter, wakes)
+            return (wasPaused, state.watcher, state.limit, waiter, wakes)
         }
+        if isNew { limit?.settle() }
         waiter?.resume()
         transfer?.resumeReceiving()
         if isNew { watcher?() }
@@ -53,6 +59,12 @@ package final class PauseGate: Sendable {
     /// One watcher at most.
     package func watch(_ watcher: (@Sendable () -> Void)?) {
         state.withLock { $0.watcher = watcher }
+    }
+
+    /// Tells the limit of an attempt, after each change, until it is replaced.
+    func meter(_ limit: AttemptLimit?) {
+        let old = state.withLock { exchange(&$0.limit, with: limit) }
+        withExtendedLifetime(old) {}
     }
 
     /// Waits until the gate is open, or the scope is cancelled.

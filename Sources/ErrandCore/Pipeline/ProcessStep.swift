@@ -43,6 +43,7 @@ package struct ProcessStep: Step {
     private func refine(
         _ answer: Response, of exchange: Exchange
     ) async throws(RequestError) -> Response {
+        exchange.context.enter(.processing)
         do {
             var response = answer
             if exchange.description.removesNulls { response.removeNulls() }
@@ -87,6 +88,7 @@ package struct ProcessStep: Step {
 
     private func map(_ error: RequestError, of exchange: Exchange) async -> RequestError {
         guard !error.isCancellation else { return error }
+        exchange.context.enter(.processing)
         var error = error
         if let decoder = exchange.description.errorDecoder, error.body == nil {
             error.body = decoder.body(of: error.response)

@@ -37,6 +37,17 @@ package enum RedirectDecision: Sendable {
         return .follow(next)
     }
 
+    /// The decision that counts: nobody follows with a body that cannot be sent again.
+    ///
+    /// Asked last, since a decider may have put another body in its place.
+    package func checked(_ response: Response) -> RedirectDecision {
+        guard case .follow(let next) = self, next.body?.isSpent == true else { return self }
+        return Self.fail(
+            .bodyNotReplayable, response,
+            "The server redirects with \(response.status.code), which wants the body again, and that can be made only once. Give a body that can be made anew, or send the request to the final address."
+        )
+    }
+
     /// What becomes of a request that a decider wants in place of the proposed one.
     ///
     /// - Parameter request: The one that was answered, which the decider may have begun with.

@@ -73,7 +73,7 @@ package struct RedirectStep: Step {
         if let decider = exchange.configuration.redirectDecider {
             decision = reconsidered(decision, by: decider, response, exchange, visited, policy)
         }
-        switch decision {
+        switch decision.checked(response) {
         case .deliver: return nil
         case .fail(let error): throw error
         case .follow(let request):

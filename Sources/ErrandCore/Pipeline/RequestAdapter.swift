@@ -104,7 +104,9 @@ enum RequestAdapter {
             ).host
         else { return }
         let all = configuration.value.hostArguments
-        for pattern in all.keys.sorted(by: { $0.isWeaker(than: $1) }) where pattern.matches(host) {
+        for pattern in all.keys.sorted(by: { $0.isWeaker(than: $1) }) {
+            try pattern.check(in: "hostArguments")
+            guard pattern.matches(host) else { continue }
             parts.arguments = parts.arguments.merging(all[pattern] ?? Arguments())
         }
     }

@@ -23,6 +23,11 @@ package final class TaskContext: Sendable {
 
     /// The task whose transfer this is, when several share it.
     private let leader: TaskContext?
+    /// The transfer that several share, where this is its context: its stages are those of all on board.
+    private let flight: Flight?
+    private let stageWord = Atomic(TaskStage.described.word)
+    private let hasWatcher = Atomic(false)
+    private let stageWatcher = Mutex<(@Sendable () -> Void)?>(nil)
     private let line = Mutex(EventLine())
     private let place: Mutex<Place>
     private let storedEntry = Mutex<(@Sendable () -> Void)?>(nil)
@@ -60,6 +65,7 @@ package final class TaskContext: Sendable {
         pause = PauseGate()
         place = Mutex(Place(priority: description.priority))
         leader = nil
+        flight = nil
         self.description = consume description
     }
 
@@ -76,6 +82,7 @@ package final class TaskContext: Sendable {
         pause = flight.pause
         place = Mutex(Place(priority: leader.description.priority))
         self.leader = leader
+        self.flight = flight
     }
 
     /// Where the task stands in the line, and how urgent it is by now.
@@ -104,6 +111,28 @@ package final class TaskContext: Sendable {
             place.scheduler = scheduler
             place.ticket = ticket
         }
+    }
+
+    /// Where the work stands.
+    var stage: TaskStage { TaskStage(word: stageWord.load(ordering: .sequentiallyConsistent)) }
+
+    /// Whether anybody wants to know of changes.
+    var isWatched: Bool { hasWatcher.load(ordering: .sequentiallyConsistent) }
+
+    /// The work goes on to another stage; a load and a store where nobody watches.
+    func enter(_ stage: TaskStage) {
+        if let flight { return flight.enter(stage) }
+        guard stage.mayFollow(self.stage) else { return }
+        stageWord.store(stage.word, ordering: .sequentiallyConsistent)
+        guard isWatched else { return }
+        let watcher = stageWatcher.withLock { $0 }
+        watcher?()
+    }
+
+    /// Calls back on each change of the stage, from any thread.
+    func watchStage(_ watcher: @escaping @Sendable () -> Void) {
+        stageWatcher.withLock { $0 = watcher }
+        hasWatcher.store(true, ordering: .sequentiallyConsistent)
     }
 
     /// The typed output that `ProcessStep` made.

@@ -12,6 +12,7 @@ package struct TransportStep: Step {
         // holds a transport to it.
         await withUnsafeContinuation { collector.run(exchange.request, resuming: $0) }
         exchange.scope.leave(entry)
+        exchange.limit?.end()
         return try response(from: collector, exchange)
     }
 
@@ -34,9 +35,12 @@ package struct TransportStep: Step {
         try exchange.scope.check()
         try context.transport.check(exchange.request)
         if let body = exchange.request.body {
+            body.noteSending()
             let total = body.lengthToSend
             context.progress.update { ($0.bytesSent, $0.totalBytesToSend) = (0, total) }
         }
+        exchange.limit?.begin()
+        context.enter(.inFlight(attempt: max(1, exchange.attempt)))
         context.emit(
             .transferStarted(attempt: exchange.attempt, url: exchange.request.url.redacted))
         return ResponseCollector(

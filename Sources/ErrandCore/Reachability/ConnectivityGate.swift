@@ -11,11 +11,12 @@ enum ConnectivityGate {
     static func pass(_ exchange: Exchange) async throws(RequestError) {
         let context = exchange.context
         let policy = policy(context)
-        guard policy != .ignore else { return }
+        // What stays on this machine needs no network.
+        guard policy != .ignore, !LocalPeer.isMeant(by: exchange.request) else { return }
         guard let reachability = context.configuration.reachability else {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,
-                "connectivityPolicy is .\(policy) and configuration.reachability is nil; set one, such as SystemReachability() of ErrandReachability."
+                "connectivityPolicy is .\(policy), and nobody watches the network: set configuration.reachability = SystemReachability() of the module ErrandReachability."
             )
         }
         // What is not known may be there: only a sure no stops a request.

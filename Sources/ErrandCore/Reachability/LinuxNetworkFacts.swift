@@ -32,38 +32,51 @@ package struct LinuxNetworkFacts: Sendable, Hashable {
         self.interfaces = interfaces
     }
 
-    /// The kind of the interface behind the cheapest default route that is up.
+    /// The kind of the interface behind the cheapest default route that is up; without one ``NetworkStatus/Kind/other``
+    /// while any neighbours can be reached: a network of its own has no way out and is one nevertheless.
     package var status: NetworkStatus {
-        let routes = (Self.ipv4(ipv4Routes) + Self.ipv6(ipv6Routes)).sorted {
-            $0.metric < $1.metric
-        }
-        for route in routes {
-            guard let interface = interfaces[route.interface] else { continue }
-            guard ["up", "unknown", "dormant"].contains(interface.state) else { continue }
+        let routes = (Self.ipv4(ipv4Routes) + Self.ipv6(ipv6Routes))
+            .sorted { $0.metric < $1.metric }
+            .compactMap { route in usable(route.interface).map { (route, $0) } }
+        if let (route, interface) = routes.first(where: \.0.isDefault) {
             let kind = Self.kind(of: interface, named: route.interface)
             return NetworkStatus(kind, isExpensive: kind == .cellular)
         }
-        return NetworkStatus(.none)
+        return NetworkStatus(routes.isEmpty ? .none : .other)
+    }
+
+    /// The interface, if it is up and leads off this machine.
+    private func usable(_ name: String) -> Interface? {
+        guard let interface = interfaces[name], name != "lo", interface.type != Self.loopback,
+            ["up", "unknown", "dormant"].contains(interface.state)
+        else { return nil }
+        return interface
     }
 
     private struct Route {
         var interface: String
         var metric: UInt32
+        var isDefault: Bool
     }
 
-    // From linux/route.h.
+    // From linux/route.h and linux/ipv6_route.h.
     private static let isUp: UInt32 = 0x1
     private static let isReject: UInt32 = 0x200
+    private static let isLocal: UInt32 = 0x8000_0000
+    // From linux/if_arp.h.
+    private static let loopback = 772
 
     /// Reads lines of `Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT`.
     private static func ipv4(_ text: String) -> [Route] {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
-            guard fields.count >= 8, UInt32(fields[1], radix: 16) == 0,
-                UInt32(fields[7], radix: 16) == 0, let flags = UInt32(fields[3], radix: 16),
+            guard fields.count >= 8, let destination = UInt32(fields[1], radix: 16),
+                let mask = UInt32(fields[7], radix: 16), let flags = UInt32(fields[3], radix: 16),
                 flags & isUp != 0, flags & isReject == 0
             else { return nil }
-            return Route(interface: String(fields[0]), metric: UInt32(fields[6]) ?? .max)
+            return Route(
+                interface: String(fields[0]), metric: UInt32(fields[6]) ?? .max,
+                isDefault: destination == 0 && mask == 0)
         }
     }
 
@@ -71,13 +84,20 @@ package struct LinuxNetworkFacts: Sendable, Hashable {
     private static func ipv6(_ text: String) -> [Route] {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
-            guard fields.count >= 10, fields[0].allSatisfy({ $0 == "0" }), fields[1] == "00",
-                let flags = UInt32(fields[8], radix: 16), flags & isUp != 0, flags & isReject == 0,
-                fields[9] != "lo"
+            guard fields.count >= 10, fields[0].utf8.count == 32,
+                let length = UInt8(fields[1], radix: 16), let flags = UInt32(fields[8], radix: 16),
+                flags & isUp != 0, flags & (isReject | isLocal) == 0, !isOfEveryLink(fields[0])
             else { return nil }
             return Route(
-                interface: String(fields[9]), metric: UInt32(fields[5], radix: 16) ?? .max)
+                interface: String(fields[9]), metric: UInt32(fields[5], radix: 16) ?? .max,
+                isDefault: length == 0 && fields[0].allSatisfy { $0 == "0" })
         }
+    }
+
+    /// Link-local (fe80::/10) and multicast (ff00::/8) routes are there with every interface, connected or not.
+    private static func isOfEveryLink(_ destination: Substring) -> Bool {
+        guard let start = UInt16(destination.prefix(4), radix: 16) else { return true }
+        return start & 0xffc0 == 0xfe80 || start & 0xff00 == 0xff00
     }
 
     private static func kind(of interface: Interface, named name: String) -> NetworkStatus.Kind {

@@ -16,7 +16,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of connection.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// No way out.
+        /// Nobody can be reached.
         case none
         /// A cable.
         case wired
@@ -24,7 +24,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
         case wifi
         /// A mobile network.
         case cellular
-        /// Another one, such as a tunnel.
+        /// Another one, such as a tunnel, or a local network without a way out.
         case other
         /// Not known (yet).
         case unknown

@@ -31,19 +31,48 @@ public final class NetworkStatusHub: Reachability {
         }
     }
 
-    /// What is known now, then every change; behind ``finish()`` what was known last, and the end.
+    /// What is known now, then every change; of a reader who is far behind the latest ones are kept.
+    ///
+    /// After ``finish()`` the sequence ends behind what was known last.
     public func changes() -> AsyncStream<NetworkStatus> {
-        AsyncStream.subscribed { stream in
-            state.withLock { state in
-                stream.yield(state.status)
-                return state.listeners.add(stream)
-            }
-        } leave: { [weak self] id in
-            _ = self?.state.withLock { $0.listeners.remove(id) }
+        Self.withoutRepetitions(
+            AsyncStream.subscribed(keeping: .bufferingNewest(Self.kept)) { stream in
+                state.withLock { state in
+                    stream.yield(state.status)
+                    return state.listeners.add(stream)
+                }
+            } leave: { [weak self] id in
+                _ = self?.state.withLock { $0.listeners.remove(id) }
+            })
+    }
+
+    /// How many changes wait for a reader.
+    private static let kept = 64
+
+    /// What was dropped may have stood between two that are the same.
+    private static func withoutRepetitions(
+        _ stream: AsyncStream<NetworkStatus>
+    ) -> AsyncStream<NetworkStatus> {
+        let told = Told()
+        return AsyncStream {
+            for await status in stream where told.isNew(status) { return status }
+            return nil
         }
     }
 
-    /// No more changes come; every sequence ends.
+    /// What a reader was told last.
+    private final class Told: Sendable {
+        private let last = Mutex<NetworkStatus?>(nil)
+
+        func isNew(_ status: NetworkStatus) -> Bool {
+            last.withLock { last in
+                defer { last = status }
+                return last != status
+            }
+        }
+    }
+
+    /// No more changes come; every sequence ends, also those that are asked for later.
     public func finish() {
         for listener in state.withLock({ $0.listeners.close() }) { listener.finish() }
     }

@@ -12,6 +12,10 @@ public protocol Reachability: Sendable {
 }
 
 /// What happens to requests while there is no network (row RCH-7).
+///
+/// It concerns no request that stays on this machine: to `localhost` and names below it, 127/8, `::1`, or through a Unix
+/// socket. Anything but ``ignore`` needs ``Configuration/reachability``; without it requests fail with
+/// ``RequestError/Code/invalidConfiguration``.
 public enum ConnectivityPolicy: Sendable, Hashable {
     /// They are sent and fail or not. The default.
     case ignore

@@ -16,15 +16,25 @@ package enum RetryDecision: Sendable, Equatable {
             request.method.isIdempotent || policy.retriesNonIdempotent
                 || hasIdempotencyKey(request) || error.isUnprocessed
         else { return .giveUp(.notIdempotent) }
+        guard request.body?.isSpent != true else { return .giveUp(.bodySpent) }
         guard isWorthwhile(error, policy: policy) else { return .giveUp(.notWorthwhile) }
         if let asked = retryAfter(error.response?.headers[.retryAfter], now: now) {
             // Asked to wait longer than anybody wants to: better an answer now.
-            return asked <= policy.maximumDelay ? .again(after: asked) : .giveUp(.pauseTooLong)
+            guard asked <= policy.maximumDelay else { return .giveUp(.pauseTooLong) }
+            // Too many requests, and "at once" or a date that is over: no leave to hurry back. The usual pause is made.
+            let isVague = asked <= .zero && error.response?.status == .tooManyRequests
+            return .again(after: isVague ? jittered(policy, attempt, random) : asked)
         }
-        // Full jitter: a random part of a pause that doubles with each attempt.
-        let doublings = Double(1 << min(attempt - 1, 30))
-        let longest = min(policy.baseDelay * doublings, policy.maximumDelay)
-        return .again(after: min(longest, longest * max(0, min(random, 1))))
+        return .again(after: jittered(policy, attempt, random))
+    }
+
+    /// Full jitter: a random part of a pause that doubles with each attempt.
+    private static func jittered(
+        _ policy: RetryPolicy, _ attempt: Int, _ random: Double
+    ) -> Duration {
+        let doublings = Double(1 << min(max(attempt - 1, 0), 30))
+        let longest = min(policy.baseDelay.countable * doublings, policy.maximumDelay.countable)
+        return min(longest, longest * max(0, min(random, 1)))
     }
 
     /// Whether the server can tell a second sending from a second request: by the policy's key, or the endpoint's own.

@@ -45,6 +45,12 @@ package struct RetryStep: Step {
     private func first(_ exchange: Exchange) throws(RequestError) -> Exchange {
         var exchange = exchange
         exchange.attempt = 1
+        if let limit = Self.policy(of: exchange).attemptTimeout, limit <= .zero {
+            throw RequestError(
+                .invalidConfiguration, stage: .schedule,
+                "retryPolicy.attemptTimeout is \(limit), and no attempt can be so short; give more, or nil for no limit."
+            )
+        }
         if Self.policy(of: exchange).sendsIdempotencyKey, !exchange.request.method.isIdempotent,
             let name = HTTPField.Name.idempotencyKey, exchange.request.headers[name] == nil
         {
@@ -63,6 +69,7 @@ package struct RetryStep: Step {
         after failure: RequestError, _ exchange: Exchange
     ) async throws(RequestError) -> Exchange {
         let delay = try pause(after: failure, exchange)
+        exchange.context.enter(.waiting)
         try await wait(delay, after: failure, exchange)
         var exchange = exchange
         // An answer has those of the attempts before it already.
@@ -164,6 +171,7 @@ package struct RetryStep: Step {
                 guard exchange.attempt < policy.maximumAttempts else {
                     return .giveUp(.attemptsSpent)
                 }
+                guard exchange.request.body?.isSpent != true else { return .giveUp(.bodySpent) }
                 return .again(after: delay)
             }
         }
@@ -183,7 +191,6 @@ package struct RetryStep: Step {
                 try await exchange.sleep(for: delay)
                 try await ConnectivityGate.pass(exchange)
             }
-            try await exchange.regainPlace()
         } catch {
             var error = error
             error.attempts = exchange.attempt
@@ -192,7 +199,7 @@ package struct RetryStep: Step {
         }
     }
 
-    /// One attempt, within its own limit.
+    /// One attempt, within its own limit, which counts the time of its transfers.
     @inline(never)
     private func withinLimit(
         _ exchange: Exchange, _ next: Next
@@ -200,15 +207,11 @@ package struct RetryStep: Step {
         guard let limit = Self.policy(of: exchange).attemptTimeout else {
             return try await next(exchange)
         }
-        let clock = exchange.context.clock
         let result = await exchange.scope.withChild { scope in
-            let timer = Task {
-                guard (try? await clock.sleep(for: limit)) != nil else { return }
-                scope.cancel(.tooLate)
-            }
-            defer { timer.cancel() }
             var limited = exchange
             limited.scope = scope
+            limited.limit = AttemptLimit(
+                limit, clock: exchange.context.clock, scope: scope, pause: exchange.context.pause)
             do throws(RequestError) {
                 return Result<Response, RequestError>.success(try await next(limited))
             } catch {
@@ -223,7 +226,7 @@ package struct RetryStep: Step {
     private static func tookTooLong(_ limit: Duration) -> RequestError {
         RequestError(
             .timedOut, stage: .transport,
-            "The attempt took longer than \(limit). Raise retryPolicy.attemptTimeout if that is right.",
+            "The attempt's transfer took longer than \(limit). Raise retryPolicy.attemptTimeout if that is right.",
             timeout: .attempt)
     }
 
@@ -238,31 +241,37 @@ package struct RetryStep: Step {
         guard let policy = exchange.configuration.circuitBreaker else { return }
         let host = Self.host(of: exchange)
         let verdict = guards.request(policy, host: host, now: exchange.context.clock.uptime)
-        guard case .refuse(let pause) = verdict else { return }
-        // Whole seconds, rounded up, are enough to know when to come back.
+        switch verdict {
+        case .pass: return
+        case .refuse(let pause):
+            throw Self.refusal(
+                "nothing is sent to it for another \(Self.seconds(pause))", host, exchange)
+        case .refuseBesideProbe(let pause):
+            throw Self.refusal(
+                "one request tries whether it is back, the next may in \(Self.seconds(pause)) at the latest",
+                host, exchange)
+        }
+    }
+
+    /// Whole seconds, rounded up, are enough to know when to come back.
+    private static func seconds(_ pause: Duration) -> String {
         let seconds = pause.components.seconds &+ (pause.components.attoseconds > 0 ? 1 : 0)
-        let until =
-            seconds > 0
-            ? "nothing is sent for another \(seconds) s"
-            : "one request is trying it, and nothing else is sent until that has ended"
-        throw RequestError(
+        return "\(seconds) s"
+    }
+
+    private static func refusal(
+        _ what: String, _ host: String, _ exchange: Exchange
+    ) -> RequestError {
+        RequestError(
             .circuitOpen, stage: .schedule,
-            "\(host) failed too often; \(until). See configuration.circuitBreaker.",
+            "\(host) failed too often; \(what). See configuration.circuitBreaker.",
             attempts: exchange.attempt - 1)
     }
 
     private func tellCircuit(_ exchange: Exchange, _ error: RequestError?) {
         guard let policy = exchange.configuration.circuitBreaker else { return }
-        let outcome: CircuitBreaker.Outcome
-        if let error {
-            let isFault =
-                (error.stage == .transport && !error.isCancellation)
-                || (error.response.map { $0.status.code >= 500 } ?? false)
-            outcome = isFault ? .failure : error.response == nil ? .none : .success
-        } else {
-            outcome = .success
-        }
         guards.ended(
-            outcome, policy, host: Self.host(of: exchange), now: exchange.context.clock.uptime)
+            CircuitBreaker.Outcome(error), policy, host: Self.host(of: exchange),
+            now: exchange.context.clock.uptime)
     }
 }

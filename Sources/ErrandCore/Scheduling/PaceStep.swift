@@ -33,7 +33,8 @@ package struct PaceStep: Step {
     ) throws(RequestError) -> (turns: [Pacer.Turn], delay: Duration) {
         let configuration = exchange.configuration
         let host = exchange.request.host ?? ""
-        let limit = configuration.hostRateLimits[host] ?? configuration.rateLimit
+        let limit =
+            try Self.limit(of: host, configuration.hostRateLimits) ?? configuration.rateLimit
         let tagLimit = configuration.tagRateLimits[exchange.description.tag]
         for limit in [limit, tagLimit].compactMap(\.self) where !limit.isSensible {
             throw RequestError(
@@ -47,6 +48,22 @@ package struct PaceStep: Step {
                 Pacer.Turn(name: Pacer.name(of: exchange.description.tag), limit: tagLimit))
         }
         return (turns, pacer.reserve(turns, now: exchange.context.clock.uptime))
+    }
+
+    /// The limit of the most particular pattern that means the host.
+    private static func limit(
+        of host: String, _ limits: [String: RateLimit]
+    ) throws(RequestError) -> RateLimit? {
+        var best: (pattern: HostPattern, limit: RateLimit)?
+        for (name, limit) in limits {
+            let pattern = HostPattern(name)
+            try pattern.check(in: "hostRateLimits")
+            guard pattern.matches(host), best?.pattern.isWeaker(than: pattern) != false else {
+                continue
+            }
+            best = (pattern, limit)
+        }
+        return best?.limit
     }
 
     @inline(never)

@@ -22,6 +22,11 @@ public struct RateLimit: Sendable, Hashable {
     }
 
     package var isSensible: Bool { requests >= 1 && burst >= 1 && per > .zero }
+
+    /// How long it takes until so many tokens have come; no longer than can be counted.
+    func time(for tokens: Double) -> Duration {
+        (per.countable / Double(requests) * max(0, min(tokens, 1e9))).countable
+    }
 }
 
 /// What one host allows, as far as is known: a pure machine.
@@ -36,7 +41,7 @@ package struct Pace: Sendable, Equatable {
     private var fullAt = Duration.zero
     /// What the server says it allows, for hosts without a limit of the configuration's.
     private var learned: RateLimit?
-    /// How often in a row the server refused without saying for how long.
+    /// How often in a row the server refused without saying for how long, or with a pause that is over.
     private var refusals = 0
 
     package init() {}
@@ -56,9 +61,8 @@ package struct Pace: Sendable, Equatable {
         refill(limit, now: now)
         let left = (tokens ?? Double(limit.burst)) - 1
         tokens = left
-        let interval = limit.per / Double(limit.requests)
-        fullAt = now + interval * (Double(limit.burst) - left)
-        let delay = max(blocked, left >= 0 ? .zero : interval * -left)
+        fullAt = now + limit.time(for: Double(limit.burst) - left)
+        let delay = max(blocked, left >= 0 ? .zero : limit.time(for: -left))
         return own == nil ? min(delay, Self.longestPause) : delay
     }
 
@@ -86,9 +90,11 @@ package struct Pace: Sendable, Equatable {
             refill(learned, now: now)
             tokens = min(tokens ?? Double(learned.burst), Double(remaining))
             let missing = Double(learned.burst) - Double(remaining)
-            fullAt = max(fullAt, now + learned.per / Double(learned.requests) * max(0, missing))
+            fullAt = max(fullAt, now + learned.time(for: missing))
         }
-        if let pause = said.pause {
+        // A 429 with no pause, or one that is over, is a refusal like one without a word about it: who takes "at
+        // once" literally is refused in a circle.
+        if let pause = said.pause, pause > .zero || !said.isRefusal {
             refusals = 0
             hold(for: pause, now: now)
         } else if said.isRefusal {

@@ -53,12 +53,6 @@ package final class ScheduledPlace: Sendable {
         context.emit(.dequeued(after: context.clock.uptime - began))
     }
 
-    /// Takes the place again where it was given back and nobody took it since.
-    fileprivate func enterAgain(_ exchange: Exchange) async throws(RequestError) {
-        guard !isHeld.load(ordering: .acquiring) else { return }
-        try await enter(exchange, hadPlace: true)
-    }
-
     /// Gives the place back, if it is held.
     func leave() {
         if isHeld.exchange(false, ordering: .acquiringAndReleasing) { scheduler.leave(lane) }
@@ -72,19 +66,10 @@ extension Exchange {
     func pausing(
         _ isLong: Bool, _ wait: () async throws(RequestError) -> Void
     ) async throws(RequestError) {
+        if isLong { context.enter(.waiting) }
         guard isLong, let place else { return try await wait() }
         place.leave()
         try await wait()
         try await place.enter(self, hadPlace: true)
-    }
-
-    /// Takes the place again that an attempt gave up for a pause which it did not come back from: its time was over.
-    ///
-    /// For who sends again, one attempt after the other; does nothing while the place is held.
-    ///
-    /// - Throws: ``RequestError/Code/cancelled`` while waiting for it.
-    func regainPlace() async throws(RequestError) {
-        guard let place else { return }
-        try await place.enterAgain(self)
     }
 }

@@ -3,7 +3,7 @@ public import Foundation
 extension HTTPBody {
     /// The body's bytes, all of them, read as a transport would: what a request processor signs or encrypts.
     ///
-    /// A stream is made anew for it, and once more for sending.
+    /// A stream is made anew for it, and once more for sending; one that can be made only once is spent by it.
     ///
     /// - Parameter limit: The most bytes that are collected (default 64 MiB).
     /// - Throws: ``RequestError/Code/invalidBody`` for what cannot be opened, ``RequestError/Code/bodyReadFailed`` for

@@ -12,6 +12,8 @@ package final class StreamBodySource: BodySource {
     package let length: Int64?
     private let make: @Sendable () throws -> AnyChunks
     private let channel: Mutex<StreamChannel>
+    /// Whether somebody has asked for a byte; before that there is nothing to begin again.
+    private let wasAsked = Atomic(false)
 
     /// Makes the sequence, but asks it for nothing yet.
     ///
@@ -40,14 +42,17 @@ package final class StreamBodySource: BodySource {
     deinit { close() }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
-        current.read(into: buffer)
+        wasAsked.store(true, ordering: .relaxed)
+        return current.read(into: buffer)
     }
 
     package func whenReadable(_ notify: @escaping @Sendable () -> Void) {
+        wasAsked.store(true, ordering: .relaxed)
         current.whenReadable(notify)
     }
 
     package func rewind() -> Bool {
+        guard wasAsked.load(ordering: .relaxed) else { return true }
         guard let chunks = try? make() else { return false }
         let fresh = StreamChannel(chunks, length: length)
         let old = channel.withLock { channel in

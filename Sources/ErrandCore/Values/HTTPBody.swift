@@ -13,6 +13,8 @@ public struct HTTPBody: Sendable {
     package var storage: Storage
     /// The parts of a body that has some; its storage reads them.
     package private(set) var multipart: MultipartBody?
+    /// Keeps book of a stream that can be made only once; `nil` for everything else.
+    private var singleUse: SingleUse?
     /// What goes out as `Content-Type`, unless the request's headers name another.
     public var contentType: String?
 
@@ -51,17 +53,43 @@ public struct HTTPBody: Sendable {
 
     /// Chunks from an async sequence, made anew for every attempt.
     ///
+    /// One that can be made only once, such as what comes in from elsewhere at this moment, says so: then the request is
+    /// not sent again after a failure, a 401 is the answer, and a redirect that would need the body again fails with
+    /// ``RequestError/Code/bodyNotReplayable``.
+    ///
     /// - Parameters:
     ///   - length: The number of bytes, if known; then it is announced and must be met. Else the body goes
     ///     out chunked.
-    ///   - make: Makes the sequence; called once for each attempt.
+    ///   - isReplayable: Whether the sequence can be made more than once (default true).
+    ///   - make: Makes the sequence; called once for each attempt, and once in all where it is not replayable.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
-        _ make: @escaping @Sendable () throws -> Chunks
+        isReplayable: Bool = true, _ make: @escaping @Sendable () throws -> Chunks
     ) -> Self where Chunks.Element == Data {
-        HTTPBody(
-            storage: .stream(length: length, make: { AnyChunks(try make()) }),
-            contentType: contentType)
+        let singleUse = isReplayable ? nil : SingleUse()
+        var body = HTTPBody(
+            storage: .stream(length: length) {
+                try singleUse?.make()
+                return AnyChunks(try make())
+            }, contentType: contentType)
+        body.singleUse = singleUse
+        return body
+    }
+
+    /// Whether the body can be sent more than once: false for a stream that says so, and for a body of parts with one.
+    public var isReplayable: Bool {
+        singleUse == nil && multipart?.parts.allSatisfy(\.body.isReplayable) != false
+    }
+
+    /// Whether the body could be sent once and has been.
+    package var isSpent: Bool {
+        singleUse?.isSpent == true || multipart?.parts.contains(where: \.body.isSpent) == true
+    }
+
+    /// A transfer with the body begins.
+    func noteSending() {
+        singleUse?.send()
+        if let multipart { for part in multipart.parts { part.body.noteSending() } }
     }
 
     /// Whether the bytes are in memory, all of them.

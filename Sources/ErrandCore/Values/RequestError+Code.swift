@@ -19,7 +19,7 @@ extension RequestError {
             case tooManyRedirects, unsafeRedirect, proxyFailed, transportFailed, agentShutDown
             case unacceptableStatus, unacceptableContentType, emptyBody, shapeMismatch
             case undecodable, processingFailed, fileFailed, resumeFailed, digestMismatch, cancelled
-            case batchFailed, chainFailed, authenticationFailed, rejected
+            case batchFailed, chainFailed, authenticationFailed, rejected, bodyNotReplayable
         }
 
         /// Every code that there is by now.
@@ -85,6 +85,8 @@ extension RequestError {
         public static let badContentEncoding = Code(.badContentEncoding)
         /// The request's body could not be read while sending.
         public static let bodyReadFailed = Code(.bodyReadFailed)
+        /// The request's body would have to be sent a second time, and can be made only once.
+        public static let bodyNotReplayable = Code(.bodyNotReplayable)
         /// More redirects than the policy allows, or a loop.
         public static let tooManyRedirects = Code(.tooManyRedirects)
         /// A redirect to where requests must not be sent.

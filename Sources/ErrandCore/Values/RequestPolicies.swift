@@ -49,9 +49,11 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// A request with an `Idempotency-Key` header of its own always is.
     public var retriesNonIdempotent: Bool
-    /// How long one attempt may take; `nil`, the default, has no limit.
+    /// How long the transfers of one attempt may take together; `nil`, the default, has no limit.
     ///
-    /// What takes longer counts as failed.
+    /// What takes longer fails with ``RequestError/Code/timedOut``. It counts while something is sent or received: not
+    /// while the attempt waits for a rate limit, a place, new credentials or, suspended, for its user; those are bounded
+    /// by ``Timeouts/total``. A limit that is not above zero is ``RequestError/Code/invalidConfiguration``.
     public var attemptTimeout: Duration?
     /// Whether methods that are not idempotent carry an `Idempotency-Key`, the same in every
     /// attempt, and are sent again like those that are.

@@ -116,7 +116,9 @@
             head.reset(limit: request.options.maximumHeadBytes)
             body.reset(request.options)
             // A processor may have made another method of it since the agent decided.
-            mayReplay = request.options.mayReplay && request.method.isIdempotent
+            mayReplay =
+                request.options.mayReplay && request.method.isIdempotent
+                && request.body?.isReplayable != false
             reportedBytes = 0
             sendings = 0
             hasShared = false

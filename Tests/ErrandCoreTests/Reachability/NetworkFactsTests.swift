@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ErrandCore
@@ -40,10 +41,35 @@ import Testing
     @Test func whatIsNoDefaultRouteIsNoWayOut() {
         let eth = ["eth0": LinuxNetworkFacts.Interface(state: "up")]
         #expect(status("", eth) == .none)
-        #expect(status(route("eth0", destination: "0001A8C0", mask: "00FFFFFF"), eth) == .none)
         #expect(status(route("eth0", flags: "0000"), eth) == .none)
         #expect(status(route("eth0", flags: "0201"), eth) == .none)
         #expect(status("eth0\n\n\t\t\nx y z\n", eth) == .none)
+    }
+
+    @Test func aLocalNetworkWithoutAWayOutIsANetwork() {
+        let all: [String: LinuxNetworkFacts.Interface] = [
+            "eth0": .init(state: "up"), "down0": .init(state: "down"),
+            "lo": .init(state: "unknown", type: 772),
+        ]
+        func local(_ name: String) -> String {
+            route(name, flags: "0001", destination: "0001A8C0", mask: "00FFFFFF")
+        }
+        #expect(status(local("eth0"), all) == .other)
+        #expect(status(local("down0"), all) == .none)
+        #expect(status(local("lo"), all) == .none)
+        // A default route of what is down leads nowhere, and the neighbours are still there.
+        #expect(status(route("down0") + local("eth0"), all) == .other)
+        #expect(status(local("eth0") + route("eth0"), all) == .wired)
+        func ipv6(_ destination: String, _ length: String, _ flags: String = "00000001") -> String {
+            let padded = destination.padding(toLength: 32, withPad: "0", startingAt: 0)
+            let zeros = String(repeating: "0", count: 32)
+            return
+                "\(padded) \(length) \(zeros) 00 \(zeros) 00000100 00000001 00000000 \(flags) eth0\n"
+        }
+        #expect(status("", ipv6: ipv6("fd000001", "40"), all) == .other)
+        #expect(status("", ipv6: ipv6("fe80", "40"), all) == .none)
+        #expect(status("", ipv6: ipv6("ff00", "08"), all) == .none)
+        #expect(status("", ipv6: ipv6("fd000001", "80", "80200001"), all) == .none)
     }
 
     @Test func ipv6CountsToo() {
@@ -70,5 +96,37 @@ import Testing
         var seen: [String] = []
         for await status in changes { seen.append("\(status)") }
         #expect(seen == ["unknown", "wifi", "wifi, expensive", "none"])
+        // Whoever asks now hears what was last, and the end.
+        var late: [String] = []
+        for await status in hub.changes() { late.append("\(status)") }
+        #expect(late == ["none"])
+    }
+
+    @Test func whoReadsLateHearsTheLatestAndNothingTwiceInARow() async {
+        let hub = NetworkStatusHub(NetworkStatus(.wifi))
+        let changes = hub.changes()
+        for _ in 0..<5000 {
+            for kind in [NetworkStatus.Kind.none, .wifi] { hub.update(NetworkStatus(kind)) }
+        }
+        hub.update(NetworkStatus(.wired))
+        hub.finish()
+        var seen: [NetworkStatus] = []
+        for await status in changes { seen.append(status) }
+        #expect(seen.last?.kind == .wired)
+        #expect(seen.count < 1000)
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 != $1 })
+    }
+
+    @Test(
+        arguments: [
+            ("localhost", true), ("LocalHost", true), ("localhost.", true), ("a.b.localhost", true),
+            ("127.0.0.1", true), ("127.255.3.4", true), ("127.1", true), ("[::1]", true),
+            ("[0:0:0:0:0:0:0:1]", true), ("[::ffff:127.0.0.1]", true), ("[::1%25lo]", true),
+            ("notlocalhost", false), ("localhost.example.com", false), ("128.0.0.1", false),
+            ("127.example.com", false), ("127", false), ("[::2]", false), ("[1::1]", false),
+            ("[fe80::1]", false), ("[::ffff:10.0.0.1]", false), ("", false), ("[]", false),
+        ])
+    func loopbackIsKnownByItsNames(host: String, isLoopback: Bool) {
+        #expect(LocalPeer.isLoopback(host) == isLoopback)
     }
 }

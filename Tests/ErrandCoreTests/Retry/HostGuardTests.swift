@@ -22,8 +22,8 @@ import Testing
         circuit.ended(.failure, policy, now: .seconds(1))
         expect(circuit.request(policy, now: .seconds(5)), .refuse(for: .seconds(6)))
         expect(circuit.request(policy, now: .seconds(11)), .pass)
-        #expect(circuit.state == .halfOpen)
-        expect(circuit.request(policy, now: .seconds(11)), .refuse(for: .zero))
+        #expect(circuit.state == .halfOpen(until: .seconds(21)))
+        expect(circuit.request(policy, now: .seconds(11)), .refuseBesideProbe(for: .seconds(10)))
         circuit.ended(.success, policy, now: .seconds(12))
         #expect(circuit.isIdle)
     }
@@ -36,6 +36,58 @@ import Testing
         expect(circuit.request(policy, now: .seconds(10)), .pass)
         circuit.ended(.failure, policy, now: .seconds(10))
         expect(circuit.request(policy, now: .seconds(19)), .refuse(for: .seconds(1)))
+    }
+
+    @Test func aProbeThatNeverEndsHoldsTheOthersUpForOnePause() {
+        var circuit = CircuitBreaker()
+        for _ in 0..<3 { circuit.ended(.failure, policy, now: .zero) }
+        expect(circuit.request(policy, now: .seconds(10)), .pass)
+        expect(circuit.request(policy, now: .seconds(19)), .refuseBesideProbe(for: .seconds(1)))
+        expect(circuit.request(policy, now: .seconds(20)), .pass)
+        // Again one at a time.
+        expect(circuit.request(policy, now: .seconds(20)), .refuseBesideProbe(for: .seconds(10)))
+        // The first one comes back after all.
+        circuit.ended(.success, policy, now: .seconds(21))
+        expect(circuit.request(policy, now: .seconds(21)), .pass)
+    }
+
+    @Test func aPauseWithoutEndIsOne() {
+        let policy = CircuitBreakerPolicy(failures: 1, pause: .seconds(Int64.max))
+        var circuit = CircuitBreaker()
+        circuit.ended(.failure, policy, now: .seconds(5))
+        #expect(circuit.request(policy, now: .seconds(1_000_000)) != .pass)
+    }
+
+    /// Every code there is, without an answer: what is not listed here says nothing about the host.
+    @Test func onlyWhatIsTheHostsFaultCountsAgainstIt() {
+        let faults: Set<RequestError.Code> = [
+            .cannotFindHost, .cannotConnect, .connectionLost, .secureConnectionFailed,
+            .truncatedBody, .transportFailed, .timedOut, .badServerResponse,
+        ]
+        for code in RequestError.Code.all {
+            let outcome = CircuitBreaker.Outcome(RequestError(code, stage: .transport, "test"))
+            #expect(outcome == (faults.contains(code) ? .failure : .none), "\(code)")
+        }
+        var total = RequestError(.timedOut, stage: .transport, "test")
+        total.timeout = .total
+        #expect(CircuitBreaker.Outcome(total) == .none)
+        #expect(CircuitBreaker.Outcome(nil) == .success)
+    }
+
+    @Test(arguments: [
+        (RequestError.Code.unacceptableStatus, 500, CircuitBreaker.Outcome.failure),
+        (.unacceptableStatus, 599, .failure), (.unacceptableStatus, 404, .success),
+        (.bodyTooLarge, 200, .success), (.shapeMismatch, 200, .success),
+        (.tooManyRedirects, 302, .success), (.unsafeRedirect, 302, .success),
+        (.truncatedBody, 200, .failure), (.connectionLost, 200, .failure),
+        (.cancelled, 200, .none),
+    ])
+    func anAnswerSpeaksForTheHostUnlessItIsCutOffOrSaysOtherwise(
+        code: RequestError.Code, status: Int, outcome: CircuitBreaker.Outcome
+    ) {
+        var error = RequestError(code, stage: .transport, "test")
+        error.response = Response(status: .init(code: status), url: URI())
+        #expect(CircuitBreaker.Outcome(error) == outcome)
     }
 
     @Test func aBudgetPaysForRetriesInProportion() {

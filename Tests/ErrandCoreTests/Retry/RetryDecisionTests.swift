@@ -64,6 +64,30 @@ import Testing
                 retryAfter: "Sun, 06 Nov 1994 08:00:00 GMT") == .again(after: .zero))
     }
 
+    @Test(arguments: ["0", "00", "Sun, 06 Nov 1994 08:00:00 GMT"])
+    func atOnceIsNoLeaveToHurryBack(text: String) {
+        let policy = RetryPolicy(maximumAttempts: 9, baseDelay: .seconds(1))
+        let pauses = (1...3).map {
+            decide(
+                policy, .unacceptableStatus, status: 429, retryAfter: text, attempt: $0, random: 1)
+        }
+        #expect(pauses == [1, 2, 4].map { .again(after: .seconds($0)) })
+    }
+
+    @Test func delaysWithoutEndAreCounted() {
+        let endless = Duration.seconds(Int64.max)
+        let policy = RetryPolicy(
+            maximumAttempts: 99, baseDelay: endless, maximumDelay: .seconds(40))
+        #expect(
+            decide(policy, .connectionLost, attempt: 70, random: 1) == .again(after: .seconds(40)))
+        let both = RetryPolicy(maximumAttempts: 99, baseDelay: endless, maximumDelay: endless)
+        let longest = RetryDecision.again(after: .seconds(1 << 32))
+        #expect(decide(both, .connectionLost, attempt: 70, random: 1) == longest)
+        let negative = RetryPolicy(
+            maximumAttempts: 9, baseDelay: .seconds(-1), maximumDelay: .seconds(Int64.min))
+        #expect(decide(negative, .connectionLost, random: 1) == .again(after: .zero))
+    }
+
     @Test func whyNotIsSaid() {
         #expect(decide(.attempts(2), .connectionLost, attempt: 2) == .giveUp(.attemptsSpent))
         #expect(decide(.attempts(2), .connectionLost, method: .post) == .giveUp(.notIdempotent))

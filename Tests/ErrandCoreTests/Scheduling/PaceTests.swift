@@ -92,6 +92,36 @@ import Testing
         #expect(pace.pause(now: now) == .seconds(1))
     }
 
+    @Test func aRefusalWithAPauseThatIsOverIsOneWithoutAPause() {
+        var pace = Pace()
+        let date = Date(timeIntervalSince1970: 784_111_777)
+        let refused = [
+            ["Retry-After": "0"], ["Retry-After": "Sun, 06 Nov 1994 08:00:00 GMT"],
+            ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "0"],
+        ].map { headers in
+            var fields = HTTPFields()
+            for (name, value) in headers {
+                if let name = HTTPField.Name(name) { fields[name] = value }
+            }
+            return RateLimitHeaders(status: 429, headers: fields, now: date)
+        }
+        for (said, seconds) in zip(refused, [1, 2, 4]) {
+            pace.learn(said, now: .zero)
+            #expect(pace.pause(now: .zero) == .seconds(seconds))
+        }
+    }
+
+    @Test func aPeriodWithoutEndIsWaitedForAndTrapsNobody() {
+        var pace = Pace()
+        let own = RateLimit(requests: 1, per: .seconds(Int64.max), burst: .max)
+        for _ in 0..<3 { expect(pace.reserve(own, now: .seconds(1)), .zero) }
+        var strict = Pace()
+        let single = RateLimit(requests: 1, per: .seconds(Int64.max))
+        expect(strict.reserve(single, now: .zero), .zero)
+        for _ in 0..<3 { expect(strict.reserve(single, now: .zero), .seconds(1 << 32)) }
+        #expect(!strict.isIdle(now: .seconds(1_000_000)))
+    }
+
     private let limit = RateLimit(requests: 2, per: .seconds(1), burst: 3)
 
     /// The macro takes no mutating calls.

@@ -7,7 +7,8 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|steps|closures|bare|foundation WORKLOAD COUNT IN_FLIGHT URL SIZE")
+                "usage: HTTPBench async|steps|closures|bare|foundation WORKLOAD COUNT IN_FLIGHT URL SIZE"
+            )
             exit(2)
         }
         let transport = CurlTransport()
