@@ -34,10 +34,10 @@ import Testing
         let batch = BatchRequest([world.with(Plain("x"))])
         await withCheckedContinuation { continuation in
             batch.accessories = [
-                ClosureAccessory(composite: { moment, _ in
+                ClosureAccessory.ofComposites { moment, _ in
                     moments.append(moment)
                     if moment == .didStop { continuation.resume() }
-                })
+                }
             ]
             let task = batch.start()
             task.suspend()
@@ -94,7 +94,7 @@ import Testing
     @Test func anEmptyChainIsNoAgents() async throws {
         let chain = ChainRequest()
         var moments: [Moment] = []
-        chain.accessories = [ClosureAccessory(composite: { moment, _ in moments.append(moment) })]
+        chain.accessories = [ClosureAccessory.ofComposites { moment, _ in moments.append(moment) }]
         try await chain.send()
         #expect(moments == [.willStart, .willStop, .didStop])
     }

@@ -5,14 +5,14 @@
 ///         if moment == .didStop { spinner.stop() }
 ///     })
 ///
-/// One that is given to a batch or a chain takes its closure by `composite:`, as the whole is no request:
+/// A batch or a chain as a whole is no request, and has a closure of its own:
 ///
-///     batch.accessories.append(ClosureAccessory(composite: { moment, batch in … }))
+///     batch.accessories.append(ClosureAccessory.ofComposites { moment, batch in … })
 ///
 /// Called on the actor the request belongs to, in the places of ``RequestAccessory``'s methods. Held until removed,
 /// with all that the closure captures.
 nonisolated public final class ClosureAccessory: MomentAccessory {
-    /// When an accessory is called, of a request or of a batch or chain as a whole; a growing list, so a `switch` over it needs a default.
+    /// When an accessory is called, of a request or of a whole; a growing list, so a `switch` over it needs a default.
     public enum Moment: Sendable, Hashable, CaseIterable {
         /// The request is about to start.
         case willStart
@@ -31,7 +31,11 @@ nonisolated public final class ClosureAccessory: MomentAccessory {
     private let body: (Moment, BaseRequest) -> Void
     private let compositeBody: (Moment, any CompositeRequest) -> Void
 
-    /// Makes a companion of requests, and of batches and chains as wholes, where a second closure is given.
+    /// Makes a companion.
+    ///
+    /// - Parameters:
+    ///   - body: Hears of requests.
+    ///   - composite: Hears of batches and chains as wholes; the default does nothing.
     public init(
         _ body: @escaping (Moment, BaseRequest) -> Void,
         composite: @escaping (Moment, any CompositeRequest) -> Void = { _, _ in }
@@ -41,8 +45,10 @@ nonisolated public final class ClosureAccessory: MomentAccessory {
     }
 
     /// Makes a companion of batches and chains.
-    public convenience init(composite: @escaping (Moment, any CompositeRequest) -> Void) {
-        self.init({ _, _ in }, composite: composite)
+    public static func ofComposites(
+        _ body: @escaping (Moment, any CompositeRequest) -> Void
+    ) -> ClosureAccessory {
+        ClosureAccessory({ _, _ in }, composite: body)
     }
 
     /// Calls the closure.
