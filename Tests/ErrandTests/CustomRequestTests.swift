@@ -89,4 +89,36 @@ import Testing
         let bridged = error.map { "\($0.nsError)" } ?? "hunter2"
         #expect(!bridged.contains("hunter2"))
     }
+
+    private func body(from stream: InputStream, sends: Int = 1) async throws -> Data {
+        let world = World()
+        world.transport.on(.post, "/a", .json(#"{"n":1}"#))
+        var request = try made()
+        request.httpBody = nil
+        request.httpBodyStream = stream
+        let endpoint = world.with(Brought(request))
+        for _ in 0..<sends { try await endpoint.send() }
+        return try await #require(world.transport.requests.last).collectedBody()
+    }
+
+    @Test func aBodyStreamIsReadToItsEnd() async throws {
+        let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+        #expect(try await body(from: InputStream(data: bytes)) == bytes)
+        #expect(try await body(from: InputStream(data: Data())) == Data())
+    }
+
+    @Test func aBodyStreamThatCannotBeReadFailsBeforeAnythingIsSent() async throws {
+        let missing = try #require(InputStream(fileAtPath: "/nowhere/to/be/found"))
+        let error = await #expect(throws: RequestError.self) { try await body(from: missing) }
+        #expect(error?.code == .bodyReadFailed && error?.attempts == 0)
+    }
+
+    @Test func aBodyStreamIsNotSentAgainEmpty() async throws {
+        let stream = InputStream(data: Data("once".utf8))
+        let error = await #expect(throws: RequestError.self) {
+            try await body(from: stream, sends: 2)
+        }
+        #expect(error?.code == .bodyReadFailed)
+        #expect(error?.message.contains("read before") == true)
+    }
 }

@@ -56,6 +56,19 @@ import Testing
             })
     }
 
+    @Test func overWhichNetworkItGoesCounts() async throws {
+        #expect(try await !isDuplicate { $0.allowsCellularAccess = false })
+    }
+
+    @Test func whatOfTheStoreMayAnswerCounts() async throws {
+        #expect(try await !isDuplicate { $0.cacheSeconds = 60 })
+        #expect(try await !isDuplicate { $0.cacheVersion = 2 })
+        #expect(try await !isDuplicate { $0.ignoresCache = true })
+        #expect(try await !isDuplicate { $0.cachePolicy = .reload })
+        #expect(try await isDuplicate { $0.cachePolicy = .cacheElseLoad })
+        #expect(try await isDuplicate { $0.cacheSeconds = -7 })
+    }
+
     @Test func whichRedirectsAreFollowedCounts() async throws {
         #expect(try await !isDuplicate { $0.redirectPolicy = RedirectPolicy.none })
         #expect(try await isDuplicate { $0.redirectPolicy = .follow })

@@ -5,7 +5,8 @@ extension BatchRequest {
     ///
     ///     let (user, flights) = try await BatchRequest.values(GetUser(id: 7), GetFlights(of: 7))
     ///
-    /// - Throws: The first failure; the others are cancelled.
+    /// - Throws: The first failure; the others are cancelled. ``RequestError/Code/batchFailed`` when a member succeeded
+    ///   and has no output, because it was started elsewhere meanwhile.
     nonisolated(nonsending) public static func values<each Output: Sendable>(
         _ requests: repeat Request<each Output>
     ) async throws(RequestError) -> (repeat each Output) {
@@ -20,7 +21,8 @@ extension BatchRequest {
     ) throws(RequestError) -> Output {
         guard let output = request.output else {
             throw RequestError(
-                .undecodable, stage: .decode, "A member was decoded to another type.",
+                .batchFailed, stage: .decode,
+                "A member left no output of type \(Output.self). Put each object into a batch once, and run it only there.",
                 response: request.response)
         }
         return output

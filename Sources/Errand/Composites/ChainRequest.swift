@@ -34,6 +34,7 @@ nonisolated public final class ChainRequest: ComposedRun {
     /// The member that failed in the last run.
     public private(set) var failedRequest: BaseRequest?
 
+    private(set) var firstRequest: BaseRequest?
     private var steps: [Step] = []
     private var recovery: (BaseRequest, RequestError) -> Recovery = { _, _ in .stop }
     private var isFinished = false
@@ -49,6 +50,7 @@ nonisolated public final class ChainRequest: ComposedRun {
     public func add<Member: ChainMember>(
         _ request: Member, then callback: ((ChainRequest, Member) -> Void)? = nil
     ) -> ChainLink<Member> {
+        if steps.isEmpty { firstRequest = Self.firstRequest(of: request) }
         steps.append { _ in request }
         if let callback {
             steps.append { [unowned self] previous in
@@ -96,6 +98,12 @@ nonisolated public final class ChainRequest: ComposedRun {
     }
 
     var expectedCount: Int { steps.count }
+
+    /// The request with which a run begins, as far as it is known before.
+    private static func firstRequest(of member: any ChainMember) -> BaseRequest? {
+        if let request = member as? BaseRequest { return request }
+        return (member as? any ComposedRun)?.firstRequest
+    }
 
     func append(_ step: @escaping Step) { steps.append(step) }
 

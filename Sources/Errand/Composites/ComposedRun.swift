@@ -5,6 +5,8 @@ nonisolated protocol ComposedRun: CompositeRequest {
     /// How many members are known before the run.
     var expectedCount: Int { get }
 
+    /// The first request, where it is known before the run: its agent's accessories accompany the whole.
+    var firstRequest: BaseRequest? { get }
     /// The member that failed in the last run.
     var failedRequest: BaseRequest? { get }
     /// Whether a member that failed is no failure of the whole for those who await it.
@@ -33,9 +35,9 @@ extension ComposedRun {
             let error = await accompanied(control)
             // Before the end, whatever is on its way still.
             relay.tell(control.takeChanges())
-            for accessory in accessories { accessory.compositeWillStop(self) }
+            tell(.willStop)
             if let error { failure(self, error) } else { success(self) }
-            for accessory in accessories { accessory.compositeDidStop(self) }
+            tell(.didStop)
         }
         return control
     }
@@ -44,11 +46,9 @@ extension ComposedRun {
     nonisolated(nonsending) func carryOut(_ control: CompositeTask) async -> RequestError? {
         let error = await accompanied(control)
         // Told just before the end: until then the caller's actor is not the run's to use.
-        if control.isCancelled {
-            for accessory in accessories { accessory.compositeWillCancel(self) }
-        }
-        for accessory in accessories { accessory.compositeWillStop(self) }
-        for accessory in accessories { accessory.compositeDidStop(self) }
+        if control.isCancelled { tell(.willCancel) }
+        tell(.willStop)
+        tell(.didStop)
         return error
     }
 
@@ -70,7 +70,7 @@ extension ComposedRun {
     nonisolated(nonsending) private func accompanied(
         _ control: CompositeTask
     ) async -> RequestError? {
-        for accessory in accessories { accessory.compositeWillStart(self) }
+        tell(.willStart)
         let error = await run(control)
         control.end()
         return error
@@ -80,19 +80,17 @@ extension ComposedRun {
 /// Carries what happens to a run, on any thread, to the accessories of a composite on the main actor.
 @MainActor
 private final class CompositeRelay {
-    private weak var composite: (any CompositeRequest)?
+    private weak var composite: (any ComposedRun)?
 
-    init(composite: any CompositeRequest) { self.composite = composite }
+    init(composite: any ComposedRun) { self.composite = composite }
 
     func tell(_ changes: [CompositeTask.Change]) {
         guard let composite else { return }
         for change in changes {
-            for accessory in composite.accessories {
-                switch change {
-                case .willSuspend: accessory.compositeWillSuspend(composite)
-                case .didResume: accessory.compositeDidResume(composite)
-                case .willCancel: accessory.compositeWillCancel(composite)
-                }
+            switch change {
+            case .willSuspend: composite.tell(.willSuspend)
+            case .didResume: composite.tell(.didResume)
+            case .willCancel: composite.tell(.willCancel)
             }
         }
     }

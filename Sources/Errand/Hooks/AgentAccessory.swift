@@ -11,21 +11,40 @@ import Synchronization
 /// many actors, so that what it holds is Sendable.
 nonisolated public final class AgentAccessory: MomentAccessory, Sendable {
     private let body: @Sendable (ClosureAccessory.Moment, BaseRequest) -> Void
+    private let compositeBody: @Sendable (ClosureAccessory.Moment, any CompositeRequest) -> Void
 
     /// Makes an accessory of a closure, which is called on the actor of each request.
-    public init(_ body: @escaping @Sendable (ClosureAccessory.Moment, BaseRequest) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - body: Hears of requests, members of batches and chains included.
+    ///   - composite: Hears of batches and chains as wholes; the default does nothing.
+    public init(
+        _ body: @escaping @Sendable (ClosureAccessory.Moment, BaseRequest) -> Void,
+        composite: @escaping @Sendable (ClosureAccessory.Moment, any CompositeRequest) -> Void = {
+            _, _ in
+        }
+    ) {
         self.body = body
+        compositeBody = composite
     }
 
     /// Makes an accessory that passes on to another for as long as that lives.
     public init(weak accessory: any RequestAccessory & Sendable) {
         let reference = WeakReference(accessory)
         body = { reference.accessory?.tell($0, of: $1) }
+        compositeBody = { reference.accessory?.tell($0, of: $1) }
     }
 
     /// Calls the closure.
     public func request(_ request: BaseRequest, reached moment: ClosureAccessory.Moment) {
         body(moment, request)
+    }
+
+    /// Calls the closure for batches and chains.
+    public func composite(
+        _ composite: any CompositeRequest, reached moment: ClosureAccessory.Moment
+    ) {
+        compositeBody(moment, composite)
     }
 }
 

@@ -10,27 +10,9 @@ nonisolated public final class WeakAccessory: MomentAccessory {
         accessory?.tell(moment, of: request)
     }
     /// Passes the call on.
-    public func compositeWillStart(_ composite: any CompositeRequest) {
-        accessory?.compositeWillStart(composite)
-    }
-    /// Passes the call on.
-    public func compositeWillSuspend(_ composite: any CompositeRequest) {
-        accessory?.compositeWillSuspend(composite)
-    }
-    /// Passes the call on.
-    public func compositeDidResume(_ composite: any CompositeRequest) {
-        accessory?.compositeDidResume(composite)
-    }
-    /// Passes the call on.
-    public func compositeWillCancel(_ composite: any CompositeRequest) {
-        accessory?.compositeWillCancel(composite)
-    }
-    /// Passes the call on.
-    public func compositeWillStop(_ composite: any CompositeRequest) {
-        accessory?.compositeWillStop(composite)
-    }
-    /// Passes the call on.
-    public func compositeDidStop(_ composite: any CompositeRequest) {
-        accessory?.compositeDidStop(composite)
+    public func composite(
+        _ composite: any CompositeRequest, reached moment: ClosureAccessory.Moment
+    ) {
+        accessory?.tell(moment, of: composite)
     }
 }

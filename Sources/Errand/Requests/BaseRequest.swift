@@ -192,6 +192,7 @@ nonisolated open class BaseRequest {
 
     package func makeDescription() -> RequestDescription {
         var it = RequestDescription(endpoint: EndpointName.of(type(of: self)), url: url)
+        it.endpointType = ObjectIdentifier(type(of: self))
         describeWhereAndWhat(&it)
         describeHowAndAnswer(&it)
         describeCustomRequest(&it)

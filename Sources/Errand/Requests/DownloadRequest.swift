@@ -42,7 +42,8 @@ nonisolated open class DownloadRequest: Request<URL> {
         ResponseDecoder { response in
             guard let file = response.file else {
                 throw RequestError(
-                    .fileFailed, stage: .decode, "The download ended without a file.",
+                    .fileFailed, stage: .decode,
+                    "The download ended without a file: its answer is not a download's. Let errorRecovery and processors keep the file.",
                     response: response)
             }
             return file

@@ -32,6 +32,7 @@ nonisolated public final class InlineRequest: BaseRequest {
 
     package override func makeDescription() -> RequestDescription {
         var it = values
+        it.endpointType = ObjectIdentifier(type(of: self))
         it.tag = tag
         it.userInfo = userInfo
         it.ignoresCache = ignoresCache

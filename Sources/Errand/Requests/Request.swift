@@ -27,7 +27,8 @@ nonisolated open class Request<Output: Sendable>: BaseRequest {
         let response = try await send()
         guard let output else {
             throw RequestError(
-                .undecodable, stage: .decode, "The answer was decoded to another type.",
+                .undecodable, stage: .decode,
+                "The run left no output of type \(Output.self). Use one object for one run at a time, and start it again only behind its end.",
                 response: response)
         }
         return output

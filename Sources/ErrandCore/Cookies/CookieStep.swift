@@ -45,7 +45,8 @@ package struct CookieStep: Step {
         return headers
     }
 
-    private static func jar(of context: TaskContext) -> CookieJar? {
+    /// The jar whose cookies a request gets; `nil` where it gets none.
+    static func jar(of context: TaskContext) -> CookieJar? {
         guard context.description.usesCookies, context.configuration.usesCookies else {
             return nil
         }

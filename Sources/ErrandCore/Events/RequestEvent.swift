@@ -13,10 +13,16 @@ public struct RequestEvent: Sendable {
     public var uptime: Duration
     /// What happened.
     public var kind: Kind
+    /// The endpoint's type, where one described the request.
+    package var endpointType: ObjectIdentifier?
 
-    package init(taskID: UUID, endpoint: String, tag: Int, uptime: Duration, kind: Kind) {
+    package init(
+        taskID: UUID, endpoint: String, endpointType: ObjectIdentifier? = nil, tag: Int,
+        uptime: Duration, kind: Kind
+    ) {
         self.taskID = taskID
         self.endpoint = endpoint
+        self.endpointType = endpointType
         self.tag = tag
         self.uptime = uptime
         self.kind = kind

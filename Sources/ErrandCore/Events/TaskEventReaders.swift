@@ -32,7 +32,7 @@ extension RequestTask {
     ///
     /// No listener has to be set for it. `ended` is the last one, and the only one of a task that has ended; what came before
     /// is for ``Configuration/eventListeners``, which hear of a task from its beginning. A transfer that several tasks share
-    /// (`.join`) is told to the one that began it.
+    /// (`.join`) is told to the one that has waited for it longest.
     ///
     /// - Parameter capacity: How many events are kept for a reader who is behind; beyond it the oldest are lost.
     ///   Default 1024.

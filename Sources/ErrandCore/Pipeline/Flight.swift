@@ -9,18 +9,28 @@ final class Flight: Sendable {
     /// The work whose end is ``land(_:)``, and how it is cancelled.
     struct Transfer: Sendable {
         let work: Task<Void, Never>
-        let scope: CancellationScope
+        let context: TaskContext
     }
 
     private struct State {
-        /// Who is on board, by seat, with the gate at which each can be held.
+        /// Who is on board, by seat: the lower, the longer.
         var passengers: [Int: TaskContext] = [:]
+        /// In whose name the transfer's events are told.
+        var teller: TaskContext
         var landing: Landing?
         var isAbandoned = false
         var transfer: Transfer?
         var nextSeat = 0
         var stage = TaskStage.waiting
         var waiters: [Int: CheckedContinuation<Landing, Never>] = [:]
+
+        /// What those on board want of the transfer.
+        var course: FlightCourse {
+            FlightCourse(
+                of: passengers.values.lazy.map {
+                    FlightCourse.Wish(isPaused: $0.pause.isPaused, priority: $0.priority)
+                })
+        }
     }
 
     /// The seat of whoever began the flight.
@@ -32,14 +42,21 @@ final class Flight: Sendable {
     /// The transfer's own progress, passed on to every passenger.
     let progress = ProgressHub()
 
+    /// The cookies that its first request shows; `nil` without any.
+    let cookies: String?
+
     /// Makes a flight with its leader on board, so that others cannot end it by leaving before he boards.
-    init(leader: TaskContext) {
-        state = Mutex(State(passengers: [Self.leaderSeat: leader]))
+    init(leader: TaskContext, cookies: String? = nil) {
+        self.cookies = cookies
+        state = Mutex(State(passengers: [Self.leaderSeat: leader], teller: leader))
         welcome(leader, in: Self.leaderSeat)
     }
 
     /// Whether nobody can board any more.
     var isOver: Bool { state.withLock { $0.landing != nil || $0.isAbandoned } }
+
+    /// In whose name the transfer's events are told: who has been on board for longest.
+    var teller: TaskContext { state.withLock { $0.teller } }
 
     /// One more passenger; `nil` when the flight is over.
     func board(_ passenger: TaskContext) -> Int? {
@@ -61,7 +78,8 @@ final class Flight: Sendable {
             if state.landing == nil { state.transfer = transfer }
             return state.isAbandoned
         }
-        if isAbandoned { transfer.scope.cancel() }
+        if isAbandoned { transfer.context.scope.cancel() }
+        settle()
     }
 
     /// The transfer goes on to another stage, and everybody on board with it.
@@ -116,14 +134,21 @@ final class Flight: Sendable {
     func leave(_ seat: Int) -> Task<Void, Never>? {
         let (passenger, transfer) = state.withLock { state -> (TaskContext?, Transfer?) in
             let passenger = state.passengers.removeValue(forKey: seat)
+            // Behind the landing nothing moves: what is still to be told is told to whom it was told so far.
+            if state.landing == nil, let seat = state.passengers.keys.min(),
+                let oldest = state.passengers[seat]
+            {
+                state.teller = oldest
+            }
             guard state.passengers.isEmpty, state.landing == nil else { return (passenger, nil) }
             state.isAbandoned = true
             return (passenger, state.transfer)
         }
         passenger?.pause.watch(nil)
+        passenger?.watchPriority(nil)
         progress.endMirror(seat)
-        transfer?.scope.cancel()
-        settlePause()
+        transfer?.context.scope.cancel()
+        settle()
         return transfer?.work
     }
 
@@ -133,27 +158,32 @@ final class Flight: Sendable {
             state.isAbandoned = true
             return state.transfer
         }
-        transfer?.scope.cancel()
+        transfer?.context.scope.cancel()
     }
 
     private func welcome(_ passenger: TaskContext, in seat: Int) {
         progress.mirror(into: passenger.progress, id: seat)
         passenger.enter(state.withLock { $0.stage })
-        passenger.pause.watch { [weak self] in self?.settlePause() }
-        settlePause()
+        passenger.pause.watch { [weak self] in self?.settle() }
+        passenger.watchPriority { [weak self] in self?.settle() }
+        settle()
     }
 
-    /// Holds the transfer while everybody on board is suspended, and only then.
+    /// Holds the transfer, or lets it go on, and makes it as urgent as those on board would have it.
     ///
     /// Runs until it finds nothing to do: whoever changes something last looks again after acting, so two who
-    /// come at once cannot leave the gate as the earlier one wanted it.
-    private func settlePause() {
+    /// come at once cannot leave the transfer as the earlier one wanted it.
+    private func settle() {
         while true {
-            let shouldPause = state.withLock { state in
-                !state.passengers.isEmpty && state.passengers.values.allSatisfy(\.pause.isPaused)
+            let (course, transfer) = state.withLock { ($0.course, $0.transfer) }
+            var hasChanged = course.isPaused ? pause.pause() : pause.open()
+            if let priority = course.priority, let context = transfer?.context,
+                context.priority != priority
+            {
+                context.priority = priority
+                hasChanged = true
             }
-            let changed = shouldPause ? pause.pause() : pause.open()
-            guard changed else { return }
+            guard hasChanged else { return }
         }
     }
 }

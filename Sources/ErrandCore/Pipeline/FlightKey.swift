@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// What makes two requests under way the same: the cache key, every header, where a download goes, and how they are
-/// carried and redirected.
+/// What makes two requests under way the same: the cache key, every header, where a download goes, how they are
+/// carried and redirected, who puts credentials and cookies on them, and what of the store may answer.
 ///
 /// Stricter than the cache key on purpose: an answer on its way belongs to whoever asked, with the credentials
 /// that were shown, the trust that was asked for, and the redirects that were allowed.
@@ -10,7 +10,10 @@ struct FlightKey: Hashable, Sendable {
     private let request: CacheKey
     private let options: TransportOptions
     private let redirectPolicy: RedirectPolicy
-    private let usesCookies: Bool
+    /// What is put on below the join is not among the headers yet: whose it will be stands for it.
+    private let authenticators: [ObjectIdentifier]
+    private let cookieJar: ObjectIdentifier?
+    private let cacheRules: CacheRules
     private let decider: Decider?
 
     /// Whose word on redirects counts: a decider belongs to a configuration, and may say something else of another endpoint.
@@ -31,12 +34,16 @@ struct FlightKey: Hashable, Sendable {
         // What follows a redirect inherits it.
         add(RedirectStep.ownFragment(of: exchange.description) ?? "")
         request = CacheKey(canonical: key.canonical + "\n" + hash.finalizeHex())
-        // With the endpoint's `transportOverrides` and `securityPolicy` in it.
+        // With the endpoint's `transportOverrides`, `securityPolicy` and `allowsCellularAccess` in it.
         options = exchange.request.options
         redirectPolicy =
             exchange.description.redirectPolicy ?? exchange.configuration.redirectPolicy
-        usesCookies = exchange.description.usesCookies && exchange.configuration.usesCookies
-        // The flight keeps its leader's configuration alive, so that the identity is nobody else's meanwhile.
+        // The flight keeps its leader's configuration alive, so that these identities are nobody else's meanwhile.
+        authenticators = exchange.configuration.authenticators.map { ObjectIdentifier($0.gate) }
+        cookieJar = CookieStep.jar(of: exchange.context).map { ObjectIdentifier($0) }
+        var rules = CacheRules(exchange.description, exchange.configuration)
+        rules.cacheSeconds = max(-1, rules.cacheSeconds)
+        cacheRules = rules
         decider =
             exchange.configuration.redirectDecider == nil
             ? nil

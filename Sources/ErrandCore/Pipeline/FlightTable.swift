@@ -6,14 +6,15 @@ package final class FlightTable: Sendable {
 
     package init() {}
 
-    /// A seat on the flight of a key that others are on; `nil` when there was none, and the new one, with its
-    /// leader on board, is in the table.
+    /// A seat on the flight of a key that others are on; `nil` when there was none with the same cookies, and the
+    /// new one, with its leader on board, is in the table.
     func board(
         _ key: FlightKey, as passenger: TaskContext, orAdd new: Flight
     ) -> (flight: Flight, seat: Int)? {
         while true {
             let found = flights.withLock { flights -> Flight? in
-                if let flight = flights[key] { return flight }
+                // Another session's answer is nobody else's, though nothing else tells the two apart.
+                if let flight = flights[key], flight.cookies == new.cookies { return flight }
                 flights[key] = new
                 return nil
             }

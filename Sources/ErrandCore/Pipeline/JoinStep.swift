@@ -16,7 +16,8 @@ package struct JoinStep: Step {
         guard policy != .allow, let key = FlightKey(exchange) else {
             return try await next(exchange)
         }
-        let new = Flight(leader: exchange.context)
+        let new = Flight(
+            leader: exchange.context, cookies: CookieStep.headersWithCookies(exchange)[.cookie])
         switch policy {
         case .allow: break
         case .cancelPrevious: flights.replace(key, with: new)?.cancel()
@@ -53,7 +54,7 @@ package struct JoinStep: Step {
             flights.remove(key, flight)
             flight.land(result)
         }
-        flight.depart(Flight.Transfer(work: work, scope: own.scope))
+        flight.depart(Flight.Transfer(work: work, context: own.context))
         return try await ride(flight, in: Flight.leaderSeat, exchange.scope)
     }
 
@@ -96,11 +97,13 @@ package struct JoinStep: Step {
         do throws(RequestError) {
             response = try await ride(flight, in: seat, exchange.scope)
         } catch {
-            // What the leader's validator refused may be what this endpoint asked for.
-            guard error.stage == .validate, let refused = error.response else { throw error }
+            // What the leader's rules refused may be what this endpoint asked for; a refused download has no file.
+            guard error.isVerdict, exchange.description.download == nil,
+                let refused = error.response
+            else { throw error }
             response = refused
         }
-        // The leader's validator is not necessarily this endpoint's.
+        // The leader's rules are not necessarily this endpoint's.
         try ResponseValidation.check(response, description: exchange.description)
         return response
     }

@@ -25,7 +25,10 @@ package enum RedirectDecision: Sendable {
         do {
             target = try URI.resolve(location, against: request.url)
         } catch {
-            return fail(.unsafeRedirect, response, "The server redirects to what is no URL.")
+            return fail(
+                .unsafeRedirect, response,
+                "The server redirects to what is no URL. Correct its Location header; redirectPolicy .none delivers the 3xx."
+            )
         }
         target.fragment = nil
         target.userInfo = nil
@@ -79,7 +82,9 @@ package enum RedirectDecision: Sendable {
     ) -> RedirectDecision? {
         if target.scheme == "http" || target.scheme == "https", target.host?.isEmpty != false {
             return fail(
-                .unsafeRedirect, response, "The server redirects to an address without a host.")
+                .unsafeRedirect, response,
+                "The server redirects to an address without a host. Correct its Location header; redirectPolicy .none delivers the 3xx."
+            )
         }
         guard target.isAbsoluteHTTP else {
             return fail(
@@ -95,7 +100,10 @@ package enum RedirectDecision: Sendable {
         }
         // Twice is no circle yet: the way back from a page that sets a cookie, or that took a POST.
         guard visited.count(where: { $0 == target }) < 2 else {
-            return fail(.tooManyRedirects, response, "The redirects run in a circle.")
+            return fail(
+                .tooManyRedirects, response,
+                "The redirects run in a circle. Look for what the server misses, such as a cookie or a login; redirectPolicy .none delivers the first 3xx."
+            )
         }
         return nil
     }

@@ -7,7 +7,22 @@ import HTTPTypes
 /// The first failure wins: status, content type, body, shape (row LIFE-3; the status comes first, since a
 /// proxy's error page in HTML is a 502 and not a wrong content type).
 package enum ResponseValidation {
+    ///
+    /// Whatever it throws is marked as a verdict and has the answer with it, also what a rule of the user's threw.
     package static func check(
+        _ response: Response, description: RequestDescription
+    ) throws(RequestError) {
+        do throws(RequestError) {
+            try judge(response, description: description)
+        } catch {
+            var verdict = error
+            verdict.isVerdict = true
+            if verdict.response == nil { verdict.response = response }
+            throw verdict
+        }
+    }
+
+    private static func judge(
         _ response: Response, description: RequestDescription
     ) throws(RequestError) {
         let status = response.status.code
@@ -117,7 +132,8 @@ package enum ResponseValidation {
             guard shape.requiresBody else { return }
             throw RequestError(
                 .emptyBody, stage: .validate,
-                "The answer has no body and the validator requires one.", response: response)
+                "The answer has no body and the validator requires one. If it may be empty, make what the validator demands optional.",
+                response: response)
         }
         let json: JSON
         // A body that is no JSON passes a validator of an endpoint that does not ask for JSON (row VAL-1).

@@ -21,9 +21,7 @@ package final class TaskContext: Sendable {
     /// What wakes the task from waiting for its transfer passes here.
     let startGate = StartGate()
 
-    /// The task whose transfer this is, when several share it.
-    private let leader: TaskContext?
-    /// The transfer that several share, where this is its context: its stages are those of all on board.
+    /// Whose transfer this is, when several tasks share it: its stages are those of all on board.
     private let flight: Flight?
     private let stageWord = Atomic(TaskStage.described.word)
     private let hasWatcher = Atomic(false)
@@ -64,12 +62,11 @@ package final class TaskContext: Sendable {
         }
         pause = PauseGate()
         place = Mutex(Place(priority: description.priority))
-        leader = nil
         flight = nil
         self.description = consume description
     }
 
-    /// The context of a transfer that several tasks share: it tells the leader's listeners.
+    /// The context of a transfer that several tasks share: what it tells is told in the name of one of them.
     init(flight: Flight, of leader: TaskContext) {
         id = leader.id
         description = leader.description
@@ -80,8 +77,7 @@ package final class TaskContext: Sendable {
         cookieJar = leader.cookieJar
         progress = flight.progress
         pause = flight.pause
-        place = Mutex(Place(priority: leader.description.priority))
-        self.leader = leader
+        place = Mutex(Place(priority: leader.priority))
         self.flight = flight
     }
 
@@ -90,24 +86,39 @@ package final class TaskContext: Sendable {
         var priority: RequestPriority
         var ticket: UInt64?
         weak var scheduler: Scheduler?
+        var watcher: (@Sendable () -> Void)?
     }
 
     /// How urgent the task is; may change while it waits.
     package var priority: RequestPriority {
-        get { (leader ?? self).place.withLock { $0.priority } }
+        get { place.withLock { $0.priority } }
         set {
-            let (scheduler, ticket) = (leader ?? self).place.withLock { place in
-                place.priority = newValue
-                return (place.scheduler, place.ticket)
+            place.withLock { $0.priority = newValue }
+            var told: RequestPriority?
+            while true {
+                let place = place.withLock { $0 }
+                // Two who come at once must not leave the line as the earlier one wanted it.
+                guard place.priority != told else { return }
+                told = place.priority
+                if let ticket = place.ticket {
+                    place.scheduler?.setPriority(place.priority, of: ticket)
+                }
+                place.watcher?()
             }
-            if let ticket { scheduler?.setPriority(newValue, of: ticket) }
         }
+    }
+
+    /// Calls back, outside the lock, after each change of the priority.
+    ///
+    /// One watcher at most.
+    func watchPriority(_ watcher: (@Sendable () -> Void)?) {
+        place.withLock { $0.watcher = watcher }
     }
 
     /// Notes the line in which the task stands, before it stands there: a change of priority that comes
     /// too early for the line is read when the task enters it.
     func stands(in scheduler: Scheduler?, as ticket: UInt64?) {
-        (leader ?? self).place.withLock { place in
+        place.withLock { place in
             place.scheduler = scheduler
             place.ticket = ticket
         }
@@ -142,7 +153,7 @@ package final class TaskContext: Sendable {
 
     /// The answer is in the store; this takes it out again.
     package func keep(removal: @escaping @Sendable () -> Void) {
-        if let leader { return leader.keep(removal: removal) }
+        if let flight { return flight.teller.keep(removal: removal) }
         storedEntry.withLock { $0 = removal }
     }
 
@@ -160,14 +171,18 @@ package final class TaskContext: Sendable {
     /// In order, one at a time, with times that never go backwards, whichever threads the events come from.
     package func emit(_ kind: @autoclosure () -> RequestEvent.Kind) {
         guard isHeard else { return }
-        (leader ?? self).enqueue(kind())
+        teller.enqueue(kind())
     }
 
     /// Whether anybody hears of events just now.
     var isHeard: Bool {
-        !configuration.eventListeners.isEmpty
-            || (leader ?? self).hasReaders.load(ordering: .acquiring)
+        let teller = teller
+        return !teller.configuration.eventListeners.isEmpty
+            || teller.hasReaders.load(ordering: .acquiring)
     }
+
+    /// Whose events these are: a shared transfer's belong to whoever of its passengers has been on board for longest.
+    private var teller: TaskContext { flight?.teller ?? self }
 
     /// This task's events from now on, to their end.
     func events(keeping capacity: Int) -> AsyncStream<RequestEvent> {
@@ -192,7 +207,7 @@ package final class TaskContext: Sendable {
     /// Tells the listeners from another thread: the caller's is a transfer's, and serves others, too.
     package func emitElsewhere(_ kind: @autoclosure () -> RequestEvent.Kind) {
         guard isHeard else { return }
-        (leader ?? self).leave(kind())
+        teller.leave(kind())
     }
 
     private func enqueue(_ kind: RequestEvent.Kind) {
@@ -207,7 +222,8 @@ package final class TaskContext: Sendable {
 
     private func event(_ kind: RequestEvent.Kind) -> RequestEvent {
         RequestEvent(
-            taskID: id, endpoint: description.endpoint, tag: description.tag,
+            taskID: id, endpoint: description.endpoint,
+            endpointType: description.endpointType, tag: description.tag,
             uptime: clock.uptime, kind: kind)
     }
 

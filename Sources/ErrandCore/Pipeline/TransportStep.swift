@@ -104,7 +104,8 @@ struct CollectedAnswer: Sendable {
                 error
                 ?? RequestError(
                     .badServerResponse, stage: .transport,
-                    "The transport ended without an answer and without an error.")
+                    "The transport ended without an answer and without an error. Mend it: a transfer ends with either, and the contract tests show which."
+                )
             error.timings = end.timings
             throw error
         }

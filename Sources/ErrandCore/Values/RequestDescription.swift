@@ -7,6 +7,8 @@ public import HTTPTypes
 public struct RequestDescription: Sendable {
     /// The endpoint's type name.
     public var endpoint: String
+    /// The endpoint's type: unlike its name, nobody else's; `nil` for a description made by hand.
+    package var endpointType: ObjectIdentifier?
 
     /// Path below the base URL, or an absolute URL.
     public var url: String

@@ -121,7 +121,7 @@ extension RequestError {
         public static let cancelled = Code(.cancelled)
         /// Credentials cannot be had, or were refused and cannot be renewed.
         public static let authenticationFailed = Code(.authenticationFailed)
-        /// Members of a batch failed.
+        /// A batch has no result, though none of its members failed.
         public static let batchFailed = Code(.batchFailed)
         /// A chain was aborted.
         public static let chainFailed = Code(.chainFailed)

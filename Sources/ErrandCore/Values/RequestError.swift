@@ -78,6 +78,12 @@ public struct RequestError: Error, Sendable {
         set { change { $0.isUnprocessed = newValue } }
     }
 
+    /// Whether it is what validation thinks of the answer: another endpoint's rules may accept the same one.
+    package var isVerdict: Bool {
+        get { shared.value.isVerdict }
+        set { change { $0.isVerdict = newValue } }
+    }
+
     private struct Fields: Sendable {
         var code: Code
         var stage: Stage
@@ -92,6 +98,7 @@ public struct RequestError: Error, Sendable {
         var userMessage: String?
         var timings: AttemptTimings?
         var isUnprocessed = false
+        var isVerdict = false
     }
 
     private var shared: Shared<Fields>

@@ -1,5 +1,5 @@
-/// What happens when the same request is under way already (row CAN-7): the same by its cache key, its headers, and by how
-/// it is carried, redirected and trusted.
+/// What happens when the same request is under way already (row CAN-7): the same by its cache key, its headers, by how
+/// it is carried, redirected and trusted, by who puts credentials and cookies on it, and by what of the store may answer it.
 ///
 /// Those whose policy is ``allow`` are not counted: they neither reject, nor are joined, waited for or cancelled.
 public enum DuplicatePolicy: Sendable, Hashable {
@@ -7,7 +7,10 @@ public enum DuplicatePolicy: Sendable, Hashable {
     case allow
     /// The later one fails with ``RequestError/Code/duplicate``.
     case reject
-    /// The later one gets the earlier one's answer; one transfer.
+    /// The later one gets the earlier one's answer, judged by its own rules; one transfer, as urgent as the most urgent of
+    /// those who wait for it.
+    ///
+    /// Never one with other cookies.
     case join
     /// The earlier one is cancelled.
     case cancelPrevious

@@ -9,6 +9,8 @@
             /// libcurl's own words for this case; never shown, they may hold addresses and names.
             var text: String
             var host: String
+            /// The port that was connected to, where it is known.
+            var port: Int?
             /// The request's head has gone out.
             var isConnected: Bool
             var isHeadComplete: Bool
@@ -84,7 +86,7 @@
             case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
                 return (
                     .cannotConnect,
-                    "Nobody answers at \(host). Check host and port, and that the server runs."
+                    "Nobody answers at \(host)\(context.port.map { ":\($0)" } ?? ""). Check host and port, and that the server runs."
                 )
             case CURLE_PARTIAL_FILE where context.isHeadComplete:
                 return (

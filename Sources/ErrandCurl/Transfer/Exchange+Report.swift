@@ -18,6 +18,7 @@
                 result,
                 context: CurlFailure.Context(
                     text: String(cString: errorText), host: transfer?.request.host ?? "",
+                    port: transfer?.request.url.effectivePort,
                     isConnected: sendings > 0, isHeadComplete: head.isComplete,
                     hasHeadBegun: head.hasBegun, proxyAnswer: proxyAnswer,
                     proxyVerification: proxyVerification,

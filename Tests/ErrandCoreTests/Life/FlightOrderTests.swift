@@ -20,8 +20,8 @@ import Testing
         let leader = context()
         let follower = context()
         let flight = Flight(leader: leader)
-        let transfer = CancellationScope()
-        flight.depart(Flight.Transfer(work: Task {}, scope: transfer))
+        let transfer = TaskContext(flight: flight, of: leader)
+        flight.depart(Flight.Transfer(work: Task {}, context: transfer))
         var onBoard: [Int: TaskContext] = [Flight.leaderSeat: leader]
         var seat: Int?
         var landed = false
@@ -52,17 +52,51 @@ import Testing
             if onBoard.isEmpty, !landed { abandoned = true }
             let allPaused = !onBoard.isEmpty && onBoard.values.allSatisfy(\.pause.isPaused)
             #expect(flight.pause.isPaused == allPaused, "\(order)")
-            #expect(transfer.isCancelled == abandoned, "\(order)")
+            #expect(transfer.scope.isCancelled == abandoned, "\(order)")
+            guard !landed, let oldest = onBoard.keys.min() else { continue }
+            #expect(flight.teller === onBoard[oldest], "\(order)")
         }
     }
 
     @Test func aLeaderThatLeavesBeforeTheTransferIsKnownEndsItToo() {
-        let flight = Flight(leader: context())
+        let leader = context()
+        let flight = Flight(leader: leader)
         flight.leave(Flight.leaderSeat)
-        let transfer = CancellationScope()
-        flight.depart(Flight.Transfer(work: Task {}, scope: transfer))
-        #expect(transfer.isCancelled)
+        let transfer = TaskContext(flight: flight, of: leader)
+        flight.depart(Flight.Transfer(work: Task {}, context: transfer))
+        #expect(transfer.scope.isCancelled)
         #expect(flight.board(context()) == nil)
+    }
+
+    @Test func theTransferIsAsUrgentAsTheMostUrgentOnBoard() throws {
+        let (leader, follower) = (context(), context())
+        leader.priority = .low
+        let flight = Flight(leader: leader)
+        let transfer = TaskContext(flight: flight, of: leader)
+        flight.depart(Flight.Transfer(work: Task {}, context: transfer))
+        #expect(transfer.priority == .low)
+        let seat = try #require(flight.board(follower))
+        #expect(transfer.priority == .normal)
+        leader.priority = .high
+        #expect(transfer.priority == .high)
+        flight.leave(Flight.leaderSeat)
+        #expect(transfer.priority == .normal)
+        // Whoever has left has no say.
+        leader.priority = .low
+        follower.priority = .high
+        #expect(transfer.priority == .high && follower.priority == .high)
+        flight.leave(seat)
+        follower.priority = .low
+        #expect(transfer.priority == .high)
+    }
+
+    @Test func aPriorityThatChangedBeforeTheTransferIsKnownCounts() {
+        let leader = context()
+        let flight = Flight(leader: leader)
+        let transfer = TaskContext(flight: flight, of: leader)
+        leader.priority = .high
+        flight.depart(Flight.Transfer(work: Task {}, context: transfer))
+        #expect(transfer.priority == .high)
     }
 
     @Test func everyPassengerSeesTheProgress() async {
