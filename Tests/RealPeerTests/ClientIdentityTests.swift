@@ -102,6 +102,27 @@ struct ClientIdentityTests {
         }
     }
 
+    /// OpenSSL would ask the terminal for the password of a key, and the loop with everybody on it would wait.
+    @Test func aLockedKeyAsksNoTerminal() async {
+        await #expect(processExitsWith: .success) {
+            // A terminal of its own, at which nobody sits; who waits there is ended.
+            alarm(60)
+            let terminal = posix_openpt(O_RDWR | O_NOCTTY)
+            guard setsid() >= 0, terminal >= 0, grantpt(terminal) == 0, unlockpt(terminal) == 0,
+                let name = ptsname(terminal), open(name, O_RDWR) >= 0, open("/dev/tty", O_RDWR) >= 0
+            else { exit(4) }
+            let peers = try Peers.get()
+            var policy = SecurityPolicy()
+            policy.authorityFile = peers.certificate("root.pem")
+            policy.clientCertificateFile = peers.certificate("client.pem")
+            policy.clientKeyFile = peers.certificate("client-locked.key")
+            var request = peers.request(.nginxClients)
+            request.options.security = policy
+            let record = try await CurlTransport().run(request)
+            if record.error?.code != .clientCertificateRejected { exit(3) }
+        }
+    }
+
     @Test func whatCannotBeUsed() async throws {
         let wrong: [ClientIdentity] = [
             .pkcs12(file: peers.certificate("client.p12"), password: "wrong"),

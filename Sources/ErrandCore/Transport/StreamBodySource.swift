@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// An async sequence of chunks, pumped by a task into a bounded buffer.
+/// An async sequence of chunks, pumped by a task into a bounded buffer; read again, it is made anew by that task.
 ///
 /// The pump starts with the first read and stops ahead of a full buffer; ``close()`` and the end of this
 /// object cancel it.
@@ -28,7 +28,8 @@ package final class StreamBodySource: BodySource {
         self.length = length
         self.make = make
         do {
-            channel = Mutex(StreamChannel(try make(), length: length))
+            let chunks = try make()
+            channel = Mutex(StreamChannel(make: { chunks }, length: length))
         } catch let error as RequestError {
             throw error
         } catch {
@@ -48,8 +49,8 @@ package final class StreamBodySource: BodySource {
     }
 
     package func rewind() -> Bool {
-        guard let chunks = try? make() else { return false }
-        let fresh = StreamChannel(chunks, length: length)
+        // Whoever rewinds serves other transfers, too: the sequence is made where it is read.
+        let fresh = StreamChannel(make: make, length: length)
         let old = channel.withLock { channel in
             defer { channel = fresh }
             return channel
@@ -67,7 +68,8 @@ package final class StreamBodySource: BodySource {
 private final class StreamChannel: Sendable {
     private struct State {
         var buffer: StreamBuffer
-        var chunks: AnyChunks?
+        /// Until the pump has taken it.
+        var make: (@Sendable () throws -> AnyChunks)?
         var pump: Task<Void, Never>?
         var isClosed = false
         var reader: (@Sendable () -> Void)?
@@ -90,9 +92,9 @@ private final class StreamChannel: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ chunks: AnyChunks, length: Int64?) {
+    init(make: @escaping @Sendable () throws -> AnyChunks, length: Int64?) {
         let buffer = StreamBuffer(declaredLength: length, capacity: StreamBodySource.capacity)
-        state = Mutex(State(buffer: buffer, chunks: chunks))
+        state = Mutex(State(buffer: buffer, make: make))
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
@@ -121,7 +123,7 @@ private final class StreamChannel: Sendable {
                 state.reader = nil
             }
             state.isClosed = true
-            state.chunks = nil
+            state.make = nil
             state.buffer.fail(
                 RequestError(.bodyReadFailed, stage: .transport, "The body's stream was closed."))
             return (state.pump, state.writer)
@@ -132,16 +134,16 @@ private final class StreamChannel: Sendable {
 
     private func startPump() {
         state.withLock { state in
-            guard let chunks = state.chunks else { return }
-            state.chunks = nil
+            guard let make = state.make else { return }
+            state.make = nil
             // The task takes the lock only once it runs, which is never inside this one.
-            state.pump = Task { await self.pump(chunks) }
+            state.pump = Task { await self.pump(make) }
         }
     }
 
-    private func pump(_ chunks: AnyChunks) async {
-        let next = chunks.makeIterator()
+    private func pump(_ make: @Sendable () throws -> AnyChunks) async {
         do {
+            let next = try make().makeIterator()
             while let chunk = try await next() {
                 guard await push(chunk) else { return }
             }
