@@ -10,6 +10,23 @@ import Testing
 @Suite("Bodies made again", .timeLimit(.minutes(2))) struct RewindTests {
     private struct Broken: Error {}
 
+    /// What has become of another request.
+    private final class Note: Sendable {
+        let text = Mutex("not asked")
+        private let done = DispatchSemaphore(value: 0)
+
+        /// Blocks the calling thread until it has ended.
+        func ask(_ url: String, over transport: CurlTransport) {
+            Task.detached { [self] in
+                let answer = try? await transport.run(.get, url)
+                text.withLock { $0 = answer?.error == nil ? "whole" : "failed" }
+                done.signal()
+            }
+            // A thread that waits for itself gives up here, and the test has failed.
+            if done.wait(timeout: .now() + 20) == .timedOut { text.withLock { $0 = "never" } }
+        }
+    }
+
     /// Answers a first request, drops the second after its body, and then answers all.
     private func server() throws -> RawServer {
         let dropped = Mutex(false)
@@ -57,21 +74,13 @@ import Testing
         let server = try server()
         let transport = CurlTransport()
         let url = server.url()
-        let other = Mutex("not asked")
+        let other = Note()
         let record = try await put(url, over: transport) {
-            let done = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
-                Task {
-                    let answer = try? await transport.run(.get, url)
-                    other.withLock { $0 = answer?.error == nil ? "whole" : "failed" }
-                    done.signal()
-                }
-            }
-            if done.wait(timeout: .now() + 20) == .timedOut { other.withLock { $0 = "never" } }
+            other.ask(url, over: transport)
         }
         #expect(record.error == nil)
         #expect(String(decoding: record.body, as: UTF8.self) == "12")
-        #expect(other.withLock { $0 } == "whole")
+        #expect(other.text.withLock { $0 } == "whole")
     }
 
     @Test func whatCannotBeMadeAgainIsTold() async throws {

@@ -79,7 +79,7 @@ import Testing
     /// The most that this process has held.
     private static func residentKilobytes() -> Int {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(RUSAGE_SELF.rawValue, &usage)
         return usage.ru_maxrss
     }
 }

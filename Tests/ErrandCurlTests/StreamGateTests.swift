@@ -23,9 +23,11 @@ import Testing
     /// Who waits is held until it has been let through, and no longer.
     @Test func whoHasBeenServedIsLetGo() throws {
         final class Waiter {}
+        let origin = StreamGate<Waiter>.Origin(host: "example.com", port: 443)
         weak var served: Waiter?
         var gate = StreamGate<Waiter>()
-        let first = try #require(gate.enter(origin, Waiter()))
+        let place = gate.enter(origin, Waiter())
+        let first = try #require(place)
         do {
             let waiter = Waiter()
             served = waiter
