@@ -2,6 +2,7 @@ import ErrandCore
 import ErrandCurl
 import ErrandTesting
 import Foundation
+import Glibc
 import Testing
 
 /// Client certificates in every form, and what servers say that want one.
@@ -107,9 +108,12 @@ struct ClientIdentityTests {
         await #expect(processExitsWith: .success) {
             // A terminal of its own, at which nobody sits; who waits there is ended.
             alarm(60)
-            let terminal = posix_openpt(O_RDWR | O_NOCTTY)
-            guard setsid() >= 0, terminal >= 0, grantpt(terminal) == 0, unlockpt(terminal) == 0,
-                let name = ptsname(terminal), open(name, O_RDWR) >= 0, open("/dev/tty", O_RDWR) >= 0
+            var (number, lock): (Int32, Int32) = (0, 0)
+            let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            guard setsid() >= 0, terminal >= 0,
+                ioctl(terminal, 0x4004_5431, &lock) == 0,  // TIOCSPTLCK
+                ioctl(terminal, 0x8004_5430, &number) == 0,  // TIOCGPTN
+                open("/dev/pts/\(number)", O_RDWR) >= 0, open("/dev/tty", O_RDWR) >= 0
             else { exit(4) }
             let peers = try Peers.get()
             var policy = SecurityPolicy()

@@ -68,7 +68,7 @@ private final class HeldRelay: Sendable {
                 var address = Self.address(target)
                 _ = withUnsafeMutablePointer(to: &address) { pointer in
                     pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                        connect(server, $0, length)
+                        connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
                     }
                 }
                 Thread.detachNewThread { Self.copy(client, server) }
