@@ -18,7 +18,7 @@ public struct CurlConfiguration: Sendable, Hashable {
     public var connectionsPerHost: Int?
     /// How many idle connections are kept for later requests.
     ///
-    /// Default 128.
+    /// Default 128; what is less than 1 counts as 1, for each of ``loops``.
     public var idleConnections = 128
     /// Whether a new connection takes up the TLS session of an earlier one to the same server, with the same trust.
     ///

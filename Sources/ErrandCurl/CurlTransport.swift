@@ -63,6 +63,7 @@
             mailbox.began()
             if !mailbox.post(.start(transfer), mayLend: request.body == nil) {
                 mailbox.ended()
+                if case .success(let source) = source { source.close() }
                 receiver.didEnd(TransferEnd(error: CurlFailure.cannotBegin))
             }
             return transfer

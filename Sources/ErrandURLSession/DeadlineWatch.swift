@@ -16,12 +16,12 @@ final class DeadlineWatch: Sendable {
 
     private let state: Mutex<State>
     private let started = ContinuousClock.now
-    private let port: Int
+    private let url: URI
     private let timeouts: Timeouts
 
-    init(_ timeouts: Timeouts, port: Int) {
+    init(_ timeouts: Timeouts, url: URI) {
         self.timeouts = timeouts
-        self.port = port
+        self.url = url
         state = Mutex(State(deadlines: TransferDeadlines(timeouts, start: .zero)))
     }
 
@@ -71,18 +71,40 @@ final class DeadlineWatch: Sendable {
             deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), leeway: .nanoseconds(0))
     }
 
-    private func look(_ expired: @Sendable (RequestError.TimeoutKind) -> Void) {
+    private static let probes = DispatchQueue(
+        label: "errand.urlsession.probes", attributes: .concurrent)
+
+    private static func rest(_ verdict: TransferDeadlines.Verdict) -> Duration {
+        if case .wait(let duration) = verdict { max(duration, .seconds(1)) } else { .seconds(1) }
+    }
+
+    /// Ends the transfer if one of these connections, which are not there yet, is its own; otherwise looks again.
+    private func judge(
+        _ candidates: [ConnectionProbe.Candidate],
+        _ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void
+    ) {
+        let isConnecting = ConnectionProbe.leads(
+            candidates, to: ConnectionPeer.all(of: url))
+        let hasHeard = state.withLock { $0.deadlines.hasHeard }
+        if isConnecting, !hasHeard { return expired(.connect) }
+        Self.queue.async { [weak self] in self?.look(expired) }
+    }
+
+    private func look(_ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void) {
         var now = elapsed
         var verdict = state.withLock { $0.deadlines.verdict(at: now) }
         if case .isConnecting = verdict {
-            if ConnectionProbe.isConnecting(to: port) {
-                verdict = .expired(.connect)
-            } else {
-                now = elapsed
-                verdict = state.withLock { state in
-                    state.deadlines.connected()
-                    return state.deadlines.verdict(at: now)
-                }
+            let candidates = ConnectionProbe.connecting(
+                toPortsOf: ConnectionPeer.all(of: url))
+            now = elapsed
+            verdict = state.withLock { state in
+                state.deadlines.connected()
+                return state.deadlines.verdict(at: now)
+            }
+            if !candidates.isEmpty {
+                // Looking up names may take its time; the other limits wait for it, but not for ever.
+                Self.probes.async { [weak self] in self?.judge(candidates, expired) }
+                verdict = .wait(Self.rest(verdict))
             }
         }
         switch verdict {

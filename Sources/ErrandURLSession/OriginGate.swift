@@ -10,6 +10,9 @@ struct OriginGate {
     /// - Parameter limit: How many may be under way to one origin; 0 or less has no limit.
     init(limit: Int) { self.limit = limit }
 
+    /// Nobody is under way and nobody waits.
+    var isEmpty: Bool { active.isEmpty && waiting.isEmpty }
+
     /// Whether there is a place now; otherwise the transfer is put in the queue.
     mutating func enter(_ origin: String, _ id: ObjectIdentifier) -> Bool {
         let count = active[origin, default: 0]
@@ -37,6 +40,7 @@ struct OriginGate {
     mutating func giveUp(_ origin: String, _ id: ObjectIdentifier) -> Bool {
         guard let index = waiting[origin]?.firstIndex(of: id) else { return false }
         waiting[origin]?.remove(at: index)
+        if waiting[origin]?.isEmpty == true { waiting[origin] = nil }
         return true
     }
 }

@@ -67,6 +67,7 @@ final class SessionEngine: Sendable {
         } else if let refusal = URLSessionRefusals.refusal(of: request) {
             transfer.abort(refusal)
         } else if hasPlace {
+            transfer.watchDeadlines()
             control.async { [self] in prepare(transfer) }
         }
         return transfer
@@ -113,8 +114,13 @@ final class SessionEngine: Sendable {
 extension SessionEngine {
     private func prepare(_ transfer: URLSessionTransfer) {
         guard !transfer.isOver else { return transfer.finish() }
-        transfer.watchDeadlines()
         guard let body = transfer.request.body else { return launch(transfer) }
+        // What makes a stream is the user's, and may wait for what this queue does.
+        if body.mayHaveToWait { return delivery.async { [self] in open(body, for: transfer) } }
+        open(body, for: transfer)
+    }
+
+    private func open(_ body: HTTPBody, for transfer: URLSessionTransfer) {
         do throws(RequestError) {
             let source = try body.makeSource()
             transfer.attach(source)
@@ -193,6 +199,8 @@ extension SessionEngine {
             if let nextID { state.placed.insert(nextID) }
             return (nextID.flatMap { state.transfers[$0] }, own)
         }
+        // Not on the queue: the session may keep it for as long as it likes.
+        next?.watchDeadlines()
         control.async { [self] in
             own?.finishTasksAndInvalidate()
             if let next { prepare(next) }

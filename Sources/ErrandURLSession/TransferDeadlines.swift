@@ -16,6 +16,8 @@ struct TransferDeadlines {
     private let idle: Duration?
     private var lastActivity: Duration
     private var isConnected = false
+    /// Whether the server has shown that there is a connection.
+    private(set) var hasHeard = false
     /// Silence while the receiver does not want bytes is nobody's fault.
     private var isPaused = false
 
@@ -28,7 +30,7 @@ struct TransferDeadlines {
     /// A byte went out or came in.
     mutating func active(at time: Duration, fromServer: Bool) {
         lastActivity = max(lastActivity, time)
-        if fromServer { isConnected = true }
+        if fromServer { (isConnected, hasHeard) = (true, true) }
     }
 
     /// The connection is there, or nobody can tell: from now on only silence counts.

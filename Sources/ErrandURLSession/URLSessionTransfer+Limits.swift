@@ -49,7 +49,9 @@ extension URLSessionTransfer {
         if let limit = request.options.maximumBodyBytes, received > limit {
             return tooLarge(limit)
         }
-        if let ratio = request.options.maximumDecodingRatio, let encoded {
+        let ratio = TransportOptions.decodingRatio(
+            request.options.maximumDecodingRatio, after: received)
+        if let ratio, let encoded {
             let (limit, overflows) = encoded.multipliedReportingOverflow(by: Int64(max(1, ratio)))
             if !overflows, received > limit {
                 return RequestError(

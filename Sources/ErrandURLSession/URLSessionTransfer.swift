@@ -50,7 +50,7 @@ final class URLSessionTransfer: Transfer {
         self.request = request
         self.surroundings = surroundings
         state = Mutex(State(receiver: receiver))
-        watch = DeadlineWatch(request.timeouts, port: request.url.effectivePort)
+        watch = DeadlineWatch(request.timeouts, url: request.url)
     }
 
     var isOver: Bool { machine.withLock { $0.isOver } }
@@ -77,9 +77,11 @@ final class URLSessionTransfer: Transfer {
         surroundings.delivery.async { [self] in pump() }
     }
 
-    // MARK: - From the transport, on its control queue
+    // MARK: - From the transport, on its control queue but for the first
 
     /// Time begins to count: the transfer has its place.
+    ///
+    /// On any thread: a session that is busy keeps the control queue, too, and the limits hold all the same.
     func watchDeadlines() {
         state.withLock { $0.timings.queued = started.duration(to: .now) }
         watch.start { [weak self] kind in
@@ -146,6 +148,7 @@ final class URLSessionTransfer: Transfer {
                 state.timings.firstByte = started.duration(to: .now)
             }
             state.isEncoded = head.isEncoded
+            state.timings.headBytesReceived = Int64(head.wireSize)
             state.encodedLength = head.encodedLength
             if head.hidesLength, request.method != .head { state.ownLength = head.contentLength }
         }

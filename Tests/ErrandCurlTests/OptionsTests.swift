@@ -210,6 +210,23 @@ struct OptionsTests {
             #expect(try code { $0.options.proxy = .url(proxy) } == .invalidConfiguration)
         }
         #expect(try code { $0.options.proxy = .url("socks5://127.0.0.1:1") } == nil)
+        for host in [
+            "example.com", ".example.com", "*.example.com", "10.0.0.0/8", "*", "::1", "[::1]",
+            "fd00::/8", "my_host-1", "example.com.",
+        ] {
+            #expect(
+                try code { $0.options.proxy = .url("http://a:1", bypass: [host]) } == nil, "\(host)"
+            )
+        }
+        for host in [
+            "", ".", "*.", "a,b", "a b", "example.com:80", "http://a", "10.0.0.0/33", "a/8",
+            "10.0.0.0/x",
+            "fd00::/129", "a..b", "*a",
+        ] {
+            #expect(
+                try code { $0.options.proxy = .url("http://a:1", bypass: [host]) }
+                    == .invalidConfiguration, "\(host)")
+        }
         let long = String(repeating: "x", count: 200)
         #expect(try code { $0.options.unixSocketPath = long } == .invalidConfiguration)
         #expect(
@@ -236,5 +253,7 @@ struct OptionsTests {
         #expect(try security { $0.authorityFile = "/does/not/exist" } == .invalidConfiguration)
         #expect(
             try security { $0.clientCertificateFile = "/does/not/exist" } == .invalidConfiguration)
+        // A key alone shows nothing; the file is one that can be read.
+        #expect(try security { $0.clientKeyFile = #filePath } == .invalidConfiguration)
     }
 }

@@ -20,6 +20,25 @@ import Testing
         return (gate, places)
     }
 
+    /// Who waits is held until it has been let through, and no longer.
+    @Test func whoHasBeenServedIsLetGo() throws {
+        final class Waiter {}
+        let origin = StreamGate<Waiter>.Origin(host: "example.com", port: 443)
+        weak var served: Waiter?
+        var gate = StreamGate<Waiter>()
+        let place = gate.enter(origin, Waiter())
+        let first = try #require(place)
+        do {
+            let waiter = Waiter()
+            served = waiter
+            _ = gate.enter(origin, waiter)
+        }
+        for _ in 0..<150 { _ = gate.enter(origin, Waiter()) }
+        #expect(served != nil)
+        #expect(gate.connected(first, isNew: true, isShared: true).count == 100)
+        #expect(served == nil)
+    }
+
     @Test func oneGoesAhead() {
         var gate = Gate()
         #expect(burst(&gate, 300).map(\.isAhead) == [true])

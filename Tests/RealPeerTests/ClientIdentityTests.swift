@@ -2,6 +2,7 @@ import ErrandCore
 import ErrandCurl
 import ErrandTesting
 import Foundation
+import Glibc
 import Testing
 
 /// Client certificates in every form, and what servers say that want one.
@@ -99,6 +100,30 @@ struct ClientIdentityTests {
                 keyFile: peers.certificate(name + ".key"))
             let record = try await run(.nginxClients, policy)
             #expect(record.head?.status == .badRequest, "\(name): \(record.trouble)")
+        }
+    }
+
+    /// OpenSSL would ask the terminal for the password of a key, and the loop with everybody on it would wait.
+    @Test func aLockedKeyAsksNoTerminal() async {
+        await #expect(processExitsWith: .success) {
+            // A terminal of its own, at which nobody sits; who waits there is ended.
+            alarm(60)
+            var (number, lock): (Int32, Int32) = (0, 0)
+            let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            guard setsid() >= 0, terminal >= 0,
+                ioctl(terminal, 0x4004_5431, &lock) == 0,  // TIOCSPTLCK
+                ioctl(terminal, 0x8004_5430, &number) == 0,  // TIOCGPTN
+                open("/dev/pts/\(number)", O_RDWR) >= 0, open("/dev/tty", O_RDWR) >= 0
+            else { exit(4) }
+            let peers = try Peers.get()
+            var policy = SecurityPolicy()
+            policy.authorityFile = peers.certificate("root.pem")
+            policy.clientCertificateFile = peers.certificate("client.pem")
+            policy.clientKeyFile = peers.certificate("client-locked.key")
+            var request = peers.request(.nginxClients)
+            request.options.security = policy
+            let record = try await CurlTransport().run(request)
+            if record.error?.code != .clientCertificateRejected { exit(3) }
         }
     }
 

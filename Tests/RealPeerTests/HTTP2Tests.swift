@@ -37,6 +37,27 @@ struct HTTP2Tests {
         request.options.httpVersion = .http2
         let record = try await transport.run(request)
         #expect(record.error?.code == .unsupported, "\(record.trouble)")
+        #expect(record.end?.timings.bytesSent == 0)
+    }
+
+    /// What has gone out, a server acts on.
+    @Test(arguments: [HTTPMethod.get, .post])
+    func insistingOnHTTP2SendsNothingElsewhere(method: HTTPMethod) async throws {
+        let marks = (0..<3).map { _ in UUID().uuidString }
+        var request = peers.request(
+            .nginxTLS12, method: method, "/info?\(marks[0])",
+            body: method == .post ? .string("act on this") : nil)
+        request.options.httpVersion = .http2
+        let record = try await transport.run(request)
+        #expect(record.error?.code == .unsupported, "\(record.trouble)")
+        // nginx has written down the first of these when it answers the second over the same connection.
+        for mark in marks.dropFirst() {
+            let seen = try await transport.run(peers.request(.nginxTLS12, "/info?\(mark)"))
+            #expect(seen.error == nil, "\(seen.trouble)")
+        }
+        let log = try String(contentsOfFile: "\(peers.folder)/nginx-access.log", encoding: .utf8)
+        #expect(log.contains(marks[1]))
+        #expect(!log.contains(marks[0]))
     }
 
     /// A burst on a cold transport waits for the one connection that is being set up.

@@ -75,6 +75,7 @@ struct ProxyTests {
             #expect(tunnel.error?.code == .proxyFailed, "\(tunnel.trouble)")
             #expect(tunnel.head == nil)
             #expect(tunnel.error?.description.contains("wrong") == false)
+            #expect(names(tunnel, .tinyproxyLocked), "\(tunnel.trouble)")
         }
     }
 
@@ -105,6 +106,7 @@ struct ProxyTests {
                 let refused = try await run(
                     target, through: address(.socksLocked, scheme: scheme, as: user))
                 #expect(refused.error?.code == .proxyFailed, "\(refused.trouble)")
+                #expect(names(refused, .socksLocked), "\(refused.trouble)")
             }
         }
     }
@@ -113,20 +115,63 @@ struct ProxyTests {
         let dead = try DeadPort.Refusing()
         defer { withExtendedLifetime(dead) {} }
         let closed = dead.port
-        for (proxy, target) in [
-            (address(.tinyproxy), "https"), (address(.socks, scheme: "socks5h"), "http"),
+        for (peer, scheme, target) in [
+            (Peers.Peer.tinyproxy, "http", "https"), (.socks, "socks5h", "http"),
         ] {
             var request = peers.request(.nginxPlain, host: "127.0.0.1")
             request.url.scheme = target
             request.url.port = closed
-            request.options.proxy = .url(proxy)
+            request.options.proxy = .url(address(peer, scheme: scheme))
             let record = try await transport.run(request)
-            #expect(
-                record.error?.code == .proxyFailed || record.error?.code == .cannotConnect,
-                "\(record.trouble)")
+            #expect(record.error?.code == .proxyFailed, "\(record.trouble)")
+            #expect(names(record, peer), "\(record.trouble)")
         }
-        let none = try await run(.nginxPlain, through: "http://127.0.0.1:\(closed)")
-        #expect(none.error?.code == .cannotConnect || none.error?.code == .proxyFailed)
+        for bypass in [[], ["example.com"]] {
+            for scheme in ["http", "socks5"] {
+                let none = try await run(
+                    .nginxPlain, through: "\(scheme)://user:secret@127.0.0.1:\(closed)",
+                    bypass: bypass)
+                #expect(none.error?.code == .proxyFailed, "\(none.trouble)")
+                #expect(none.trouble.contains("127.0.0.1:\(closed)"), "\(none.trouble)")
+                #expect(!none.trouble.contains("secret"))
+            }
+        }
+        let lost = try await run(.nginxPlain, through: "http://user:secret@proxy.invalid:3128")
+        #expect(lost.error?.code == .proxyFailed, "\(lost.trouble)")
+        #expect(lost.trouble.contains("proxy.invalid:3128"), "\(lost.trouble)")
+        // Who goes past the proxy has nobody but the server to blame.
+        var past = peers.request(.nginxPlain, host: "127.0.0.1")
+        past.url.port = closed
+        past.options.proxy = .url(address(.tinyproxy), bypass: ["127.0.0.1"])
+        let direct = try await transport.run(past)
+        #expect(direct.error?.code == .cannotConnect, "\(direct.trouble)")
+    }
+
+    /// Whether the error names the proxy, without user and password.
+    private func names(_ record: RecordingReceiver.Record, _ peer: Peers.Peer) -> Bool {
+        record.trouble.contains("127.0.0.1:\(peers.port(peer))")
+            && !record.trouble.contains("user:")
+    }
+
+    @Test func aDeadProxyOfTheEnvironmentIsNamed() async {
+        await #expect(processExitsWith: .success) {
+            let peers = try Peers.get()
+            let dead = try DeadPort.Refusing()
+            defer { withExtendedLifetime(dead) {} }
+            ProxyTests.set([
+                "http_proxy": "http://user:secret@127.0.0.1:\(dead.port)",
+                "no_proxy": "example.com",
+            ])
+            let record = try await CurlTransport().run(
+                peers.request(.nginxPlain, host: "127.0.0.1"))
+            guard record.error?.code == .proxyFailed,
+                record.trouble.contains("127.0.0.1:\(dead.port)"),
+                !record.trouble.contains("secret")
+            else {
+                FileHandle.standardError.write(Data((record.trouble + "\n").utf8))
+                exit(3)
+            }
+        }
     }
 
     // MARK: - The environment, in processes of their own: a process must not change its environment.

@@ -16,6 +16,8 @@ package final class PartFile: Sendable {
         var journal: DownloadJournal?
         var syncedSize: Int64
         var isSyncing = false
+        /// How often the part was begun or cut; what a sync finds out holds for its own only.
+        var generation = 0
         /// Whether this run has begun to write.
         ///
         /// Until then nothing is known of the bytes that an earlier one
@@ -28,6 +30,7 @@ package final class PartFile: Sendable {
     /// Everything that waits for the disk, one after the other.
     private let queue = DispatchQueue(label: "errand.download.file", qos: .utility)
     private let syncInterval: Int64
+    private let flush: @Sendable (Int32) -> Bool
 
     /// How many bytes there are.
     package var size: Int64 { state.withLock { $0.size } }
@@ -48,8 +51,13 @@ package final class PartFile: Sendable {
     }
 
     /// - Parameter descriptor: Opened for reading and writing; closed by the part file.
-    init(_ destination: DownloadDestination, descriptor: Int32, syncInterval: Int64 = 16 << 20) {
+    /// - Parameter flush: Makes a file's bytes safe and may take its time; false where it cannot.
+    init(
+        _ destination: DownloadDestination, descriptor: Int32, syncInterval: Int64 = 16 << 20,
+        flush: @escaping @Sendable (Int32) -> Bool = PartFile.flush
+    ) {
         self.destination = destination
+        self.flush = flush
         self.syncInterval = syncInterval
         let size = Int64(max(0, lseek(descriptor, 0, SEEK_END)))
         // A journal is small; what is not small is none.
@@ -65,23 +73,24 @@ package final class PartFile: Sendable {
 
     /// Throws away what is there and begins with what is known of the new.
     func begin(_ journal: DownloadJournal?) -> RequestError? {
-        waitForSyncs()
-        // First: without a journal nobody takes the bytes to come for the rest of others.
-        unlink(destination.journal.path)
         let failure = state.withLock { state -> RequestError? in
+            // A sync under way, for which nobody waits here, must not write its journal after this.
+            state.generation += 1
+            // First: without a journal nobody takes the bytes to come for the rest of others.
+            unlink(destination.journal.path)
             guard ftruncate(state.descriptor, 0) == 0 else { return Self.failure("emptied", errno) }
             (state.size, state.syncedSize, state.journal) = (0, 0, journal)
             state.hasBegun = true
             return nil
         }
         if let failure { return failure }
-        return journal.flatMap { writeJournal($0, synced: false) }
+        return journal.flatMap { writeJournal($0) }
     }
 
     /// Goes on at an offset; what is behind it goes.
     func resume(at offset: Int64, total: Int64?) -> RequestError? {
-        waitForSyncs()
         let journal = state.withLock { state -> Result<DownloadJournal?, RequestError> in
+            state.generation += 1
             guard ftruncate(state.descriptor, off_t(offset)) == 0 else {
                 return .failure(Self.failure("cut", errno))
             }
@@ -95,7 +104,7 @@ package final class PartFile: Sendable {
         }
         switch journal {
         case .failure(let error): return error
-        case .success(let journal): return journal.flatMap { writeJournal($0, synced: false) }
+        case .success(let journal): return journal.flatMap { writeJournal($0) }
         }
     }
 
@@ -124,18 +133,20 @@ package final class PartFile: Sendable {
 
     /// Makes what is there safe, then says so in the journal; in this order.
     private func sync() {
-        let (descriptor, size) = state.withLock { ($0.descriptor, $0.size) }
+        let (descriptor, size, generation) = state.withLock {
+            ($0.descriptor, $0.size, $0.generation)
+        }
         // A failure costs nothing but safety of these bytes; the last sync before the rename must
         // succeed.
-        let isSafe = descriptor >= 0 && Self.flush(descriptor)
+        let isSafe = descriptor >= 0 && flush(descriptor)
         let journal = state.withLock { state -> DownloadJournal? in
             state.isSyncing = false
-            guard isSafe else { return nil }
+            guard isSafe, state.generation == generation else { return nil }
             state.syncedSize = size
             state.journal?.offset = size
             return state.journal
         }
-        if let journal { _ = writeJournal(journal, synced: true) }
+        if let journal { _ = writeJournal(journal, synced: generation) }
     }
 
     /// What becomes of the files when nobody writes any more.
@@ -190,7 +201,7 @@ package final class PartFile: Sendable {
     package func finish(_ policy: DownloadPlan.ExistingFile) async throws(RequestError) -> URL {
         try await runThrowing { [self] () throws(RequestError) in
             let descriptor = state.withLock { $0.descriptor }
-            guard Self.flush(descriptor) else { throw Self.failure("synced", errno) }
+            guard flush(descriptor) else { throw Self.failure("synced", errno) }
             let file = try FilePlacement.place(destination, policy)
             FilePlacement.syncDirectory(of: file)
             unlink(destination.journal.path)
@@ -207,24 +218,32 @@ package final class PartFile: Sendable {
     }
 
     /// Beside the journal first, then in its place: it is whole at any moment.
-    private func writeJournal(_ journal: DownloadJournal, synced: Bool) -> RequestError? {
-        let temporary = destination.journal.path + "-new"
+    ///
+    /// - Parameter generation: The sync's that it is written for, which makes it safe first; `nil` from the transport's
+    ///   thread.
+    private func writeJournal(
+        _ journal: DownloadJournal, synced generation: Int? = nil
+    ) -> RequestError? {
+        // The two may write at once.
+        let temporary = destination.journal.path + (generation == nil ? "-new" : "-sync-new")
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return Self.failure("made (its journal)", errno) }
         let data = journal.encoded()
         let count = data.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         let code = errno
-        let isSafe = !synced || Self.flush(descriptor)
+        let isSafe = generation == nil || flush(descriptor)
         Foundation.close(descriptor)
-        guard count == data.count, isSafe, rename(temporary, destination.journal.path) == 0 else {
+        let isInPlace = state.withLock { state in
+            guard count == data.count, isSafe, state.generation == generation ?? state.generation
+            else { return false }
+            return rename(temporary, destination.journal.path) == 0
+        }
+        guard isInPlace else {
             unlink(temporary)
             return Self.failure("written (its journal)", code)
         }
         return nil
     }
-
-    /// A sync under way must not write its journal after a newer one.
-    private func waitForSyncs() { queue.sync {} }
 
     private func run(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
@@ -246,7 +265,7 @@ package final class PartFile: Sendable {
         return try result.get()
     }
 
-    private static func flush(_ descriptor: Int32) -> Bool {
+    static func flush(_ descriptor: Int32) -> Bool {
         while fsync(descriptor) != 0 {
             guard errno == EINTR else { return false }
         }

@@ -19,7 +19,8 @@ extension HTTPBody {
         case .file(let url):
             return try FileBodySource(url)
         case .stream(let length, let make):
-            return try StreamBodySource(length: length, make: make)
+            return try StreamBodySource(
+                length: length, isReplayable: isReplayable, make: make)
         case .source(_, let make):
             return try make()
         }

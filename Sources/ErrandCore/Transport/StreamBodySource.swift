@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// An async sequence of chunks, pumped by a task into a bounded buffer.
+/// An async sequence of chunks, pumped by a task into a bounded buffer; read again, it is made anew by that task.
 ///
 /// The pump starts with the first read and stops ahead of a full buffer; ``close()`` and the end of this
 /// object cancel it.
@@ -10,6 +10,7 @@ package final class StreamBodySource: BodySource {
     package static let capacity = 256 << 10
 
     package let length: Int64?
+    private let isReplayable: Bool
     private let make: @Sendable () throws -> AnyChunks
     private let channel: Mutex<StreamChannel>
     /// Whether somebody has asked for a byte; before that there is nothing to begin again.
@@ -17,9 +18,11 @@ package final class StreamBodySource: BodySource {
 
     /// Makes the sequence, but asks it for nothing yet.
     ///
+    /// - Parameter isReplayable: Whether the sequence may be made again once it was asked.
     /// - Throws: ``RequestError/Code/invalidBody``.
     package init(
-        length: Int64?, make: @escaping @Sendable () throws -> AnyChunks
+        length: Int64?, isReplayable: Bool = true,
+        make: @escaping @Sendable () throws -> AnyChunks
     ) throws(RequestError) {
         if let length, length < 0 {
             throw RequestError(
@@ -28,9 +31,11 @@ package final class StreamBodySource: BodySource {
             )
         }
         self.length = length
+        self.isReplayable = isReplayable
         self.make = make
         do {
-            channel = Mutex(StreamChannel(try make(), length: length))
+            let chunks = try make()
+            channel = Mutex(StreamChannel(make: { chunks }, length: length))
         } catch let error as RequestError {
             throw error
         } catch {
@@ -53,8 +58,9 @@ package final class StreamBodySource: BodySource {
 
     package func rewind() -> Bool {
         guard wasAsked.load(ordering: .relaxed) else { return true }
-        guard let chunks = try? make() else { return false }
-        let fresh = StreamChannel(chunks, length: length)
+        guard isReplayable else { return false }
+        // Whoever rewinds serves other transfers, too: the sequence is made where it is read.
+        let fresh = StreamChannel(make: make, length: length)
         let old = channel.withLock { channel in
             defer { channel = fresh }
             return channel
@@ -72,7 +78,8 @@ package final class StreamBodySource: BodySource {
 private final class StreamChannel: Sendable {
     private struct State {
         var buffer: StreamBuffer
-        var chunks: AnyChunks?
+        /// Until the pump has taken it.
+        var make: (@Sendable () throws -> AnyChunks)?
         var pump: Task<Void, Never>?
         var isClosed = false
         var reader: (@Sendable () -> Void)?
@@ -95,9 +102,9 @@ private final class StreamChannel: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ chunks: AnyChunks, length: Int64?) {
+    init(make: @escaping @Sendable () throws -> AnyChunks, length: Int64?) {
         let buffer = StreamBuffer(declaredLength: length, capacity: StreamBodySource.capacity)
-        state = Mutex(State(buffer: buffer, chunks: chunks))
+        state = Mutex(State(buffer: buffer, make: make))
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
@@ -126,7 +133,7 @@ private final class StreamChannel: Sendable {
                 state.reader = nil
             }
             state.isClosed = true
-            state.chunks = nil
+            state.make = nil
             state.buffer.fail(
                 RequestError(.bodyReadFailed, stage: .transport, "The body's stream was closed."))
             return (state.pump, state.writer)
@@ -137,16 +144,16 @@ private final class StreamChannel: Sendable {
 
     private func startPump() {
         state.withLock { state in
-            guard let chunks = state.chunks else { return }
-            state.chunks = nil
+            guard let make = state.make else { return }
+            state.make = nil
             // The task takes the lock only once it runs, which is never inside this one.
-            state.pump = Task { await self.pump(chunks) }
+            state.pump = Task { await self.pump(make) }
         }
     }
 
-    private func pump(_ chunks: AnyChunks) async {
-        let next = chunks.makeIterator()
+    private func pump(_ make: @Sendable () throws -> AnyChunks) async {
         do {
+            let next = try make().makeIterator()
             while let chunk = try await next() {
                 guard await push(chunk) else { return }
             }

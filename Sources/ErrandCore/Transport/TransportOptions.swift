@@ -24,7 +24,10 @@ public struct TransportOptions: Sendable, Hashable {
         get { shared.value.maximumBytesInMemory }
         set { change { $0.maximumBytesInMemory = newValue } }
     }
-    /// How many times larger than its encoded form a decoded body may be (default 1000).
+    /// How many times larger than its encoded form a decoded body may be (default 200).
+    ///
+    /// The default is 1000 for the first 4 MiB: what is small harms nobody, and regular JSON comes near it. Any other
+    /// number holds from the beginning.
     public var maximumDecodingRatio: Int? {
         get { shared.value.maximumDecodingRatio }
         set { change { $0.maximumDecodingRatio = newValue } }
@@ -87,7 +90,7 @@ public struct TransportOptions: Sendable, Hashable {
         var decodesContent: Bool = true
         var maximumBodyBytes: Int64?
         var maximumBytesInMemory: Int64 = 256 << 20
-        var maximumDecodingRatio: Int? = 1000
+        var maximumDecodingRatio: Int? = TransportOptions.usualDecodingRatio
         var maximumHeadBytes: Int = 256 << 10
         var receiveBufferBytes: Int?
         var security: SecurityPolicy?

@@ -9,6 +9,11 @@ extension SecurityPolicy {
             throw Self.invalid(
                 "Give the client's certificate as clientIdentity or as files, not both.")
         }
+        if clientKeyFile != nil, clientCertificateFile == nil {
+            throw Self.invalid(
+                "There is a clientKeyFile without a clientCertificateFile: a key alone shows nothing. Name both."
+            )
+        }
         let rules = TrustRules(self, host: host, now: now)
         switch TrustDecision.beforehand(rules, isSecure: isSecure) {
         case .notSecure:

@@ -19,6 +19,9 @@ public struct AttemptTimings: Sendable, Hashable {
     public var bytesSent: Int64
     /// Bytes of the body received, before decoding.
     public var bytesReceived: Int64
+    /// Bytes of heads and trailers received, interim ones and a proxy's to CONNECT among them; over HTTP/2 before
+    /// compression, and 0 where the transport cannot tell.
+    public var headBytesReceived: Int64
     /// Whether a connection of an earlier request was used; `nil` where the transport cannot tell.
     public var reusedConnection: Bool?
 
@@ -26,5 +29,6 @@ public struct AttemptTimings: Sendable, Hashable {
     public init() {
         bytesSent = 0
         bytesReceived = 0
+        headBytesReceived = 0
     }
 }

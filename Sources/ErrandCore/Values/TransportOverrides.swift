@@ -38,6 +38,11 @@ public struct TransportOverrides: Sendable, Hashable {
         get { shared.value.proxy }
         set { shared = shared.changed { $0.proxy = newValue } }
     }
+    /// Whom to trust as an `https://` proxy and what to show it.
+    public var proxySecurity: SecurityPolicy? {
+        get { shared.value.proxySecurity }
+        set { shared = shared.changed { $0.proxySecurity = newValue } }
+    }
     /// Which kind of IP address to use.
     public var addressFamily: TransportOptions.AddressFamily? {
         get { shared.value.addressFamily }
@@ -52,6 +57,7 @@ public struct TransportOverrides: Sendable, Hashable {
         var maximumDecodingRatio: Int?
         var maximumHeadBytes: Int?
         var proxy: TransportOptions.ProxyPolicy?
+        var proxySecurity: SecurityPolicy?
         var addressFamily: TransportOptions.AddressFamily?
     }
 
@@ -84,6 +90,7 @@ public struct TransportOverrides: Sendable, Hashable {
         if let value = own.maximumDecodingRatio { options.maximumDecodingRatio = value }
         if let value = own.maximumHeadBytes { options.maximumHeadBytes = value }
         if let value = own.proxy { options.proxy = value }
+        if let value = own.proxySecurity { options.proxySecurity = value }
         if let value = own.addressFamily { options.addressFamily = value }
     }
 }

@@ -21,6 +21,10 @@
             var proxyVerification = 0
             /// The proxy that stands between, where it is certain that one does.
             var proxy: ProxyRoute?
+            /// The system had no descriptor, or no memory, for a socket.
+            var isShort = false
+            /// The request names authorities of its own.
+            var hasAuthorities = false
             /// The Unix socket that stands for host and port.
             var unixSocket: String?
             var limits: Timeouts?
@@ -40,15 +44,6 @@
                     "\(context.host) wants a client certificate and has refused the one it got, or got none. "
                         + "Check the SecurityPolicy's clientIdentity.", result)
             }
-            if context.proxyAnswer >= 300, !context.isConnected {
-                return make(
-                    .proxyFailed,
-                    "The proxy answered \(context.proxyAnswer) to CONNECT for \(context.host). "
-                        + (context.proxyAnswer == 407
-                            ? "Put user and password into the proxy's URL."
-                            : "Check that the proxy may reach this host."),
-                    result)
-            }
             let (code, message) = verdict(result, context)
             return make(code, message, result)
         }
@@ -64,6 +59,13 @@
             ].contains { text.contains($0) }
         }
 
+        /// Whether libcurl speaks of the certificate, or the key, that the client shows.
+        static func namesClientKey(_ text: String) -> Bool {
+            ["private key", "client certificate", "PKCS12", "PKCS#12"].contains {
+                text.contains($0)
+            }
+        }
+
         private static func verdict(
             _ result: CURLcode, _ context: Context
         ) -> (RequestError.Code, String) {
@@ -76,8 +78,12 @@
                     .cannotFindHost,
                     "\(host) has no address. Check the host's name and the network."
                 )
-            case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
-                return (.proxyFailed, "The proxy cannot be reached or used. Check its URL.")
+            case CURLE_COULDNT_CONNECT where context.isShort:
+                return (
+                    .transportFailed,
+                    "The system has no file descriptor, or no memory, left for a connection to \(host). "
+                        + "Close files and connections, or raise the limit (ulimit -n)."
+                )
             case CURLE_COULDNT_CONNECT where context.unixSocket != nil:
                 return (
                     .cannotConnect,
@@ -201,6 +207,14 @@
             )
         }
 
+        private static func clientProblem(_ context: Context) -> (RequestError.Code, String) {
+            (
+                .clientCertificateRejected,
+                "The client certificate is missing, unusable or refused. "
+                    + "Check its file, its key and whether \(context.host) accepts it."
+            )
+        }
+
         private static func secure(
             _ result: CURLcode, _ context: Context
         ) -> (RequestError.Code, String)? {
@@ -212,11 +226,15 @@
                     "The certificate of \(context.host) is not trusted, out of date, or for another host. "
                         + "Check the server's certificate, or name its authority in a SecurityPolicy."
                 )
-            case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
+            case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: return clientProblem(context)
+            case CURLE_BAD_FUNCTION_ARGUMENT where namesClientKey(context.text):
+                // What newer libcurl says of a private key that it cannot use.
+                return clientProblem(context)
+            case CURLE_SSL_CACERT_BADFILE where !context.hasAuthorities:
                 return (
-                    .clientCertificateRejected,
-                    "The client certificate is missing, unusable or refused. "
-                        + "Check its file, its key and whether \(context.host) accepts it."
+                    .invalidConfiguration,
+                    "This system has no certificates of authorities where libcurl looks for them. "
+                        + "Install ca-certificates, or set the SecurityPolicy's authorityFile."
                 )
             case CURLE_SSL_CACERT_BADFILE:
                 return (
@@ -280,11 +298,20 @@
                     HeadFault("It says that it is HTTP/2, which was not agreed upon."))
             case .http2, .http2PriorKnowledge:
                 guard version != .http2 else { return nil }
+                // It was sent, so it is not `unsupported`, which means that nothing was.
                 return RequestError(
-                    .unsupported, stage: .transport,
+                    .badServerResponse, stage: .transport,
                     "The server answered in \(version.rawValue), the request insists on HTTP/2. "
-                        + "Use the automatic version.")
+                        + "It may have acted on it. Use the automatic version.")
             }
+        }
+
+        /// A request insists on HTTP/2, and its connection has agreed upon something else.
+        static var noHTTP2: RequestError {
+            RequestError(
+                .unsupported, stage: .transport,
+                "The server does not speak HTTP/2 over TLS, the request insists on it, and nothing was sent. "
+                    + "Use the automatic version.")
         }
 
         static func refused(_ result: CURLcode) -> RequestError {

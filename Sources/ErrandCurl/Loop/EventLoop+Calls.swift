@@ -14,10 +14,12 @@
             watch.end()
         }
 
+        /// A new socket; -1, and `errno` says why, where there is none.
         func open(_ address: UnsafePointer<curl_sockaddr>, as use: SocketTable.Use) -> Int32 {
             let socket = errand_socket(address)
+            guard socket >= 0 else { return socket }
             sockets.opened(socket, as: use)
-            if use == .shared, socket >= 0 { watch.opened(socket) }
+            if use == .shared { watch.opened(socket) }
             return socket
         }
 

@@ -128,7 +128,8 @@
             guard !isLeaving, !isBusy, mailbox.fallAsleep(lends: active.count < Self.fewTransfers)
             else { return 0 }
             asleepUntil = min(curlTimer, nextSweep)
-            return asleepUntil.milliseconds(from: now)
+            // A turn may have been long, and everybody's deadlines with it.
+            return asleepUntil == .never ? -1 : asleepUntil.milliseconds(from: Self.readClock())
         }
 
         /// A turn of somebody who has put a new transfer down while the loop's thread sleeps: waking that costs more than

@@ -149,6 +149,10 @@ extension StreamGate.State {
         if served == waiting.count {
             waiting.removeAll()
             served = 0
+        } else if served >= StreamGate.streams, served * 2 >= waiting.count {
+            // Who has been served is not held any longer; seldom enough that moving the others costs nothing.
+            waiting.removeFirst(served)
+            served = 0
         }
         return released
     }

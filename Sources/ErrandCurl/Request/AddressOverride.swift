@@ -67,6 +67,42 @@ package enum AddressOverride {
             && (url.port.map { (1...65535).contains($0) } ?? true)
     }
 
+    /// Whether this is a host, or several, that can go past a proxy.
+    static func isBypass(_ text: String) -> Bool {
+        if text == "*" || bits(of: text) != nil { return true }
+        if let slash = text.firstIndex(of: "/") {
+            guard let bits = bits(of: String(text[..<slash])),
+                let prefix = Int(text[text.index(after: slash)...])
+            else { return false }
+            return (0...bits).contains(prefix)
+        }
+        var name = text[...]
+        if name.hasPrefix("*.") {
+            name = name.dropFirst(2)
+        } else if name.hasPrefix(".") {
+            name = name.dropFirst()
+        }
+        if name.hasSuffix(".") { name = name.dropLast() }
+        return !name.isEmpty
+            && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+                !label.isEmpty
+                    && label.utf8.allSatisfy { byte in
+                        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte >= 0x80
+                            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    }
+            }
+    }
+
+    /// How many bits an IP address has; `nil` for what is none.
+    private static func bits(of text: String) -> Int? {
+        var address = in6_addr()
+        let isBracketed = text.hasPrefix("[") && text.hasSuffix("]") && text.utf8.count > 2
+        let bare = isBracketed ? String(text.dropFirst().dropLast()) : text
+        if !isBracketed, inet_pton(AF_INET, bare, &address) == 1 { return 32 }
+        return inet_pton(AF_INET6, bare, &address) == 1 ? 128 : nil
+    }
+
     /// The hosts that go past a proxy, as libcurl reads them: it takes no star before a domain.
     static func bypass(_ hosts: [String]) -> String {
         hosts.map { $0.hasPrefix("*.") ? String($0.dropFirst()) : $0 }.joined(separator: ",")

@@ -25,7 +25,15 @@
             if isSecure, !library.hasTLS { throw unsupported("TLS") }
             guard !request.options.areUsual else { return }
             try checkVersion(request.options.httpVersion, isSecure: isSecure)
-            if case .url(let url, _) = request.options.proxy { try checkProxy(url) }
+            if case .url(let url, let bypass) = request.options.proxy {
+                try checkProxy(url)
+                // What fits nothing would send to the proxy what must not go there, without a word.
+                for host in bypass where !AddressOverride.isBypass(host) {
+                    throw invalid(
+                        "The proxy's bypass has \(host), which is no host. Use names, IP addresses, networks such as "
+                            + "10.0.0.0/8, or *; without scheme and port.")
+                }
+            }
             if let path = request.options.unixSocketPath { try checkUnixSocket(path) }
             if !request.options.addressOverrides.isEmpty {
                 try checkOverrides(request.options.addressOverrides)

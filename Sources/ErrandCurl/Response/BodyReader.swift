@@ -119,7 +119,9 @@
 
         private func limitFault(consumed: Int64) -> RequestError? {
             if let limit, delivered > limit { return Self.tooLarge(limit) }
-            guard let ratio, delivered > Self.freeBytes else { return nil }
+            guard delivered > Self.freeBytes,
+                let ratio = TransportOptions.decodingRatio(ratio, after: delivered)
+            else { return nil }
             let (allowed, isEnough) = consumed.multipliedReportingOverflow(by: Int64(ratio))
             guard !isEnough, delivered > allowed else { return nil }
             return RequestError(

@@ -1,6 +1,7 @@
 #if os(Linux)
     import CLibcurl
     import ErrandCore
+    import Glibc
     import HTTPTypes
 
     // What libcurl calls while it serves a handle. Here nothing may end: a callback gives up by its return value,
@@ -20,6 +21,12 @@
             guard sendings == 0 || mayGoAgain else {
                 // libcurl found a kept connection dead and wants to send again what the server may have read.
                 return give(up: refusalToRepeat)
+            }
+            guard speaksWhatIsAskedFor else {
+                if place?.isAhead == true {
+                    loop.passedGate(self, isNew: opensConnection, isShared: false)
+                }
+                return give(up: CurlFailure.noHTTP2)
             }
             sendings += 1
             guard admitsPeer() else {
@@ -42,7 +49,7 @@
         ///
         /// It asks a second time when it has found the request's connection dead and wants to send it again.
         fileprivate func opens(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-            guard sendings > 0 else { return loop.open(address, as: use) }
+            guard sendings > 0 else { return openSocket(address) }
             isWornOut = true
             if !mayGoAgain {
                 _ = give(up: refusalToRepeat)
@@ -50,9 +57,27 @@
                 // Many have lost that connection, and each would open one of its own.
                 isRejoining = true
             } else {
-                return loop.open(address, as: use)
+                return openSocket(address)
             }
             return -1
+        }
+
+        private func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+            let socket = loop.open(address, as: use)
+            // Another address may still be had; what it means is known at the end.
+            if socket < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { isShort = true }
+            return socket
+        }
+
+        /// Whether the connection is one of HTTP/2, where a request insists on it.
+        ///
+        /// It is the last moment to say so: what has gone out, the server acts on.
+        private var speaksWhatIsAskedFor: Bool {
+            guard transfer?.request.options.httpVersion == .http2,
+                let library = TLSLibrary.loaded, let handle,
+                let connection = errand_get_tls(handle)
+            else { return true }
+            return library.speaksHTTP2(connection)
         }
 
         /// What goes over the socket: TLS may be a proxy's, too.

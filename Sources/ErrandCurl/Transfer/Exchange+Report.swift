@@ -22,9 +22,18 @@
                     isConnected: sendings > 0, isHeadComplete: head.isComplete,
                     hasHeadBegun: head.hasBegun, proxyAnswer: proxyAnswer,
                     proxyVerification: proxyVerification,
-                    proxy: transfer.flatMap { ProxyRoute($0.request.options.proxy) },
+                    proxy: transfer.flatMap { ProxyRoute($0.request) },
+                    isShort: isShort,
+                    hasAuthorities: namesAuthorities,
                     unixSocket: transfer?.request.options.unixSocketPath,
                     limits: transfer?.request.timeouts))
+        }
+
+        private var namesAuthorities: Bool {
+            guard let options = transfer?.request.options else { return false }
+            return [options.security, options.proxySecurity].contains {
+                $0?.authorities != nil || $0?.authorityFile != nil
+            }
         }
 
         func timings() -> AttemptTimings {
@@ -57,6 +66,9 @@
             errand_get_long(handle, CURLINFO_REQUEST_SIZE, &headBytes)
             timings.bytesSent = Int64(headBytes) + (upload?.bytesSent ?? 0)
             timings.bytesReceived = body.bytesReceived
+            var answerBytes = 0
+            errand_get_long(handle, CURLINFO_HEADER_SIZE, &answerBytes)
+            timings.headBytesReceived = Int64(answerBytes)
             return timings
         }
     }

@@ -65,6 +65,8 @@
             if let file = security.authorityFile { try special(names.authorityFile, file) }
             if let file = security.clientCertificateFile { try special(names.certificate, file) }
             if let file = security.clientKeyFile { try special(names.key, file) }
+            // Without one OpenSSL would ask the terminal, and the loop would wait for what is typed.
+            if security.clientCertificateFile != nil { try special(names.password, "") }
             if let identity = security.clientIdentity { try apply(identity, to: names) }
             if let rules {
                 if !rules.requiresValidChain { try special(names.checksChain, 0) }

@@ -76,6 +76,8 @@
         var hasOwnBuffer = false
         /// libcurl remembers of this transfer what would harm the next: that a body is to be sent again.
         var isWornOut = false
+        /// The system had no descriptor, or no memory, for a socket.
+        var isShort = false
         /// Plain requests are held to HTTP/1.1, see ``applyVersion(_:)``.
         @exclusivity(unchecked) var isHeldToHTTP11 = false
         /// Whether libcurl repeats only what a server has refused unprocessed; see Exchange+Unprocessed.swift.
@@ -126,6 +128,7 @@
             isRejoining = false
             hasBegunAgain = false
             failure = nil
+            isShort = false
             isReceivingPaused = false
             isSendingPaused = false
             nextNudge = .never
@@ -152,6 +155,8 @@
         func begin() {
             let hasWaited = ticket != nil
             ticket = nil
+            // libcurl's times count from here.
+            if hasWaited { takenUp = EventLoop.readClock() }
             if hasBegunAgain { return reattach() ? () : fail(CurlFailure.cannotBegin) }
             guard let transfer, state.begin() == .begin else { return }
             do throws(RequestError) {
@@ -277,6 +282,8 @@
             if isSendingPaused { mask |= CURLPAUSE_SEND }
             let result = curl_easy_pause(handle, mask)
             if state.isAborting || result != CURLE_OK {
+                // The answer's last bytes may have come with this call, and nothing else is wanted.
+                if !state.isAborting, isAnsweredEarly { return takeAnswer() }
                 fail(problem(after: result) ?? CurlFailure.cannotBegin)
             }
         }

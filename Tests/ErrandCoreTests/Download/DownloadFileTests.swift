@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 import Testing
@@ -79,6 +80,54 @@ struct DownloadFileTests {
         let error = await world.runToError()
         #expect(error?.code == .fileFailed)
         #expect(world.server.requests.isEmpty)
+    }
+
+    /// Whoever begins anew serves other transfers, too: the disk is not waited for, and comes too late to vouch for
+    /// what is gone.
+    @Test func beginningAnewWaitsForNoSync() async throws {
+        let destination = try DownloadDestination(
+            DownloadPlan(destination: world.destination), url: URI())
+        let entered = DispatchSemaphore(value: 0)
+        let goOn = DispatchSemaphore(value: 0)
+        let descriptor = try FileLock.openLocked(destination.part)
+        let isFirst = Mutex(true)
+        let file = PartFile(destination, descriptor: descriptor, syncInterval: 1000) { _ in
+            let waits = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if waits {
+                entered.signal()
+                // Who waits for this one gives up here, and the test has failed.
+                _ = goOn.wait(timeout: .now() + 20)
+            }
+            return true
+        }
+        func journal(_ validator: String) -> DownloadJournal {
+            DownloadJournal(
+                url: "u", validator: validator, total: nil, session: BootSession.current)
+        }
+        #expect(file.begin(journal("\"old\""))?.message == nil)
+        let failure = content.prefix(5000).withUnsafeBytes { file.append($0) }
+        #expect(failure?.message == nil)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                entered.wait()
+                continuation.resume()
+            }
+        }
+        let start = ContinuousClock.now
+        #expect(file.begin(journal("\"new\""))?.message == nil)
+        #expect(file.resume(at: 0, total: nil)?.message == nil)
+        let isPrompt = start.duration(to: .now) < .seconds(15)
+        #expect(isPrompt)
+        goOn.signal()
+        #expect(content.prefix(100).withUnsafeBytes { file.append($0) }?.message == nil)
+        await file.close(.kept)
+        let written = DownloadJournal(decoding: try Data(contentsOf: world.journal))
+        #expect(written?.validator == "\"new\"")
+        #expect(written?.offset == 100)
+        #expect(world.names.sorted() == [".f.bin.errand-journal", ".f.bin.errand-part"])
     }
 
     @Test func aFullDiskIsTold() async throws {

@@ -60,6 +60,16 @@ struct OriginGateTests {
         #expect(again)
     }
 
+    @Test func nothingIsKeptOfWhoIsGone() {
+        let guests = (0..<3).map { _ in Guest() }
+        let ids = guests.map { ObjectIdentifier($0) }
+        var gate = OriginGate(limit: 1)
+        #expect(ids.map { gate.enter("a", $0) } == [true, false, false])
+        #expect(ids.dropFirst().map { gate.giveUp("a", $0) } == [true, true])
+        #expect(gate.leave("a") == nil)
+        #expect(gate.isEmpty)
+    }
+
     @Test func zeroIsNoLimit() {
         let guest = Guest()
         var gate = OriginGate(limit: 0)
@@ -81,9 +91,44 @@ struct OriginGateTests {
             """
 
         @Test func findsTheOnesToAPort() {
-            #expect(ConnectionProbe.connecting(in: table, to: 8080) == ["222"])
-            #expect(ConnectionProbe.connecting(in: table, to: nil) == ["222", "333"])
-            #expect(ConnectionProbe.connecting(in: "nonsense\n1 2\n", to: nil) == [])
+            let found = ConnectionProbe.connecting(in: table)
+            #expect(found.map(\.inode) == ["222", "333"])
+            #expect(found.map(\.port) == [8080, 8081])
+            #expect(ConnectionProbe.connecting(in: "nonsense\n1 2\n").isEmpty)
+        }
+
+        @Test func otherHostsOnThePortAreSomebodyElses() {
+            let found = ConnectionProbe.connecting(in: table).filter { $0.port == 8080 }
+            func leads(_ host: String, _ port: Int = 8080) -> Bool {
+                ConnectionProbe.leads(found, to: [ConnectionPeer(host: host, port: port)])
+            }
+            #expect(leads("127.0.0.1"))
+            #expect(leads("localhost"))
+            #expect(!leads("127.0.0.2"))
+            #expect(!leads("127.0.0.1", 8081))
+            #expect(!leads("[::1]"))
+        }
+
+        @Test func addressesAsTheKernelHasThem() {
+            #expect(
+                ConnectionProbe.addresses(of: "127.0.0.1")
+                    == ["0100007F", "0000000000000000FFFF00000100007F"])
+            #expect(
+                ConnectionProbe.addresses(of: "[::1]") == ["00000000000000000000000001000000"])
+        }
+
+        @Test func proxiesOfTheEnvironmentArePeers() {
+            let values = ["http_proxy": "http://u:p@10.0.0.1:3128", "all_proxy": "10.0.0.2"]
+            func peers(_ scheme: String) -> [ConnectionPeer] {
+                ConnectionPeer.all(of: URI(scheme: scheme, host: "a", path: "/")) { values[$0] }
+            }
+            #expect(
+                peers("http") == [
+                    ConnectionPeer(host: "a", port: 80),
+                    ConnectionPeer(host: "10.0.0.1", port: 3128),
+                ])
+            #expect(peers("https").last == ConnectionPeer(host: "10.0.0.2", port: 1080))
+            #expect(ConnectionPeer.all(of: URI(scheme: "http", host: "a")) { _ in nil }.count == 1)
         }
     }
 #endif

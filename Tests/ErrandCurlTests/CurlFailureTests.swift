@@ -1,0 +1,33 @@
+import CLibcurl
+import ErrandCore
+import Testing
+
+@testable import ErrandCurl
+
+/// What other versions of libcurl, and other systems, say than this one.
+@Suite struct CurlFailureTests {
+    private func context(_ text: String = "", hasAuthorities: Bool = false) -> CurlFailure.Context {
+        CurlFailure.Context(
+            text: text, host: "a", isConnected: false, isHeadComplete: false, hasHeadBegun: false,
+            proxyAnswer: 0, hasAuthorities: hasAuthorities)
+    }
+
+    @Test func keysThatNewerVersionsCannotUse() {
+        let words = "unable to set private key file: '/a.key' type PEM"
+        let key = CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context(words))
+        #expect(key.code == .clientCertificateRejected)
+        #expect(!key.message.contains("/a.key"))
+        let other = CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context("else"))
+        #expect(other.code == .transportFailed)
+    }
+
+    @Test func systemsWithoutAuthorities() {
+        let none = CurlFailure.error(CURLE_SSL_CACERT_BADFILE, context: context())
+        #expect(none.code == .invalidConfiguration)
+        #expect(none.message.contains("ca-certificates"))
+        let own = CurlFailure.error(
+            CURLE_SSL_CACERT_BADFILE, context: context(hasAuthorities: true))
+        #expect(own.code == .invalidConfiguration)
+        #expect(!own.message.contains("ca-certificates"))
+    }
+}

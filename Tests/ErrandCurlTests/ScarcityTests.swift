@@ -1,0 +1,85 @@
+import ErrandCore
+import ErrandCurl
+import Foundation
+import Glibc
+import Testing
+
+/// What a process lacks, and what an attacker would have it lack, in processes of their own.
+@Suite("Scarcity", .timeLimit(.minutes(5))) struct ScarcityTests {
+    @Test func usedUpDescriptorsAreNamed() async {
+        await #expect(processExitsWith: .success) {
+            let server = try RawServer { connection in
+                while connection.readHead() != nil { connection.answer("hello") }
+            }
+            let transport = CurlTransport()
+            // Over a kept connection there is no need for another.
+            let first = try await transport.run(.get, server.url())
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = 0
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let kept = try await transport.run(.get, server.url())
+            let other = try await transport.run(.get, "http://127.0.0.2:\(server.port)/")
+            guard first.error == nil, kept.error == nil,
+                other.error?.code == .transportFailed,
+                other.error?.message.contains("descriptor") == true
+            else {
+                print("\(String(describing: other.error))")
+                exit(3)
+            }
+        }
+    }
+
+    /// A gigabyte of zeros in gzip, with settings that nobody has touched.
+    @Test(arguments: [1, 9]) func bombsEndEarlyByDefault(level: Int) async {
+        await #expect(processExitsWith: .success) { [level = level as Int] in
+            let part = try ZlibBodyEncoder(.gzip, level: level).encode(Data(count: 64 << 20))
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write(
+                    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(16 * part.count)\r\n\r\n"
+                )
+                for _ in 0..<16 where !connection.write(Array(part)) { return }
+            }
+            let before = ScarcityTests.residentKilobytes()
+            let request = TransportRequest(url: try URI.test(server.url()))
+            let recorder = Recorder(keepsBody: false) { _ in .more }
+            let transport = CurlTransport()
+            _ = transport.start(request, receiver: recorder)
+            let record = await recorder.end()
+            guard record.error?.code == .bodyTooLarge,
+                ScarcityTests.residentKilobytes() - before < 64 << 10
+            else {
+                print(
+                    "\(String(describing: record.error)) \(ScarcityTests.residentKilobytes() - before)"
+                )
+                exit(3)
+            }
+        }
+    }
+
+    /// JSON as regular as it comes: of a few megabytes nobody is kept.
+    @Test func regularJSONPasses() async throws {
+        let row = #"{"id":null,"name":null,"tags":[],"active":false,"parent":null},"#
+        let body = Data(("[" + String(repeating: row, count: 60_000) + "null]").utf8)
+        let encoded = Array(try ZlibBodyEncoder(.gzip, level: 9).encode(body))
+        #expect(body.count / encoded.count > 200)
+        let server = try RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write(
+                "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(encoded.count)\r\n\r\n"
+            )
+            connection.write(encoded)
+        }
+        let record = try await CurlTransport().run(.get, server.url())
+        #expect(record.error == nil)
+        #expect(record.body == body)
+    }
+
+    /// The most that this process has held.
+    private static func residentKilobytes() -> Int {
+        var usage = rusage()
+        getrusage(RUSAGE_SELF.rawValue, &usage)
+        return usage.ru_maxrss
+    }
+}
