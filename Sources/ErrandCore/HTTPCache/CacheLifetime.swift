@@ -21,8 +21,10 @@ package enum CacheLifetime {
         }
         let date = date(headers, receivedAt: receivedAt)
         if let expires = headers[values: .expires].first {
-            // What is no date, such as 0, has passed (§5.3).
-            guard let end = HTTPDate.parse(expires, now: receivedAt) else { return 0 }
+            // What is no date, such as 0 or nearly one, has passed (§5.3).
+            guard HTTPDate.isWellFormed(expires),
+                let end = HTTPDate.parse(expires, now: receivedAt)
+            else { return 0 }
             return max(0, end.timeIntervalSince(date))
         }
         guard mayGuess(status: status, control) else { return 0 }
