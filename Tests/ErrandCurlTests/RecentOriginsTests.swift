@@ -3,26 +3,45 @@ import ErrandCurl
 import Testing
 
 @Suite struct RecentOriginsTests {
+    private let usual = TransportOptions()
     private func url(_ text: String) throws -> URI { try URI.test(text) }
 
     @Test func anOriginIsSchemeHostAndPort() throws {
         var origins = RecentOrigins()
-        origins.add(try url("http://a.example/x"))
-        #expect(origins.contains(try url("http://a.example:80/y?z")))
-        #expect(!origins.contains(try url("https://a.example:80/x")))
-        #expect(!origins.contains(try url("http://a.example:81/x")))
-        #expect(!origins.contains(try url("http://b.example/x")))
+        origins.add(try url("http://a.example/x"), usual)
+        #expect(origins.contains(try url("http://a.example:80/y?z"), usual))
+        #expect(!origins.contains(try url("https://a.example:80/x"), usual))
+        #expect(!origins.contains(try url("http://a.example:81/x"), usual))
+        #expect(!origins.contains(try url("http://b.example/x"), usual))
+    }
+
+    @Test func otherConditionsAreAnotherOrigin() throws {
+        let url = try url("https://a.example")
+        var origins = RecentOrigins()
+        var options = usual
+        options.mayReplay = true
+        origins.add(url, options)
+        #expect(origins.contains(url, usual))
+        options.security = SecurityPolicy()
+        #expect(!origins.contains(url, options))
+        options = usual
+        options.proxy = .none
+        #expect(!origins.contains(url, options))
+        origins.add(url, options)
+        #expect(origins.contains(url, options) && origins.contains(url, usual))
     }
 
     @Test func theLatestAreKept() throws {
         var origins = RecentOrigins()
-        origins.add(try url("http://first.example"))
-        for port in 1..<RecentOrigins.limit { origins.add(try url("http://a.example:\(port)")) }
-        #expect(origins.contains(try url("http://first.example")))
+        origins.add(try url("http://first.example"), usual)
+        for port in 1..<RecentOrigins.limit {
+            origins.add(try url("http://a.example:\(port)"), usual)
+        }
+        #expect(origins.contains(try url("http://first.example"), usual))
         // Heard of again, it is no longer the oldest.
-        origins.add(try url("http://first.example"))
-        origins.add(try url("http://a.example:99"))
-        #expect(origins.contains(try url("http://first.example")))
-        #expect(!origins.contains(try url("http://a.example:1")))
+        origins.add(try url("http://first.example"), usual)
+        origins.add(try url("http://a.example:99"), usual)
+        #expect(origins.contains(try url("http://first.example"), usual))
+        #expect(!origins.contains(try url("http://a.example:1"), usual))
     }
 }

@@ -36,6 +36,28 @@ import Testing
         #expect(moments == ClosureAccessory.Moment.allCases)
     }
 
+    @Test func oneMethodHearsOfEveryMomentAlsoWhenHeldByOthers() async throws {
+        final class Recorder: MomentAccessory, Sendable {
+            let moments = Mutex<[ClosureAccessory.Moment]>([])
+            func request(_ request: BaseRequest, reached moment: ClosureAccessory.Moment) {
+                moments.withLock { $0.append(moment) }
+            }
+        }
+        let world = World()
+        world.transport.answer { _ in .json("{}") }
+        let recorders = (0..<4).map { _ in Recorder() }
+        let request = world.with(Plain("x"))
+        request.accessories = [
+            recorders[0], WeakAccessory(recorders[1]),
+            FilteredAccessory(recorders[2]) { _ in true },
+            AgentAccessory(weak: recorders[3]),
+        ]
+        try await request.send()
+        for recorder in recorders {
+            #expect(recorder.moments.withLock { $0 } == [.willStart, .willStop, .didStop])
+        }
+    }
+
     @Test func anAgentsAccessoriesAccompanyAllItsRequests() async throws {
         let counter = Counter()
         let world = World { $0.accessories = [counter] }

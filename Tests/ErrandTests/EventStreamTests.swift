@@ -62,4 +62,20 @@ import Testing
         stream.finish()
         for await _ in stream.events() { Issue.record("an event behind the end") }
     }
+
+    /// What a predicate holds may come back to the stream when it goes; under the lock that would be the end of it.
+    @Test func whatAReaderHoldsIsLetGoOfOutsideTheLock() async throws {
+        final class Owner: Sendable {
+            let stream: EventStream
+            init(_ stream: EventStream) { self.stream = stream }
+            deinit { stream.finish() }
+        }
+        func subscribe() -> AsyncStream<RequestEvent> {
+            let owner = Owner(stream)
+            return stream.events { _ in owner.stream === owner.stream }
+        }
+        let events = subscribe()
+        stream.finish()
+        for await _ in events { Issue.record("an event behind the end") }
+    }
 }

@@ -139,6 +139,25 @@ import Testing
         #expect(try await get().source == .network)
     }
 
+    /// What the answer waited for is not its age: a place, a first attempt.
+    @Test func onlyTheLastAttemptMakesAnAnswerOlder() async throws {
+        world.transport.answer { [clock = world.clock] _ in
+            clock.advance(by: .seconds(40))
+            var answer = ScriptedAnswer.json("{}")
+            answer.steps[0] = .head(
+                ResponseHead(
+                    status: .ok,
+                    headers: [.contentType: "application/json", .cacheControl: "max-age=30"],
+                    httpVersion: .http11, contentLength: 2))
+            answer.timings.finished = .seconds(3)
+            return answer
+        }
+        _ = try await get()
+        world.clock.advance(by: .seconds(20))
+        let second = try await get()
+        #expect(second.source == .cacheFresh && second.headers[.age] == "23")
+    }
+
     @Test func aBodyThatIsSentLeavesTheStoreAlone() async throws {
         server.headers = [.cacheControl: "max-age=60"]
         _ = try await get()

@@ -36,6 +36,21 @@ import Testing
         #expect(error?.code == .invalidURL)
     }
 
+    @Test func aFileThatCannotBeReadFailsAsItWouldWhenSent() async throws {
+        let world = World()
+        let request = InlineRequest("x") {
+            $0.method = .post
+            $0.body = .file(URL(fileURLWithPath: "/nowhere/at/all"))
+        }
+        let shown = await #expect(throws: RequestError.self) {
+            try await world.agent.transportRequest(for: request.describe())
+        }
+        let sent = await #expect(throws: RequestError.self) { try await world.with(request).send() }
+        #expect(shown?.code == sent?.code && world.transport.requests.isEmpty)
+        // Nothing is started by looking.
+        #expect(world.events.names.filter { $0 == "started" }.count == 1)
+    }
+
     @Test func filtersMayLeaveAbsoluteURLsAlone() async throws {
         let world = World {
             $0.urlFilters = [QueryFilter(["k": "v w", "own": 1])]

@@ -106,6 +106,55 @@ import Testing
         #expect(hops[1].headers[.cookie] == "the decider's own")
     }
 
+    /// Who begins with the request that was answered has its credentials in hand (RFC 9110 §15.4).
+    @Test(arguments: ["https://other.example.com/new", "http://api.example.com/new"])
+    func credentialsOfTheOriginalStayWithItsOrigin(location: String) async throws {
+        let world = world(to: location) {
+            $0.redirectPolicy.allowsDowngrade = true
+        } decide: { redirect in
+            var request = redirect.original
+            request.url = redirect.request.url
+            request.headers[.from] = "decider"
+            return .follow(request)
+        }
+        let request = InlineRequest("old") {
+            $0.authorization = .bearer("secret")
+            $0.headers = [.cookie: "a=1", .acceptLanguage: "de"]
+            $0.headerFieldValues = ["X-Api-Key": "k"]
+        }
+        try await world.with(request).send()
+        let hop = try #require(world.transport.requests.last)
+        #expect(hop.headers[.authorization] == nil && hop.headers[.cookie] == nil)
+        #expect(!hop.headers.contains { $0.name.canonicalName == "x-api-key" })
+        #expect(hop.headers[.from] == "decider" && hop.headers[.acceptLanguage] == "de")
+    }
+
+    @Test func otherCredentialsOfTheDecidersAreItsBusiness() async throws {
+        let world = world(to: "https://other.example.com/new") { redirect in
+            var request = redirect.original
+            request.url = redirect.request.url
+            request.headers[.authorization] = "Bearer theirs"
+            return .follow(request)
+        }
+        let request = InlineRequest("old") { $0.authorization = .bearer("ours") }
+        try await world.with(request).send()
+        #expect(
+            world.transport.requests.map { $0.headers[.authorization] } == [
+                "Bearer ours", "Bearer theirs",
+            ])
+    }
+
+    @Test func withinItsOriginTheOriginalKeepsItsCredentials() async throws {
+        let world = world { redirect in
+            var request = redirect.original
+            request.url = redirect.request.url
+            return .follow(request)
+        }
+        let request = InlineRequest("old") { $0.authorization = .bearer("ours") }
+        try await world.with(request).send()
+        #expect(world.transport.requests.last?.headers[.authorization] == "Bearer ours")
+    }
+
     @Test(arguments: ["http://api.example.com/new", "ftp://api.example.com/new", "/relative"])
     func itCannotAllowWhatThePolicyForbids(url: String) async throws {
         let target = try URI(parsing: url)

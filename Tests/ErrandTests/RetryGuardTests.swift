@@ -71,9 +71,25 @@ import Testing
             try await world.with(Plain("x")).send()
         }
         #expect(error?.code == .circuitOpen)
+        #expect(error?.message.contains("another 30 s") == true)
         #expect(world.transport.requests.count == 2)
         world.clock.advance(by: .seconds(30))
         #expect(try await world.with(Plain("x")).send().status == 200)
+    }
+
+    /// Whose own attempts open the circuit hears of what they failed with.
+    @Test func aCircuitThatOpensBetweenAttemptsKeepsTheReason() async throws {
+        let world = World {
+            $0.retryPolicy = RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
+            $0.circuitBreaker = CircuitBreakerPolicy(failures: 2, pause: .milliseconds(1500))
+        }
+        world.transport.on(.get, "/x", busy)
+        let error = await #expect(throws: RequestError.self) {
+            try await world.with(Plain("x")).send()
+        }
+        #expect(error?.code == .circuitOpen && error?.attempts == 2)
+        #expect(error?.message.contains("another 2 s") == true)
+        #expect((error?.underlying as? RequestError)?.status == 503)
     }
 
     @Test func theDeciderHasTheFirstWord() async throws {

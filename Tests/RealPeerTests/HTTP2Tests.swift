@@ -275,6 +275,22 @@ struct HTTP2Tests {
         #expect(Set(records.map(\.text)).count == 1)
     }
 
+    /// What the server has not processed goes out again whatever the method is, and together, too.
+    @Test(arguments: ["refuse", "goaway"], [true, false])
+    func aConnectionThatRefusesMany(how: String, isKept: Bool) async throws {
+        if isKept {
+            let first = try await transport.run(peers.request(.earlyTLS, "/stop?status=200"))
+            #expect(first.error == nil, "\(first.trouble)")
+        }
+        let request = peers.request(
+            .earlyTLS, method: .post, "/dies?how=\(how)&count=50&token=\(UUID().uuidString)",
+            body: .data(Data(repeating: 1, count: 500)))
+        #expect(!request.options.mayReplay)
+        let records = try await transport.run(all: Array(repeating: request, count: 50))
+        #expect(Set(records.compactMap { $0.error?.description }).sorted() == [])
+        #expect(Set(records.map(\.text)).count == 1)
+    }
+
     @Test func keptConnections() async throws {
         for peer in [Peers.Peer.nginxPlain, .nginxTLS12] {
             let records = try await [

@@ -95,6 +95,7 @@ nonisolated public final class BatchRequest: ComposedRun {
     }
 
     var expectedCount: Int { requests.count }
+    var toleratesFailures: Bool { policy == .collectAll }
 
     /// Runs everything to its end; returns the first failure.
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {

@@ -1,13 +1,14 @@
 /// The end of a chain under construction, with the type of its last member.
-nonisolated public struct ChainLink<Last: BaseRequest> {
+nonisolated public struct ChainLink<Last: ChainMember> {
     /// The chain.
     public let chain: ChainRequest
 
-    /// Adds a step that makes the next request from the one before, once that has succeeded.
+    /// Adds a step that makes the next member, a request, a batch or a chain, from the one before, once that has
+    /// succeeded.
     ///
     /// What it throws fails the chain; returning `nil` ends it successfully.
     @discardableResult
-    public func then<Next: BaseRequest>(
+    public func then<Next: ChainMember>(
         _ make: @escaping (Last) throws -> Next?
     ) -> ChainLink<Next> {
         let chain = chain

@@ -7,6 +7,9 @@ public import ErrandCore
 ///         .then { register in GetUser(id: register.userId ?? 0) }
 ///     try await chain.send()
 ///
+/// A step may be a batch, or another chain: it is run, cancelled and suspended with this one, and its accessories hear of it.
+/// A batch that collects all outcomes never stops the chain.
+///
 /// Members keep their own hooks, delegates, accessories and attached closures. A failure stops the chain, unless
 /// ``recover(_:)`` says otherwise. A step, or a member's closure, may add steps, ``finish()`` or ``abort(_:)``.
 nonisolated public final class ChainRequest: ComposedRun {
@@ -20,9 +23,9 @@ nonisolated public final class ChainRequest: ComposedRun {
         case replace(BaseRequest)
     }
 
-    typealias Step = (BaseRequest?) throws -> BaseRequest?
+    typealias Step = ((any ChainMember)?) throws -> (any ChainMember)?
 
-    /// The members that were made so far, in order.
+    /// The requests that were made so far, in order, those of batches and chains among them included.
     public private(set) var requests: [BaseRequest] = []
     /// A number of the user's choice (default 0).
     public var tag = 0
@@ -39,11 +42,11 @@ nonisolated public final class ChainRequest: ComposedRun {
     /// Makes a chain without steps; it succeeds at once.
     public init() {}
 
-    /// Adds a request as the last step.
+    /// Adds a request, a batch or a chain as the last step.
     ///
     /// The callback runs after it succeeded and may add steps.
     @discardableResult
-    public func add<Member: BaseRequest>(
+    public func add<Member: ChainMember>(
         _ request: Member, then callback: ((ChainRequest, Member) -> Void)? = nil
     ) -> ChainLink<Member> {
         steps.append { _ in request }
@@ -56,9 +59,9 @@ nonisolated public final class ChainRequest: ComposedRun {
         return ChainLink(chain: self)
     }
 
-    /// Decides what a failed member means.
+    /// Decides what a failed member means; of a batch or a chain the member of it that failed.
     ///
-    /// Not asked when the chain is cancelled.
+    /// What replaces that takes the place of the whole batch or chain. Not asked when the chain is cancelled.
     public func recover(_ decide: @escaping (BaseRequest, RequestError) -> Recovery) {
         recovery = decide
     }
@@ -102,7 +105,7 @@ nonisolated public final class ChainRequest: ComposedRun {
         isFinished = false
         abortion = nil
         var index = 0
-        var previous: BaseRequest?
+        var previous: (any ChainMember)?
         // `steps` may grow while it is walked; what was added during this run is forgotten after it.
         let permanent = steps.count
         defer { steps.removeSubrange(min(permanent, steps.count)...) }
@@ -110,7 +113,7 @@ nonisolated public final class ChainRequest: ComposedRun {
             control.expect(total: steps.count)
             if let abortion { return abortion }
             if control.isCancelled { return .cancelled }
-            let made: BaseRequest?
+            let made: (any ChainMember)?
             do { made = try steps[index](previous) } catch { return Self.error(for: error) }
             index += 1
             guard let member = made else { continue }
@@ -123,28 +126,68 @@ nonisolated public final class ChainRequest: ComposedRun {
 
     /// Runs a member, and what takes its place; returns what stops the chain.
     nonisolated(nonsending) private func carryOut(
-        _ first: BaseRequest, control: CompositeTask, last: inout BaseRequest?
+        _ first: any ChainMember, control: CompositeTask, last: inout (any ChainMember)?
     ) async -> RequestError? {
         var member = first
         while true {
-            requests.append(member)
-            let task = member.begin()
-            control.enter(task)
-            let outcome = await task.outcome()
-            control.leave(task)
-            member.end(outcome) { _ in }
+            let known = requests.count
+            let failure =
+                if let request = member as? BaseRequest {
+                    await carryOut(request, control)
+                } else {
+                    await carryOut(nested: member, control)
+                }
             last = member
-            guard case .failure(let error) = outcome.result else { return nil }
-            failedRequest = member
-            if control.isCancelled { return .cancelled }
-            switch recovery(member, error) {
-            case .stop: return error
+            guard let failure else { return nil }
+            failedRequest = failure.member
+            guard !control.isCancelled else { return .cancelled }
+            guard let failed = failure.member else { return failure.error }
+            switch recovery(failed, failure.error) {
+            case .stop: return failure.error
             case .proceed: return nil
             case .replace(let other):
-                requests.removeLast()
+                requests.removeSubrange(known...)
                 member = other
             }
         }
+    }
+
+    /// What failed, and with what.
+    private typealias Failure = (member: BaseRequest?, error: RequestError)
+
+    nonisolated(nonsending) private func carryOut(
+        _ member: BaseRequest, _ control: CompositeTask
+    ) async -> Failure? {
+        requests.append(member)
+        let task = member.begin()
+        control.enter(task)
+        let outcome = await task.outcome()
+        control.leave(task)
+        member.end(outcome) { _ in }
+        guard case .failure(let error) = outcome.result else { return nil }
+        return (member, error)
+    }
+
+    /// Runs a batch or a chain as a member.
+    nonisolated(nonsending) private func carryOut(
+        nested member: any ChainMember, _ control: CompositeTask
+    ) async -> Failure? {
+        guard let nested = member as? any ComposedRun, nested !== self else {
+            return (
+                nil,
+                RequestError(
+                    .chainFailed, stage: .build,
+                    "A chain's member is a request, a batch or another chain, not a \(type(of: member)) nor the chain itself."
+                )
+            )
+        }
+        let task = CompositeTask(total: nested.expectedCount)
+        control.enter(task)
+        let error = await nested.carryOut(task)
+        control.leave(task)
+        requests += nested.requests
+        guard let error, !nested.toleratesFailures || task.isCancelled else { return nil }
+        return (nested.failedRequest, error)
     }
 
     private static func error(for thrown: any Error) -> RequestError {

@@ -5,11 +5,18 @@ nonisolated protocol ComposedRun: CompositeRequest {
     /// How many members are known before the run.
     var expectedCount: Int { get }
 
+    /// The member that failed in the last run.
+    var failedRequest: BaseRequest? { get }
+    /// Whether a member that failed is no failure of the whole for those who await it.
+    var toleratesFailures: Bool { get }
+
     /// Runs the members to their ends; returns what the whole failed with.
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError?
 }
 
 extension ComposedRun {
+    var toleratesFailures: Bool { false }
+
     /// Starts a run on the main actor; one of the closures is called, once.
     @MainActor
     func launch(
@@ -33,6 +40,18 @@ extension ComposedRun {
         return control
     }
 
+    /// Runs to the end and tells the accessories of it; returns what the whole failed with.
+    nonisolated(nonsending) func carryOut(_ control: CompositeTask) async -> RequestError? {
+        let error = await accompanied(control)
+        // Told just before the end: until then the caller's actor is not the run's to use.
+        if control.isCancelled {
+            for accessory in accessories { accessory.compositeWillCancel(self) }
+        }
+        for accessory in accessories { accessory.compositeWillStop(self) }
+        for accessory in accessories { accessory.compositeDidStop(self) }
+        return error
+    }
+
     /// Runs on the caller's actor; cancelling the calling Swift task cancels the run.
     ///
     /// - Parameter result: Makes what the caller gets.
@@ -41,16 +60,10 @@ extension ComposedRun {
     ) async throws(RequestError) -> Output {
         let control = CompositeTask(total: expectedCount)
         let error = await withTaskCancellationHandler {
-            await accompanied(control)
+            await carryOut(control)
         } onCancel: {
             control.cancel()
         }
-        // Told just before the end: until then the caller's actor is not the run's to use.
-        if control.isCancelled {
-            for accessory in accessories { accessory.compositeWillCancel(self) }
-        }
-        for accessory in accessories { accessory.compositeWillStop(self) }
-        defer { for accessory in accessories { accessory.compositeDidStop(self) } }
         return try result(control, error)
     }
 

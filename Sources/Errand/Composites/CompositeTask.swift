@@ -3,14 +3,14 @@ public import Foundation
 import Synchronization
 
 /// One run of a batch or a chain: may be kept, sent about and cancelled from anywhere.
-nonisolated public final class CompositeTask: Sendable, Identifiable {
+nonisolated public final class CompositeTask: MemberTask, Identifiable {
     /// Identifies the run.
     public let id = UUID()
 
     enum Change: Sendable { case willSuspend, didResume, willCancel }
 
     private struct State {
-        var members: [UUID: RequestTask] = [:]
+        var members: [UUID: any MemberTask] = [:]
         var isCancelled = false
         var isPaused = false
         var hasEnded = false
@@ -88,11 +88,11 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
 
     /// Changes the state; where that changed anything, tells the watcher, then the members.
     private func apply(
-        _ change: Change, _ body: (inout State) -> Bool, to act: (RequestTask) -> Void
+        _ change: Change, _ body: (inout State) -> Bool, to act: (any MemberTask) -> Void
     ) {
         let (watcher, members) = state.withLock { state in
             guard !state.hasEnded, body(&state) else {
-                return (nil as (@Sendable () -> Void)?, [] as [RequestTask])
+                return (nil as (@Sendable () -> Void)?, [] as [any MemberTask])
             }
             if state.watcher != nil { state.changes.append(change) }
             return (state.watcher, Array(state.members.values))
@@ -114,12 +114,12 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         }
     }
 
-    func enter(_ member: RequestTask) {
+    func enter(_ member: some MemberTask) {
         let (isCancelled, isPaused) = state.withLock { state in
             state.members[member.id] = member
             return (state.isCancelled, state.isPaused)
         }
-        member.context.progress.listen { [weak self, id = member.id] progress in
+        member.listen { [weak self, id = member.id] progress in
             self?.take(progress, of: id)
         }
         if isPaused { member.suspend() }
@@ -134,11 +134,15 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         }
     }
 
-    func leave(_ member: RequestTask) {
+    func leave(_ member: some MemberTask) {
         state.withLock { state in
             state.members[member.id] = nil
             state.finished += 1
         }
+    }
+
+    func listen(_ handler: @escaping @Sendable (TransferProgress) -> Void) {
+        hub.listen(handler)
     }
 
     func cancelMembers() {

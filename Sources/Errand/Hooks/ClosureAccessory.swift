@@ -7,7 +7,7 @@
 ///
 /// Called on the actor the request belongs to, in the places of ``RequestAccessory``'s methods. Held until removed,
 /// with all that the closure captures.
-nonisolated public final class ClosureAccessory: RequestAccessory {
+nonisolated public final class ClosureAccessory: MomentAccessory {
     /// When an accessory is called; a growing list, so a `switch` over it needs a default.
     public enum Moment: Sendable, Hashable, CaseIterable {
         /// The request is about to start.
@@ -30,15 +30,5 @@ nonisolated public final class ClosureAccessory: RequestAccessory {
     public init(_ body: @escaping (Moment, BaseRequest) -> Void) { self.body = body }
 
     /// Calls the closure.
-    public func requestWillStart(_ request: BaseRequest) { body(.willStart, request) }
-    /// Calls the closure.
-    public func requestWillSuspend(_ request: BaseRequest) { body(.willSuspend, request) }
-    /// Calls the closure.
-    public func requestDidResume(_ request: BaseRequest) { body(.didResume, request) }
-    /// Calls the closure.
-    public func requestWillCancel(_ request: BaseRequest) { body(.willCancel, request) }
-    /// Calls the closure.
-    public func requestWillStop(_ request: BaseRequest) { body(.willStop, request) }
-    /// Calls the closure.
-    public func requestDidStop(_ request: BaseRequest) { body(.didStop, request) }
+    public func request(_ request: BaseRequest, reached moment: Moment) { body(moment, request) }
 }

@@ -4,7 +4,7 @@
 ///
 /// ``FilteredListener`` is its like for the events of every phase, which hold no answers. Of batches and chains it
 /// passes on nothing; their members are requests like others.
-nonisolated public final class FilteredAccessory: RequestAccessory, Sendable {
+nonisolated public final class FilteredAccessory: MomentAccessory, Sendable {
     private let accessory: any RequestAccessory & Sendable
     private let isWanted: @Sendable (BaseRequest) -> Bool
 
@@ -22,27 +22,7 @@ nonisolated public final class FilteredAccessory: RequestAccessory, Sendable {
     }
 
     /// Passes it on, or not.
-    public func requestWillStart(_ request: BaseRequest) {
-        if isWanted(request) { accessory.requestWillStart(request) }
-    }
-    /// Passes it on, or not.
-    public func requestWillSuspend(_ request: BaseRequest) {
-        if isWanted(request) { accessory.requestWillSuspend(request) }
-    }
-    /// Passes it on, or not.
-    public func requestDidResume(_ request: BaseRequest) {
-        if isWanted(request) { accessory.requestDidResume(request) }
-    }
-    /// Passes it on, or not.
-    public func requestWillCancel(_ request: BaseRequest) {
-        if isWanted(request) { accessory.requestWillCancel(request) }
-    }
-    /// Passes it on, or not.
-    public func requestWillStop(_ request: BaseRequest) {
-        if isWanted(request) { accessory.requestWillStop(request) }
-    }
-    /// Passes it on, or not.
-    public func requestDidStop(_ request: BaseRequest) {
-        if isWanted(request) { accessory.requestDidStop(request) }
+    public func request(_ request: BaseRequest, reached moment: ClosureAccessory.Moment) {
+        if isWanted(request) { accessory.tell(moment, of: request) }
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// Called on the actor the request belongs to. Every method has an empty default. Requests, batches, chains and
 /// ``Configuration/accessories`` hold their accessories strongly; ``WeakAccessory`` holds one weakly, and
-/// ``ClosureAccessory`` is one without a class of its own.
+/// ``ClosureAccessory`` is one without a class of its own, ``MomentAccessory`` has one method for all moments.
 nonisolated public protocol RequestAccessory: AnyObject {
     /// The request is about to start.
     func requestWillStart(_ request: BaseRequest)

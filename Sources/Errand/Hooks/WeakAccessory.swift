@@ -1,24 +1,14 @@
 /// Passes everything on to an accessory that it does not keep alive.
-nonisolated public final class WeakAccessory: RequestAccessory {
+nonisolated public final class WeakAccessory: MomentAccessory {
     private weak var accessory: (any RequestAccessory)?
 
     /// Makes a companion that holds another weakly.
     public init(_ accessory: any RequestAccessory) { self.accessory = accessory }
 
     /// Passes the call on.
-    public func requestWillStart(_ request: BaseRequest) { accessory?.requestWillStart(request) }
-    /// Passes the call on.
-    public func requestWillSuspend(_ request: BaseRequest) {
-        accessory?.requestWillSuspend(request)
+    public func request(_ request: BaseRequest, reached moment: ClosureAccessory.Moment) {
+        accessory?.tell(moment, of: request)
     }
-    /// Passes the call on.
-    public func requestDidResume(_ request: BaseRequest) { accessory?.requestDidResume(request) }
-    /// Passes the call on.
-    public func requestWillCancel(_ request: BaseRequest) { accessory?.requestWillCancel(request) }
-    /// Passes the call on.
-    public func requestWillStop(_ request: BaseRequest) { accessory?.requestWillStop(request) }
-    /// Passes the call on.
-    public func requestDidStop(_ request: BaseRequest) { accessory?.requestDidStop(request) }
     /// Passes the call on.
     public func compositeWillStart(_ composite: any CompositeRequest) {
         accessory?.compositeWillStart(composite)

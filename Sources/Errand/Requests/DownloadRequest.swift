@@ -1,3 +1,4 @@
+import ErrandCore
 public import Foundation
 
 /// An endpoint whose answer is a file.
@@ -21,7 +22,7 @@ nonisolated open class DownloadRequest: Request<URL> {
     /// appended.
     ///
     /// No default: a download without one fails with ``RequestError/Code/fileFailed``.
-    open var destination: URL { URL(fileURLWithPath: "") }
+    open var destination: URL { DownloadPlan.noDestination }
     /// What happens when the destination is there.
     ///
     /// Default ``DownloadPlan/ExistingFile/overwrite``.

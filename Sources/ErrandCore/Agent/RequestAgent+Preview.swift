@@ -24,9 +24,8 @@ extension RequestAgent {
     private func preview(_ exchange: Exchange) async -> Result<TransportRequest, RequestError> {
         do throws(RequestError) {
             let configuration = try exchange.context.sharedConfiguration.inEnvironment()
-            let adapted = try await RequestAdapter.adapt(exchange, configuration)
-            var request = try await RequestProcessing.process(
-                adapted.request, attempt: 1, of: adapted)
+            let adapted = try await AdaptStep.prepared(exchange, configuration)
+            var request = adapted.request
             if adapted.context.description.usesCookies, configuration.value.usesCookies {
                 CookieStep.add(cookieJar.cookies(for: request.url), to: &request.headers)
             }

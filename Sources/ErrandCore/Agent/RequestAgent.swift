@@ -112,6 +112,8 @@ public final class RequestAgent: Sendable {
             } else {
                 runners.run((self, task))
             }
+        } else if RefreshGate.underRefresh.isEmpty {
+            Task.detached(priority: Task.currentPriority) { await self.run(task) }
         } else {
             Task { await run(task) }
         }

@@ -9,6 +9,14 @@ enum TaskID {
     private static let base = UUID().uuid
     private static let counter = Atomic<UInt64>(0)
 
+    /// What counts up from one identity to the next: the order in which tasks were made.
+    static func ticket(of id: UUID) -> UInt64 {
+        let bytes = id.uuid
+        return [bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15].reduce(0) {
+            $0 << 8 | UInt64($1)
+        }
+    }
+
     static func next() -> UUID {
         let count = counter.add(1, ordering: .relaxed).newValue
         func byte(_ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: count >> (8 * index)) }

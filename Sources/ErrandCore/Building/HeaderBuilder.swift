@@ -108,6 +108,12 @@ enum HeaderBuilder {
                     "has a user name with a colon, which Basic authorization cannot carry (RFC 7617)"
                 )
             }
+            guard !Credentials.holdControls(user, password) else {
+                throw invalid(
+                    description.endpoint,
+                    "has a user name or password with a control character, such as the line break at the end of a "
+                        + "file; Basic authorization cannot carry it (RFC 7617)")
+            }
             value = Self.basic(Array("\(user):\(password)".utf8))
         case .bearer(let token):
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {

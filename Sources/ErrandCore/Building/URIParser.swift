@@ -112,10 +112,7 @@ struct URIParser {
             zone.isEmpty
             || zone.starts(with: zonePrefix)
                 && zone.dropFirst(3).allSatisfy(ByteSet.unreserved.contains) && zone.count > 3
-        let colons = address.lazy.filter { $0 == UInt8(ascii: ":") }.count
-        guard isClosed, hasZone, colons >= 2, colons <= 8,
-            address.allSatisfy(addressBytes.contains)
-        else {
+        guard isClosed, hasZone, IPv6Literal.isAddress(address) else {
             throw invalid(
                 "The URL's host begins with a bracket but is no IPv6 address like [2001:db8::1].")
         }
@@ -164,5 +161,4 @@ struct URIParser {
 
     private static let twoSlashes = Array("//".utf8)
     private static let zonePrefix = Array("%25".utf8)
-    private static let addressBytes = ByteSet.hexDigits.union(":.")
 }

@@ -7,8 +7,8 @@ public enum RedirectVerdict: Sendable {
     /// Send this request in place of the proposed one.
     ///
     /// It must go to an http or https address, and from https to http only where the policy allows that. Where it goes
-    /// to another origin than the proposed one, credentials that the proposal still had are taken off;
-    /// those that the decider put on are its business.
+    /// to another origin than ``ProposedRedirect/original``, credentials of that one (Authorization, Cookie and their like) are
+    /// taken off, also where the decider began with it; other values that the decider put on are its business.
     case follow(TransportRequest)
 }
 
@@ -18,7 +18,7 @@ public struct ProposedRedirect: Sendable {
     public var description: RequestDescription
     /// The answer that redirects, from 301 to 308.
     public var response: Response
-    /// The request that it answers.
+    /// The request that it answers, credentials included; they belong to its origin.
     public var original: TransportRequest
     /// What would be sent by the rules: method and body adjusted, credentials taken off where the origin changes.
     public var request: TransportRequest

@@ -10,6 +10,11 @@ enum Credentials {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
+    /// Whether one of the texts holds what `Basic` must not carry (RFC 7617 §2).
+    static func holdControls(_ texts: String...) -> Bool {
+        texts.contains { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }
+    }
+
     /// Everything but unreserved characters as percent escapes (RFC 3986 §2.3).
     static func escaped(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)

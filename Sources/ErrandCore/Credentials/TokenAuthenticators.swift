@@ -63,6 +63,11 @@ public struct BasicAuthenticator: Authenticator {
             throw Credentials.unusable(
                 "A user name with a colon cannot be sent by Basic (RFC 7617).")
         }
+        guard !Credentials.holdControls(user, password) else {
+            throw Credentials.unusable(
+                "User or password holds a control character, such as the line break at the end of a file; Basic cannot send it (RFC 7617)."
+            )
+        }
         request.headers[.authorization] = Credentials.basic(user: user, password: password)
     }
 }

@@ -12,6 +12,11 @@ package struct DownloadDestination: Sendable, Hashable {
     /// - Parameter url: The address asked for: names the file when the destination is a directory
     ///   (row DL-2).
     package init(_ plan: DownloadPlan, url: URI) throws(RequestError) {
+        guard plan.destination != DownloadPlan.noDestination else {
+            throw .file(
+                "The download has no destination. Override destination with the URL of the file, or of a directory that exists."
+            )
+        }
         guard plan.destination.isFileURL else {
             throw .file("The destination is no file URL; make it with URL(fileURLWithPath:).")
         }
@@ -51,16 +56,19 @@ package struct DownloadDestination: Sendable, Hashable {
     package static func fileName(of url: URI) -> String {
         let segment = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         let decoded = segment.removingPercentEncoding ?? String(segment)
+        return safeName(decoded) ?? "download"
+    }
+
+    /// The text as a name within a directory; `nil` where it is none.
+    static func safeName(_ text: String) -> String? {
         let safe = String(
-            decoded.unicodeScalars.map { scalar in
+            text.unicodeScalars.map { scalar in
                 let isSafe =
                     scalar.value >= 0x20 && scalar.value != 0x7f
                     && !"/\\".contains(Character(scalar))
                 return isSafe ? Character(scalar) : "_"
             })
-        guard !safe.isEmpty, safe != ".", safe != "..", safe.utf8.count <= 255 else {
-            return "download"
-        }
+        guard !safe.isEmpty, safe != ".", safe != "..", safe.utf8.count <= 255 else { return nil }
         return safe
     }
 

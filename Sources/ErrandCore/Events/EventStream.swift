@@ -14,13 +14,7 @@ public final class EventStream: RequestEventListener {
         let continuation: AsyncStream<RequestEvent>.Continuation
     }
 
-    private struct State {
-        var readers: [Int: Reader] = [:]
-        var nextID = 0
-        var isFinished = false
-    }
-
-    private let state = Mutex(State())
+    private let readers = Mutex(Subscribers<Reader>())
 
     /// Makes a stream without readers, which costs next to nothing.
     public init() {}
@@ -34,37 +28,21 @@ public final class EventStream: RequestEventListener {
         keeping capacity: Int = 1024,
         where isWanted: @escaping @Sendable (RequestEvent) -> Bool = { _ in true }
     ) -> AsyncStream<RequestEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: RequestEvent.self, bufferingPolicy: .bufferingNewest(max(1, capacity)))
-        let id = state.withLock { state -> Int? in
-            guard !state.isFinished else { return nil }
-            state.nextID += 1
-            state.readers[state.nextID] = Reader(isWanted: isWanted, continuation: continuation)
-            return state.nextID
+        AsyncStream.subscribed(keeping: .bufferingNewest(max(1, capacity))) { stream in
+            readers.withLock { $0.add(Reader(isWanted: isWanted, continuation: stream)) }
+        } leave: { [weak self] id in
+            _ = self?.readers.withLock { $0.remove(id) }
         }
-        guard let id else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.readers.removeValue(forKey: id) }
-        }
-        return stream
     }
 
     /// No more events come; every sequence ends.
     public func finish() {
-        let readers = state.withLock { state in
-            state.isFinished = true
-            defer { state.readers = [:] }
-            return state.readers.values.map(\.continuation)
-        }
-        for reader in readers { reader.finish() }
+        for reader in readers.withLock({ $0.close() }) { reader.continuation.finish() }
     }
 
     /// Passes an event on to whoever reads.
     public func handle(_ event: RequestEvent) {
-        let readers = state.withLock { Array($0.readers.values) }
-        for reader in readers where reader.isWanted(event) { reader.continuation.yield(event) }
+        let present = readers.withLock { Array($0.entries.values) }
+        for reader in present where reader.isWanted(event) { reader.continuation.yield(event) }
     }
 }

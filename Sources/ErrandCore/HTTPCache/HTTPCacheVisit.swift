@@ -168,7 +168,7 @@ final class HTTPCacheVisit: Sendable {
 
     /// Asks the server: whether the stored answer is still valid, where there is one with a validator.
     private func load(_ next: Next, found: Found?) async throws(RequestError) -> Response {
-        let requestedAt = context.clock.now
+        let beganAt = context.clock.now
         let conditions = found.map { Revalidation.conditions(for: $0.entry) } ?? [:]
         let isConditional = !conditions.isEmpty && exchange.request.method == .get
         let asking = isConditional ? conditional(conditions) : exchange
@@ -179,6 +179,7 @@ final class HTTPCacheVisit: Sendable {
             if let found, let response = inPlace(of: error, found) { return response }
             throw error
         }
+        let requestedAt = requested(for: response, since: beganAt)
         if let found, CacheRules.isFailure(response.statusCode),
             let response = inPlace(of: nil, found)
         {
@@ -194,6 +195,12 @@ final class HTTPCacheVisit: Sendable {
         // It speaks of another answer, or what it confirms passes no more.
         entries.remove(found.key)
         return try await load(next, found: nil)
+    }
+
+    /// When the request for this answer went out: waiting for a place, and attempts that failed, make it no older.
+    private func requested(for response: Response, since began: Date) -> Date {
+        guard let took = response.timings.last?.finished else { return began }
+        return max(began, context.clock.now - took / .seconds(1))
     }
 
     private func conditional(_ conditions: HTTPFields) -> Exchange {

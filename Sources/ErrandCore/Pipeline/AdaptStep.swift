@@ -20,12 +20,22 @@ package struct AdaptStep: Step {
         guard configuration.value.requestProcessors.isEmpty,
             let adapted = try RequestAdapter.adaptAtOnce(exchange, configuration)
         else { return nil }
-        try finish(adapted)
+        try checkBody(of: adapted)
+        tell(adapted)
         return adapted
     }
 
     @inline(never)
     private static func adapted(
+        _ exchange: Exchange, _ configuration: Shared<Configuration>
+    ) async throws(RequestError) -> Exchange {
+        let adapted = try await prepared(exchange, configuration)
+        tell(adapted)
+        return adapted
+    }
+
+    /// The request as it would go out first: all of this step's work, of which nobody is told.
+    static func prepared(
         _ exchange: Exchange, _ configuration: Shared<Configuration>
     ) async throws(RequestError) -> Exchange {
         var adapted = try await RequestAdapter.adapt(exchange, configuration)
@@ -34,18 +44,20 @@ package struct AdaptStep: Step {
             adapted.request = try await RequestProcessing.process(
                 adapted.request, attempt: 1, of: adapted)
         }
-        try finish(adapted)
+        try checkBody(of: adapted)
         return adapted
     }
 
     /// A file that cannot be read is told before anything is sent, whatever the transport.
-    private static func finish(_ exchange: Exchange) throws(RequestError) {
-        if let body = exchange.request.body {
-            switch body.storage {
-            case .file, .source: try body.makeSource().close()
-            case .data, .stream: break
-            }
+    private static func checkBody(of exchange: Exchange) throws(RequestError) {
+        guard let body = exchange.request.body else { return }
+        switch body.storage {
+        case .file, .source: try body.makeSource().close()
+        case .data, .stream: break
         }
+    }
+
+    private static func tell(_ exchange: Exchange) {
         exchange.context.emit(
             .adapted(method: exchange.request.method, url: exchange.request.url.redacted))
     }

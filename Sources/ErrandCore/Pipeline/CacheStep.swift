@@ -32,7 +32,7 @@ package struct CacheStep: Step {
         let context = exchange.context
         return context.description.cacheSeconds >= 0 || context.description.cachePolicy != nil
             || context.configuration.cachePolicy != .cacheElseLoad
-            || !context.configuration.eventListeners.isEmpty
+            || context.isHeard
             || refresher.use.isUsed && CacheInvalidation.mayChange(exchange.request.method)
     }
 

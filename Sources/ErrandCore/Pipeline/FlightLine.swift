@@ -1,76 +1,58 @@
 import Synchronization
 
 /// Who waits until an identical request has ended, by key: one is let through, the others stand in line.
+///
+/// Of those who stand there the one with the lowest ticket is next, whoever was ready first.
 final class FlightLine: Sendable {
-    private struct Line {
-        var order = RankedHeap<UInt64, UInt64>()
-        var turns: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+    private typealias Line = TurnLine<CheckedContinuation<Bool, Never>>
 
-        mutating func add(_ id: UInt64, _ turn: CheckedContinuation<Bool, Never>) {
-            order.set(id, for: id)
-            turns[id] = turn
-        }
-
-        mutating func remove(_ id: UInt64) -> CheckedContinuation<Bool, Never>? {
-            order.remove(id)
-            return turns.removeValue(forKey: id)
-        }
-    }
-
-    private struct State {
-        /// A key is here for as long as somebody has been let through.
-        var lines: [CacheKey: Line] = [:]
-        var nextID: UInt64 = 0
-    }
-
-    private let state = Mutex(State())
+    /// A line is here for as long as somebody has been let through.
+    private let lines = Mutex<[FlightKey: Line]>([:])
 
     /// Waits for one's turn; false when the scope was cancelled meanwhile, and then there is nothing to leave.
     ///
-    /// - Parameter waits: Called where it is not one's turn at once.
-    func enter(_ key: CacheKey, _ scope: CancellationScope, waits: () -> Void) async -> Bool {
-        let place = state.withLock { state -> UInt64? in
-            guard state.lines[key] != nil else {
-                state.lines[key] = Line()
+    /// - Parameters:
+    ///   - ticket: Those with lower ones come first.
+    ///   - waits: Called where it is not one's turn at once.
+    func enter(
+        _ key: FlightKey, ticket: UInt64, _ scope: CancellationScope, waits: () -> Void
+    ) async -> Bool {
+        let place = lines.withLock { lines -> Line.Place? in
+            guard lines[key] != nil else {
+                lines[key] = Line()
                 return nil
             }
-            state.nextID += 1
-            return state.nextID
+            return lines[key]?.enter(ticket: ticket)
         }
         guard let place else { return true }
         waits()
         return await scope.wait {
-            await withCheckedContinuation { turn in
-                let now = state.withLock { state -> Bool? in
-                    if scope.isCancelled { return false }
-                    // The last one may have left meanwhile.
-                    guard state.lines[key] != nil else {
-                        state.lines[key] = Line()
-                        return true
-                    }
-                    state.lines[key]?.add(place, turn)
-                    return nil
+            await withCheckedContinuation { call in
+                switch lines.withLock({ $0[key]?.arrive(place, call) ?? .gone }) {
+                case .waits: break
+                case .called: call.resume(returning: true)
+                case .gone: call.resume(returning: false)
                 }
-                if let now { turn.resume(returning: now) }
             }
         } onCancel: {
-            let turn = self.state.withLock { $0.lines[key]?.remove(place) }
-            turn?.resume(returning: false)
+            switch self.lines.withLock({ $0[key]?.giveUp(place) ?? .silent }) {
+            case .waited(let call): call.resume(returning: false)
+            case .passes: self.leave(key)
+            case .silent: break
+            }
         }
     }
 
     /// Lets the next one through.
-    func leave(_ key: CacheKey) {
-        let turn = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            guard let place = state.lines[key]?.order.popFirst() else {
-                state.lines[key] = nil
-                return nil
-            }
-            return state.lines[key]?.turns.removeValue(forKey: place)
+    func leave(_ key: FlightKey) {
+        let turn = lines.withLock { lines in
+            let turn = lines[key]?.next() ?? .nobody
+            if case .nobody = turn { lines[key] = nil }
+            return turn
         }
-        turn?.resume(returning: true)
+        if case .call(let call) = turn { call.resume(returning: true) }
     }
 
     /// For how many keys somebody was let through.
-    var count: Int { state.withLock { $0.lines.count } }
+    var count: Int { lines.withLock { $0.count } }
 }

@@ -2,14 +2,14 @@ import Synchronization
 
 /// The transfers under way that others may join, by key.
 package final class FlightTable: Sendable {
-    private let flights = Mutex<[CacheKey: Flight]>([:])
+    private let flights = Mutex<[FlightKey: Flight]>([:])
 
     package init() {}
 
     /// A seat on the flight of a key that others are on; `nil` when there was none, and the new one, with its
     /// leader on board, is in the table.
     func board(
-        _ key: CacheKey, as passenger: TaskContext, orAdd new: Flight
+        _ key: FlightKey, as passenger: TaskContext, orAdd new: Flight
     ) -> (flight: Flight, seat: Int)? {
         while true {
             let found = flights.withLock { flights -> Flight? in
@@ -25,7 +25,7 @@ package final class FlightTable: Sendable {
     }
 
     /// Puts a flight into the table unless there is one that is not over.
-    func add(_ key: CacheKey, _ new: Flight) -> Bool {
+    func add(_ key: FlightKey, _ new: Flight) -> Bool {
         flights.withLock { flights in
             if let flight = flights[key], !flight.isOver { return false }
             flights[key] = new
@@ -33,9 +33,9 @@ package final class FlightTable: Sendable {
         }
     }
 
-    func flight(of key: CacheKey) -> Flight? { flights.withLock { $0[key] } }
+    func flight(of key: FlightKey) -> Flight? { flights.withLock { $0[key] } }
 
-    func replace(_ key: CacheKey, with new: Flight) -> Flight? {
+    func replace(_ key: FlightKey, with new: Flight) -> Flight? {
         flights.withLock { flights in
             let old = flights[key]
             flights[key] = new
@@ -44,7 +44,7 @@ package final class FlightTable: Sendable {
     }
 
     /// Takes a flight out, unless another has taken its place.
-    func remove(_ key: CacheKey, _ flight: Flight) {
+    func remove(_ key: FlightKey, _ flight: Flight) {
         flights.withLock { flights in
             if flights[key] === flight { flights[key] = nil }
         }

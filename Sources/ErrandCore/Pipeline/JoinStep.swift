@@ -13,7 +13,7 @@ package struct JoinStep: Step {
         _ exchange: Exchange, next: Next
     ) async throws(RequestError) -> Response {
         let policy = exchange.description.duplicatePolicy
-        guard policy != .allow, let key = FlightKey.key(for: exchange) else {
+        guard policy != .allow, let key = FlightKey(exchange) else {
             return try await next(exchange)
         }
         let new = Flight(leader: exchange.context)
@@ -36,7 +36,7 @@ package struct JoinStep: Step {
     }
 
     private func lead(
-        _ flight: Flight, key: CacheKey, exchange: Exchange, next: Next
+        _ flight: Flight, key: FlightKey, exchange: Exchange, next: Next
     ) async throws(RequestError) -> Response {
         // The transfer has a life of its own: it goes on when its leader is cancelled or suspended.
         var own = exchange
@@ -59,12 +59,13 @@ package struct JoinStep: Step {
 
     /// Sent when whoever came earlier with the same key has ended, whatever came of it.
     private func inTurn(
-        _ key: CacheKey, _ new: Flight, _ exchange: Exchange, _ next: Next
+        _ key: FlightKey, _ new: Flight, _ exchange: Exchange, _ next: Next
     ) async throws(RequestError) -> Response {
         let clock = exchange.context.clock
         let began = clock.uptime
         var waited = false
-        let isTurn = await line.enter(key, exchange.scope) {
+        let ticket = TaskID.ticket(of: exchange.context.id)
+        let isTurn = await line.enter(key, ticket: ticket, exchange.scope) {
             waited = true
             exchange.context.emit(.queued)
         }
@@ -73,6 +74,7 @@ package struct JoinStep: Step {
             throw .cancelled
         }
         defer { line.leave(key) }
+        try exchange.scope.check()
         // One of another policy, or one that its leader has left and others have not.
         while !flights.add(key, new) {
             if !waited { exchange.context.emit(.queued) }

@@ -38,20 +38,23 @@ package enum RedirectDecision: Sendable {
     }
 
     /// What becomes of a request that a decider wants in place of the proposed one.
+    ///
+    /// - Parameter request: The one that was answered, which the decider may have begun with.
     package static func replacing(
-        _ proposed: TransportRequest, by wanted: TransportRequest, response: Response,
-        request: TransportRequest, visited: [URI], policy: RedirectPolicy
+        by wanted: TransportRequest, response: Response, request: TransportRequest,
+        visited: [URI], policy: RedirectPolicy
     ) -> RedirectDecision {
         var next = wanted
         next.url.fragment = nil
         next.url.userInfo = nil
         if let fault = fault(in: next.url, response, request, visited, policy) { return fault }
-        // Left on for the proposed address, not for this one.
-        if next.url.origin != proposed.url.origin {
+        if next.url.origin != request.url.origin {
+            // Put on for the address that is left; the proposed request has no others.
             next.headers = HTTPFields(
                 next.headers.filter { field in
                     !SecretName.isSecret(header: field.name.canonicalName)
-                        || !proposed.headers[fields: field.name].contains(field)
+                        || !(request.headers[values: field.name].contains(field.value)
+                            || request.headers[field.name] == field.value)
                 })
         }
         next.options.mayReplay = next.options.mayReplay && next.method.isIdempotent
@@ -63,6 +66,10 @@ package enum RedirectDecision: Sendable {
         in target: URI, _ response: Response, _ request: TransportRequest, _ visited: [URI],
         _ policy: RedirectPolicy
     ) -> RedirectDecision? {
+        if target.scheme == "http" || target.scheme == "https", target.host?.isEmpty != false {
+            return fail(
+                .unsafeRedirect, response, "The server redirects to an address without a host.")
+        }
         guard target.isAbsoluteHTTP else {
             return fail(
                 .unsafeRedirect, response,
@@ -102,12 +109,16 @@ package enum RedirectDecision: Sendable {
         request.method = .get
         request.body = nil
         request.options.mayReplay = true
-        for name: HTTPField.Name in [
-            .contentType, .contentEncoding, .contentLanguage, .contentLocation, .expect,
-        ] {
-            request.headers[name] = nil
-        }
+        // What describes the body that is left behind (RFC 9110 §15.4).
+        request.headers = HTTPFields(
+            request.headers.filter { !contentFields.contains($0.name.canonicalName) })
     }
+
+    private static let contentFields: Set<String> = [
+        "content-type", "content-encoding", "content-language", "content-location",
+        "content-disposition", "content-md5", "content-digest", "repr-digest", "digest",
+        "last-modified", "expect",
+    ]
 
     /// Nothing that proves who the user is crosses an origin.
     private static func removeCredentials(from headers: inout HTTPFields) {

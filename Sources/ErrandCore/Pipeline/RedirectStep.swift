@@ -57,7 +57,7 @@ package struct RedirectStep: Step {
         case .deliver: return .deliver
         case .follow(let wanted):
             return RedirectDecision.replacing(
-                proposed, by: wanted, response: response, request: exchange.request,
+                by: wanted, response: response, request: exchange.request,
                 visited: visited, policy: policy)
         }
     }

@@ -3,7 +3,7 @@ import HTTPTypes
 /// Filters, shared headers and arguments, then the builder, the host's headers, the key and compression: the request as
 /// it is serialized, before the user's processors.
 ///
-/// `AdaptStep` sends what comes of it, `RequestAgent.transportRequest(for:)` only shows it.
+/// `AdaptStep` goes on with what comes of it, also where `RequestAgent.transportRequest(for:)` only shows it.
 //
 // Each stage is a function of its own and waits only where a hook is set: a suspended function keeps room for
 // everything that it names, and requests are large.

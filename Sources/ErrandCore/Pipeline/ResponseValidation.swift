@@ -16,9 +16,12 @@ package enum ResponseValidation {
                 description.statusCodeValidator == nil
                 ? "is outside \(description.acceptableStatusCodes)"
                 : "the statusCodeValidator does not accept"
+            let hint =
+                status == 401
+                ? " Credentials come from authorization, or from configuration.authenticators." : ""
             throw RequestError(
                 .unacceptableStatus, stage: .validate,
-                "The server answered \(status), which \(rule). The error's response holds what it said.",
+                "The server answered \(status), which \(rule). The error's response holds what it said.\(hint)",
                 response: response)
         }
         if description.download != nil {

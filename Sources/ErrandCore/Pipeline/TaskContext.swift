@@ -27,6 +27,9 @@ package final class TaskContext: Sendable {
     private let place: Mutex<Place>
     private let storedEntry = Mutex<(@Sendable () -> Void)?>(nil)
     private let madeOutput = Mutex<(any Sendable)?>(nil)
+    /// Who reads this task's events; hardly anybody does.
+    private let readers = Mutex(TaskEventReaders())
+    private let hasReaders = Atomic(false)
 
     package convenience init(
         id: UUID, description: RequestDescription, configuration: Configuration,
@@ -127,17 +130,39 @@ package final class TaskContext: Sendable {
     ///
     /// In order, one at a time, with times that never go backwards, whichever threads the events come from.
     package func emit(_ kind: @autoclosure () -> RequestEvent.Kind) {
-        guard !configuration.eventListeners.isEmpty else { return }
-        if let leader {
-            leader.enqueue(kind())
-        } else {
-            enqueue(kind())
+        guard isHeard else { return }
+        (leader ?? self).enqueue(kind())
+    }
+
+    /// Whether anybody hears of events just now.
+    var isHeard: Bool {
+        !configuration.eventListeners.isEmpty
+            || (leader ?? self).hasReaders.load(ordering: .acquiring)
+    }
+
+    /// This task's events from now on, to their end.
+    func events(keeping capacity: Int) -> AsyncStream<RequestEvent> {
+        hasReaders.store(true, ordering: .releasing)
+        return AsyncStream.subscribed(keeping: .bufferingNewest(max(1, capacity))) { stream in
+            readers.withLock { $0.add(stream) }
+        } leave: { [weak self] id in
+            _ = self?.readers.withLock { $0.remove(id) }
+        }
+    }
+
+    /// Tells those who read this task's events; the end is kept also where nobody reads yet.
+    private func tellReaders(_ event: RequestEvent) {
+        let isEnd = if case .ended = event.kind { true } else { false }
+        guard isEnd || hasReaders.load(ordering: .acquiring) else { return }
+        for reader in readers.withLock({ $0.readers(of: event, isEnd: isEnd) }) {
+            reader.yield(event)
+            if isEnd { reader.finish() }
         }
     }
 
     /// Tells the listeners from another thread: the caller's is a transfer's, and serves others, too.
     package func emitElsewhere(_ kind: @autoclosure () -> RequestEvent.Kind) {
-        guard !configuration.eventListeners.isEmpty else { return }
+        guard isHeard else { return }
         (leader ?? self).leave(kind())
     }
 
@@ -161,6 +186,7 @@ package final class TaskContext: Sendable {
         var event = first
         while let next = event {
             for listener in configuration.eventListeners { listener.handle(next) }
+            tellReaders(next)
             event = line.withLock { $0.next() }
         }
     }

@@ -49,7 +49,7 @@ package struct TransportStep: Step {
         from collector: ResponseCollector, _ exchange: Exchange
     ) throws(RequestError) -> Response {
         let answer = collector.takeAnswer()
-        if !exchange.configuration.eventListeners.isEmpty { tell(answer, exchange) }
+        if exchange.context.isHeard { tell(answer, exchange) }
         return try answer.response(to: exchange.request.url, attempt: exchange.attempt)
     }
 

@@ -18,13 +18,14 @@ package final class ProgressHub: Sendable {
 
     private struct State {
         var progress = TransferProgress()
-        var isFinished = false
-        var nextID = 0
-        var listeners: [Int: Listener] = [:]
-        var handlers: [Int: Handler] = [:]
+        var listeners = Subscribers<Listener>()
+        var handlers = Subscribers<Handler>()
         var mirrors: [Int: ProgressHub] = [:]
         /// Who waits until the last handler has heard the last value.
         var waiters: [CheckedContinuation<Void, Never>] = []
+
+        /// The end closes the table of streams; handlers may still have to hear the last value.
+        var isFinished: Bool { listeners.isClosed }
 
         /// Hardly anybody listens to a small request; then a change is a change of the value.
         var isHeard: Bool { !(listeners.isEmpty && handlers.isEmpty && mirrors.isEmpty) }
@@ -35,28 +36,34 @@ package final class ProgressHub: Sendable {
             progress.totalBytesToReceive = progress.bytesReceived
         }
 
-        /// Yields the last value to streams and notes it for handlers; keeps those who still have to hear it, or
-        /// whom somebody is telling.
-        mutating func takeLast() -> [Listener] {
-            for listener in listeners.values where listener.throttle.owes(progress) {
+        /// Yields the last value to streams and notes it for handlers.
+        ///
+        /// Keeps those who still have to hear it, or whom somebody is telling; returns the others.
+        mutating func takeLast() -> (listeners: [Listener], handlers: [Handler]) {
+            let streams = listeners.close()
+            for listener in streams where listener.throttle.owes(progress) {
                 listener.stream.yield(progress)
             }
-            for (id, handler) in handlers where handler.throttle.owes(progress) {
-                handlers[id]?.pending = progress
+            var done: [Handler] = []
+            for (id, handler) in handlers.entries {
+                if handler.throttle.owes(progress) {
+                    handlers[id]?.pending = progress
+                } else if !handler.isTelling, handler.pending == nil {
+                    if let handler = handlers.remove(id) { done.append(handler) }
+                }
             }
-            handlers = handlers.filter { $0.value.isTelling || $0.value.pending != nil }
-            defer { listeners = [:] }
-            return Array(listeners.values)
+            return (streams, done)
         }
 
-        /// Nobody tells a handler any more; returns who waited for that, if it was the last one after the end.
-        mutating func rest(_ id: Int) -> [CheckedContinuation<Void, Never>] {
+        /// Nobody tells a handler any more; returns it, and who waited for that if it was the last one, after the end.
+        mutating func rest(
+            _ id: Int
+        ) -> (handler: Handler?, waiters: [CheckedContinuation<Void, Never>]) {
             handlers[id]?.isTelling = false
-            guard isFinished else { return [] }
-            handlers[id] = nil
-            guard handlers.isEmpty else { return [] }
-            defer { waiters = [] }
-            return waiters
+            guard isFinished else { return (nil, []) }
+            let handler = handlers.remove(id)
+            guard handlers.isEmpty else { return (handler, []) }
+            return (handler, exchange(&waiters, with: []))
         }
     }
 
@@ -102,7 +109,7 @@ package final class ProgressHub: Sendable {
 
     private var hasNews: Bool {
         state.withLock { state in
-            state.handlers.values.contains { $0.pending != nil && !$0.isTelling }
+            state.handlers.entries.values.contains { $0.pending != nil && !$0.isTelling }
         }
     }
 
@@ -129,16 +136,16 @@ package final class ProgressHub: Sendable {
     /// - Returns: Whether every handler has heard the last value and returned.
     @discardableResult
     package func finish(isWhole: Bool = false) -> Bool {
-        let (listeners, ids) = state.withLock { state -> ([Listener], [Int]) in
-            guard !state.isFinished else { return ([], []) }
-            state.isFinished = true
+        // Handlers hold code of users: what is left of them is let go of behind the lock.
+        let (left, ids) = state.withLock {
+            state -> ((listeners: [Listener], handlers: [Handler])?, [Int]) in
+            guard !state.isFinished else { return (nil, []) }
             if isWhole { state.completeTotals() }
-            guard state.isHeard else { return ([], []) }
             // In one go with the end: whoever is telling now finds the last value, or has gone.
-            let listeners = state.takeLast()
-            return (listeners, Array(state.handlers.keys))
+            let left = state.takeLast()
+            return (left, Array(state.handlers.entries.keys))
         }
-        for listener in listeners { listener.stream.finish() }
+        for listener in left?.listeners ?? [] { listener.stream.finish() }
         guard !ids.isEmpty else { return true }
         for id in ids { claim(id) }
         return state.withLock { $0.handlers.isEmpty }
@@ -161,25 +168,16 @@ package final class ProgressHub: Sendable {
     package func subscribe(
         every interval: Duration = .zero, bytes: Int64? = nil
     ) -> AsyncStream<TransferProgress> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let id = state.withLock { state -> Int? in
-            continuation.yield(state.progress)
-            guard !state.isFinished else { return nil }
-            var throttle = ProgressThrottle(every: interval, bytes: bytes)
-            _ = throttle.offer(state.progress, now: throttle.isPlain ? .zero : now())
-            state.nextID += 1
-            state.listeners[state.nextID] = Listener(throttle: throttle, stream: continuation)
-            return state.nextID
+        AsyncStream.subscribed(keeping: .bufferingNewest(1)) { stream in
+            state.withLock { state in
+                stream.yield(state.progress)
+                var throttle = ProgressThrottle(every: interval, bytes: bytes)
+                _ = throttle.offer(state.progress, now: throttle.isPlain ? .zero : now())
+                return state.listeners.add(Listener(throttle: throttle, stream: stream))
+            }
+        } leave: { [weak self] id in
+            _ = self?.state.withLock { $0.listeners.remove(id) }
         }
-        guard let id else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
-        }
-        return stream
     }
 
     /// Calls back on every change until the end, from any thread, one call at a time.
@@ -192,9 +190,8 @@ package final class ProgressHub: Sendable {
     ) {
         let last = state.withLock { state -> TransferProgress? in
             guard !state.isFinished else { return state.progress }
-            state.nextID += 1
-            state.handlers[state.nextID] = Handler(
-                throttle: ProgressThrottle(every: interval, bytes: bytes), tell: handler)
+            _ = state.handlers.add(
+                Handler(throttle: ProgressThrottle(every: interval, bytes: bytes), tell: handler))
             return nil
         }
         if let last { handler(last) }
@@ -211,7 +208,7 @@ package final class ProgressHub: Sendable {
 
     private func tellHandlers() {
         let ids = state.withLock { state in
-            state.handlers.filter { $0.value.pending != nil }.map(\.key)
+            state.handlers.entries.filter { $0.value.pending != nil }.map(\.key)
         }
         for id in ids { claim(id) }
     }
@@ -223,17 +220,17 @@ package final class ProgressHub: Sendable {
             return []
         }
         let needsTime =
-            state.listeners.values.contains { !$0.throttle.isPlain }
-            || state.handlers.values.contains { !$0.throttle.isPlain }
+            state.listeners.entries.values.contains { !$0.throttle.isPlain }
+            || state.handlers.entries.values.contains { !$0.throttle.isPlain }
         let time = needsTime ? now() : .zero
-        for id in state.listeners.keys {
+        for id in state.listeners.entries.keys {
             guard state.listeners[id]?.throttle.offer(state.progress, now: time) == true else {
                 continue
             }
             state.listeners[id]?.stream.yield(state.progress)
         }
         var wakes: [Int] = []
-        for id in state.handlers.keys {
+        for id in state.handlers.entries.keys {
             guard state.handlers[id]?.throttle.offer(state.progress, now: time) == true else {
                 continue
             }
@@ -259,14 +256,15 @@ package final class ProgressHub: Sendable {
     /// Tells a handler until nothing is pending; after the end lets go of it.
     private func tell(_ id: Int) {
         while true {
-            let (next, waiters) = state.withLock { state in
+            var (next, resting) = state.withLock { state in
                 guard let handler = state.handlers[id], let progress = handler.pending else {
                     return (nil as (Handler, TransferProgress)?, state.rest(id))
                 }
                 state.handlers[id]?.pending = nil
-                return ((handler, progress), [])
+                return ((handler, progress), (nil, []))
             }
-            for waiter in waiters { waiter.resume() }
+            resting.handler = nil
+            for waiter in resting.waiters { waiter.resume() }
             guard let (handler, progress) = next else { return }
             handler.tell(progress)
         }

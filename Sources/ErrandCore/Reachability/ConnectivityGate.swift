@@ -15,7 +15,8 @@ enum ConnectivityGate {
         guard let reachability = context.configuration.reachability else {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,
-                "connectivityPolicy is .\(policy) and configuration.reachability is nil; set one.")
+                "connectivityPolicy is .\(policy) and configuration.reachability is nil; set one, such as SystemReachability() of ErrandReachability."
+            )
         }
         // What is not known may be there: only a sure no stops a request.
         guard reachability.current.isConnected == false else { return }

@@ -6,8 +6,7 @@ import Synchronization
 public final class NetworkStatusHub: Reachability {
     private struct State {
         var status: NetworkStatus
-        var nextID = 0
-        var listeners: [Int: AsyncStream<NetworkStatus>.Continuation] = [:]
+        var listeners = Subscribers<AsyncStream<NetworkStatus>.Continuation>()
     }
 
     private let state: Mutex<State>
@@ -28,31 +27,24 @@ public final class NetworkStatusHub: Reachability {
         state.withLock { state in
             guard status != state.status else { return }
             state.status = status
-            for listener in state.listeners.values { listener.yield(status) }
+            for listener in state.listeners.entries.values { listener.yield(status) }
         }
     }
 
-    /// What is known now, then every change.
+    /// What is known now, then every change; behind ``finish()`` what was known last, and the end.
     public func changes() -> AsyncStream<NetworkStatus> {
-        let (stream, continuation) = AsyncStream.makeStream(of: NetworkStatus.self)
-        let id = state.withLock { state in
-            state.nextID += 1
-            state.listeners[state.nextID] = continuation
-            continuation.yield(state.status)
-            return state.nextID
+        AsyncStream.subscribed { stream in
+            state.withLock { state in
+                stream.yield(state.status)
+                return state.listeners.add(stream)
+            }
+        } leave: { [weak self] id in
+            _ = self?.state.withLock { $0.listeners.remove(id) }
         }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
-        }
-        return stream
     }
 
     /// No more changes come; every sequence ends.
     public func finish() {
-        let listeners = state.withLock { state in
-            defer { state.listeners = [:] }
-            return Array(state.listeners.values)
-        }
-        for listener in listeners { listener.finish() }
+        for listener in state.withLock({ $0.listeners.close() }) { listener.finish() }
     }
 }

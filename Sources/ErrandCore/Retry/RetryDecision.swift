@@ -14,7 +14,7 @@ package enum RetryDecision: Sendable, Equatable {
         guard attempt < policy.maximumAttempts else { return .giveUp(.attemptsSpent) }
         guard
             request.method.isIdempotent || policy.retriesNonIdempotent
-                || hasIdempotencyKey(request)
+                || hasIdempotencyKey(request) || error.isUnprocessed
         else { return .giveUp(.notIdempotent) }
         guard isWorthwhile(error, policy: policy) else { return .giveUp(.notWorthwhile) }
         if let asked = retryAfter(error.response?.headers[.retryAfter], now: now) {

@@ -71,7 +71,13 @@ package struct RetryStep: Step {
             ?? exchange.earlierTimings + [failure.timings].compactMap(\.self)
         exchange.attempt += 1
         if exchange.serialized != nil { exchange.request = try await processed(exchange) }
-        try begin(exchange)
+        do throws(RequestError) {
+            try begin(exchange)
+        } catch {
+            var refused = error
+            refused.underlying = failure
+            throw refused
+        }
         return exchange
     }
 
@@ -224,7 +230,7 @@ package struct RetryStep: Step {
     private func ended(
         _ attempt: Int, _ timings: AttemptTimings?, _ error: RequestError?, _ context: TaskContext
     ) {
-        guard !context.configuration.eventListeners.isEmpty else { return }
+        guard context.isHeard else { return }
         context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 
@@ -233,9 +239,15 @@ package struct RetryStep: Step {
         let host = Self.host(of: exchange)
         let verdict = guards.request(policy, host: host, now: exchange.context.clock.uptime)
         guard case .refuse(let pause) = verdict else { return }
+        // Whole seconds, rounded up, are enough to know when to come back.
+        let seconds = pause.components.seconds &+ (pause.components.attoseconds > 0 ? 1 : 0)
+        let until =
+            seconds > 0
+            ? "nothing is sent for another \(seconds) s"
+            : "one request is trying it, and nothing else is sent until that has ended"
         throw RequestError(
             .circuitOpen, stage: .schedule,
-            "\(host) failed too often; nothing is sent for another \(pause). See configuration.circuitBreaker.",
+            "\(host) failed too often; \(until). See configuration.circuitBreaker.",
             attempts: exchange.attempt - 1)
     }
 

@@ -105,15 +105,22 @@ package struct RateLimitHeaders: Sendable, Equatable {
         }
     }
 
-    private static func split(_ text: String, at separator: Character) -> [String] {
+    private static func split(_ text: String, at separator: Unicode.Scalar) -> [String] {
         var parts = [""]
         var isQuoted = false
-        for character in text {
-            if character == "\"" { isQuoted.toggle() }
-            if character == separator, !isQuoted {
+        var isEscaped = false
+        for scalar in text.unicodeScalars {
+            if isEscaped {
+                isEscaped = false
+            } else if scalar == "\"" {
+                isQuoted.toggle()
+            } else {
+                isEscaped = isQuoted && scalar == "\\"
+            }
+            if scalar == separator, !isQuoted {
                 parts.append("")
             } else {
-                parts[parts.count - 1].append(character)
+                parts[parts.count - 1].unicodeScalars.append(scalar)
             }
         }
         return parts
@@ -123,10 +130,15 @@ package struct RateLimitHeaders: Sendable, Equatable {
         HTTPField.Name(name).flatMap { headers[$0] }
     }
 
+    /// An integer or a decimal (RFC 9651 §3.3.1 and §3.3.2): digits, with a sign and a fraction where there is one.
     private static func number(_ text: String) -> Double? {
-        guard let number = Double(text.trimmingCharacters(in: .whitespaces)), number.isFinite else {
-            return nil
-        }
-        return number
+        let text = text.trimmingCharacters(in: .whitespaces)
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
+        let parts = digits.utf8.split(
+            separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        guard (1...15).contains(parts[0].count),
+            parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        return Double(text)
     }
 }

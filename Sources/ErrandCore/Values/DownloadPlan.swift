@@ -22,6 +22,9 @@ public struct DownloadPlan: Sendable, Hashable {
         self.sha256 = sha256
     }
 
+    /// The destination of a download that names none: no path that could be there.
+    package static let noDestination = URL(fileURLWithPath: "/dev/null/destination")
+
     /// What happens when the destination is there (row DL-3).
     public enum ExistingFile: Sendable, Hashable {
         /// It is replaced, atomically and only by a complete file.

@@ -2,99 +2,83 @@ package import Foundation
 
 /// A date in a header field (RFC 9110 §5.6.7), in any of its three forms.
 package enum HTTPDate {
-    private static let months = [
+    static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+
+    static let weekdays = [
+        "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+    ]
 
     /// The date, or `nil` for text that is none.
+    ///
+    /// Forgiving where no other date could be meant: a day of one digit, a weekday that is not the date's, letters of
+    /// another case (RFC 9111 §4.2).
     ///
     /// - Parameter now: What a year of two digits is taken by: it is at most 50 years ahead.
     package static func parse(_ text: String, now: Date = Date()) -> Date? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(
             String.init)
+        guard let first = words.first,
+            weekdays.contains(where: { isName(first, of: $0) })
+        else { return nil }
         // Sun, 06 Nov 1994 08:49:37 GMT | Sunday, 06-Nov-94 08:49:37 GMT | Sun Nov  6 08:49:37 1994
         if words.count == 6, words[5].uppercased() == "GMT" {
             return date(
                 day: words[1], month: words[2], year: words[3], time: words[4], now: now)
         }
-        if words.count == 5 {
+        if words.count == 5, words[4].utf8.count == 4 {
             return date(
                 day: words[2], month: words[1], year: words[4], time: words[3], now: now)
         }
         return nil
     }
 
-    /// Whether text has exactly one of the three forms, whatever the case of its letters (RFC 9111 §4.2).
-    ///
-    /// ``parse(_:now:)`` takes more, as recipients had better do. Where a date that is none has a meaning of its own, as
-    /// in `Expires`, that is too much.
-    package static func isWellFormed(_ text: String) -> Bool {
-        let behindWeekday = text.utf8.drop { isLetter($0) }
-        guard text.utf8.count - behindWeekday.count >= 3 else { return false }
-        let forms = [
-            ", 00 aaa 0000 00:00:00 GMT", ", 00-aaa-00 00:00:00 GMT", " aaa _0 00:00:00 0000",
-        ]
-        return forms.contains { form in
-            form.utf8.elementsEqual(behindWeekday) { sample, byte in
-                switch sample {
-                case UInt8(ascii: "0"): isDigit(byte)
-                case UInt8(ascii: "_"): isDigit(byte) || byte == UInt8(ascii: " ")
-                case UInt8(ascii: "a"): isLetter(byte)
-                case let letter where isLetter(letter): byte & 0xDF == letter
-                default: sample == byte
-                }
-            }
-        }
-    }
-
-    /// A date in the form that is sent, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-    package static func string(from date: Date) -> String {
-        let seconds = date.timeIntervalSince1970
-        // From the year 0 to 9999: what the form has room for.
-        guard seconds > -62_167_219_200, seconds < 253_402_300_800 else {
-            return string(from: Date(timeIntervalSince1970: seconds > 0 ? 253_402_300_799 : 0))
-        }
-        let whole = Int(seconds.rounded(.down))
-        let days = whole >= 0 ? whole / 86400 : (whole + 1) / 86400 - 1
-        let (year, month, day) = civil(daysSinceEpoch: days)
-        let rest = whole - days * 86400
-        let clock = [rest / 3600, rest / 60 % 60, rest % 60].map { padded($0, 2) }
-        return "\(weekdays[((days % 7) + 7) % 7]), \(padded(day, 2)) \(months[month - 1]) "
-            + "\(padded(year, 4)) \(clock.joined(separator: ":")) GMT"
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    private static func isName(_ text: String, of weekday: String) -> Bool {
+        let (text, weekday) = (text.lowercased(), weekday.lowercased())
+        return text == weekday || text == weekday.prefix(3)
     }
 
     private static func date(
         day: String, month: String, year: String, time: String, now: Date
     ) -> Date? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+            .map { number(String($0), digits: 2...2) }
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-            (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second),
-            let day = Int(day), (1...31).contains(day),
-            let month = months.firstIndex(where: { $0.lowercased() == month.lowercased() }),
-            var number = Int(year), (0...9999).contains(number)
+            hour <= 23, minute <= 59, second <= 60,
+            let day = number(day, digits: 1...2),
+            let month = months.firstIndex(where: { $0.lowercased() == month.lowercased() })
         else { return nil }
-        if year.utf8.count == 2 {
-            let present = 1970 + Int(max(0, min(now.timeIntervalSince1970, 2.5e11)) / 31_556_952)
-            number += present / 100 * 100
-            if number > present + 50 { number -= 100 }
+        func date(in year: Int) -> Date? {
+            guard day >= 1, day <= daysIn(month: month + 1, of: year) else { return nil }
+            let days = daysSinceEpoch(year: year, month: month + 1, day: day)
+            return Date(
+                timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
         }
-        let days = daysSinceEpoch(year: number, month: month + 1, day: day)
-        return Date(
-            timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
+        if let year = number(year, digits: 4...4) { return date(in: year) }
+        guard let digits = number(year, digits: 2...2) else { return nil }
+        // The latest year with these digits that is not more than 50 years ahead.
+        let present = 1970 + Int(max(0, min(now.timeIntervalSince1970, 2.5e11)) / 31_556_952)
+        let farthest = now.addingTimeInterval(50 * 31_556_952)
+        let century = present / 100 * 100
+        let years = [century + 100, century, century - 100].map { $0 + digits }
+        return years.lazy.compactMap(date(in:)).first { $0 <= farthest }
+    }
+
+    /// A number without a sign.
+    private static func number(_ text: String, digits: ClosedRange<Int>) -> Int? {
+        guard digits.contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return Int(text)
+    }
+
+    private static func daysIn(month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// Days from 1970-01-01 in the Gregorian calendar, counted in eras of 400 years that begin in March.
@@ -105,19 +89,5 @@ package enum HTTPDate {
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
-    }
-
-    /// The other way round.
-    private static func civil(daysSinceEpoch days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let fromMarch = (5 * dayOfYear + 2) / 153
-        let month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return (year, month, dayOfYear - (153 * fromMarch + 2) / 5 + 1)
     }
 }

@@ -70,6 +70,14 @@ public struct RequestError: Error, Sendable {
         set { change { $0.timings = newValue } }
     }
 
+    /// Whether the server has said that it did not process the request, as HTTP/2 servers can (RFC 9113 §8.7).
+    ///
+    /// Then any method may be sent again, and a ``RetryPolicy`` does so. False where nothing is known.
+    public var isUnprocessed: Bool {
+        get { shared.value.isUnprocessed }
+        set { change { $0.isUnprocessed = newValue } }
+    }
+
     private struct Fields: Sendable {
         var code: Code
         var stage: Stage
@@ -83,6 +91,7 @@ public struct RequestError: Error, Sendable {
         var body: (any Sendable)?
         var userMessage: String?
         var timings: AttemptTimings?
+        var isUnprocessed = false
     }
 
     private var shared: Shared<Fields>

@@ -1,4 +1,5 @@
-/// What happens when the same request, by its cache key and its headers, is under way already (row CAN-7).
+/// What happens when the same request is under way already (row CAN-7): the same by its cache key, its headers, and by how
+/// it is carried, redirected and trusted.
 ///
 /// Those whose policy is ``allow`` are not counted: they neither reject, nor are joined, waited for or cancelled.
 public enum DuplicatePolicy: Sendable, Hashable {

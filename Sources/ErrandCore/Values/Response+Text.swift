@@ -27,20 +27,54 @@ package enum ResponseText {
         return String(data: data, encoding: .utf8) ?? String(data: data, encoding: .isoLatin1)
     }
 
-    /// The value of the parameter `charset`, in lower case (RFC 9110 §8.3.2).
+    /// The value of the first parameter `charset` that has one, in lower case (RFC 9110 §8.3.2).
     package static func charset(of contentType: String) -> String? {
-        for parameter in contentType.split(separator: ";").dropFirst() {
-            let pair = parameter.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2, trim(pair[0]).lowercased() == "charset" else { continue }
-            var value = trim(pair[1])
-            if value.count >= 2, let quote = value.first, quote == "\"" || quote == "'",
-                value.last == quote
+        var rest = contentType.utf8.drop { $0 != UInt8(ascii: ";") }
+        while let semicolon = rest.first {
+            guard semicolon == UInt8(ascii: ";") else { return nil }
+            rest = rest.dropFirst()
+            let name = rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") }
+            rest = rest.dropFirst(name.count)
+            guard rest.first == UInt8(ascii: "=") else { continue }
+            rest = rest.dropFirst()
+            let value = parameterValue(&rest)
+            if trim(Substring(name)).lowercased() == "charset", !value.isEmpty {
+                return value.lowercased()
+            }
+        }
+        return nil
+    }
+
+    /// Takes a parameter's value, quoted or not (RFC 9110 §5.6.6), and what stands between it and the next semicolon.
+    private static func parameterValue(_ rest: inout Substring.UTF8View) -> String {
+        let start = rest.drop { $0 == 0x20 || $0 == 0x09 }
+        guard start.first == UInt8(ascii: "\"") else {
+            let raw = rest.prefix { $0 != UInt8(ascii: ";") }
+            rest = rest.dropFirst(raw.count)
+            var value = trim(Substring(raw))
+            // Not in the grammar, and seen all the same.
+            if value.utf8.count >= 2, value.utf8.first == UInt8(ascii: "'"),
+                value.utf8.last == UInt8(ascii: "'")
             {
                 value = value.dropFirst().dropLast()
             }
-            return value.isEmpty ? nil : value.lowercased()
+            return String(value)
         }
-        return nil
+        var bytes: [UInt8] = []
+        var isEscaped = false
+        rest = start.dropFirst()
+        while let byte = rest.popFirst() {
+            if isEscaped || (byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "\"")) {
+                bytes.append(byte)
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else {
+                break
+            }
+        }
+        rest = rest.drop { $0 != UInt8(ascii: ";") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func trim(_ text: Substring) -> Substring {

@@ -298,11 +298,26 @@
                 "The connection ended inside the answer's head. Try again.")
         }
 
+        static var endedUnsaid: RequestError {
+            RequestError(
+                .truncatedBody, stage: .transport,
+                "The connection was closed without a word, where its end is the body's: it may be cut off. "
+                    + "Have the server announce a length, or close TLS properly.")
+        }
+
         static var lostBeforeAnswer: RequestError {
             RequestError(
                 .connectionLost, stage: .transport,
                 "A kept connection broke before the answer. The server may have read the request, "
                     + "so it was not sent again by itself.")
+        }
+
+        static var unprocessed: RequestError {
+            var error = RequestError(
+                .connectionLost, stage: .transport,
+                "The server has refused the request before it processed it. Try again.")
+            error.isUnprocessed = true
+            return error
         }
 
         static var cannotBegin: RequestError {

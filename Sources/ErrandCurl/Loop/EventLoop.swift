@@ -13,7 +13,9 @@
         private let poll: Int32
         private let wakeUp: Int32
         private let configuration: CurlConfiguration
-        private var multi: UnsafeMutableRawPointer?
+        private(set) var multi: UnsafeMutableRawPointer?
+        /// Ends what holds a call of libcurl.
+        let watch = CallWatch()
         private var isOpen = false
 
         /// The moment this turn began.
@@ -26,6 +28,10 @@
         @exclusivity(unchecked) var sockets: SocketTable
         /// What shared connections have read within one call of libcurl; see Exchange+Flood.swift.
         @exclusivity(unchecked) var readsInCall = 0
+        /// Which call of libcurl this is.
+        @exclusivity(unchecked) var callNumber: UInt64 = 0
+        /// Up to which stream servers that went away have looked, by connection; see Exchange+Unprocessed.swift.
+        @exclusivity(unchecked) var lastStreams: [UnsafeMutableRawPointer: UInt32] = [:]
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
         @exclusivity(unchecked) private(set) var active: [Exchange] = []
         @exclusivity(unchecked) private var spare: [Exchange] = []
@@ -132,7 +138,7 @@
         func lentTurn() -> Bool {
             var event = epoll_event()
             guard multi != nil, epoll_wait(poll, &event, 1, 0) == 0,
-                mailbox.takeStarts(into: &batch, where: { origins.contains($0.url) })
+                mailbox.takeStarts(into: &batch, where: { origins.contains($0.url, $0.options) })
             else { return true }
             now = EventLoop.readClock()
             wasLent = true
@@ -174,9 +180,7 @@
                 if flags & errand_epoll_in != 0 { action |= CURL_CSELECT_IN }
                 if flags & errand_epoll_out != 0 { action |= CURL_CSELECT_OUT }
                 if flags & errand_epoll_failure != 0 { action |= CURL_CSELECT_ERR }
-                var running: Int32 = 0
-                readsInCall = 0
-                curl_multi_socket_action(multi, socket, action, &running)
+                call(socket, action)
             } else {
                 // An idle connection speaks, most likely to say goodbye; or one whose receiver pauses.
                 let isForReceiver = active.contains { $0.isAtRest(on: socket) }
@@ -195,9 +199,7 @@
             while curlTimer <= now, rounds < 4 {
                 curlTimer = .never
                 rounds += 1
-                var running: Int32 = 0
-                readsInCall = 0
-                curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+                call(CURL_SOCKET_TIMEOUT)
             }
         }
 
@@ -249,7 +251,7 @@
         }
 
         /// A whole answer has come from there.
-        func heard(from url: URI) { origins.add(url) }
+        func heard(from request: TransportRequest) { origins.add(request.url, request.options) }
 
         /// An exchange has ended; its receiver hears of it within this turn.
         func ended(_ receiver: any TransferReceiver, _ end: consuming TransferEnd) {
@@ -347,17 +349,6 @@
 
         fileprivate func setTimer(_ milliseconds: Int) {
             curlTimer = milliseconds < 0 ? .never : now.advanced(milliseconds: milliseconds)
-        }
-
-        func open(_ address: UnsafePointer<curl_sockaddr>, isPlain: Bool) -> Int32 {
-            let socket = errand_socket(address)
-            sockets.opened(socket, isPlain: isPlain)
-            return socket
-        }
-
-        func close(_ socket: Int32) -> Int32 {
-            sockets.closed(socket)
-            return Glibc.close(socket)
         }
 
         private func set(_ option: CURLMoption, _ value: Int) {

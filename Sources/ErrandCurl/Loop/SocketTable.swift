@@ -8,13 +8,23 @@
     /// closed, so a kept-alive connection costs no system call between two requests. Any other change is applied
     /// at once: a socket that is watched for writing in vain would keep the loop spinning.
     struct SocketTable {
+        /// What goes over a socket.
+        enum Use {
+            /// HTTP/1 as it is.
+            case plain
+            /// HTTP/2 as it is: its server may say something at any time.
+            case shared
+            /// Something in TLS, which may be either.
+            case secure
+        }
+
         private struct Entry {
             var wanted: UInt32 = 0
             var watched: UInt32 = 0
             /// Opened and closed through our callbacks, so that a number used again is noticed.
             var isOurs = false
-            /// It carries HTTP/1 as it is, so that what comes between two requests can only be wrong.
-            var isPlain = false
+            /// It carries HTTP/1, so that what comes between two requests can only be wrong.
+            var isSilentBetween = false
             /// When its peer was last heard.
             var heard = MonotonicTime.never
         }
@@ -83,9 +93,18 @@
         }
 
         /// A new socket; whatever had its number before is gone.
-        mutating func opened(_ socket: Int32, isPlain: Bool) {
+        mutating func opened(_ socket: Int32, as use: Use) {
             guard let index = slot(of: socket) else { return }
-            entries[index] = Entry(isOurs: true, isPlain: isPlain)
+            entries[index] = Entry(isOurs: true, isSilentBetween: use == .plain)
+        }
+
+        /// The first answer over TLS has come, and it was one of HTTP/1.
+        ///
+        /// TLS itself has nothing to say any more: the tickets of a session come before the first answer. Whoever sends
+        /// them later, or changes keys between two requests, loses a kept connection.
+        mutating func carriesHTTP1(_ socket: Int32) {
+            guard let index = slot(of: socket), entries[index].isOurs else { return }
+            entries[index].isSilentBetween = true
         }
 
         /// The peer of an idle connection has said something: nobody asked, so it answers nothing (RFC 9112 §9.2).
@@ -95,7 +114,7 @@
         mutating func cutOff(_ socket: Int32) {
             guard let index = slot(of: socket), entries[index].watched != 0 else { return }
             unwatch(socket)
-            guard entries[index].isPlain else { return }
+            guard entries[index].isSilentBetween else { return }
             if ended < 0 { ended = Self.makeEnded() }
             if ended >= 0, dup2(ended, socket) == socket {
                 _ = fcntl(socket, F_SETFD, FD_CLOEXEC)

@@ -61,6 +61,8 @@ package struct Upload {
 
     /// Begins again, for a request that may be sent twice.
     package mutating func rewind() -> Bool {
+        // Nothing of it is gone where nothing was read.
+        if sent == 0, !isComplete, heldBack.isEmpty { return true }
         guard source.rewind() else { return false }
         sent = 0
         isComplete = false

@@ -17,11 +17,11 @@
         fileprivate func requestStarts() -> Int32 {
             deadlines.connected(at: loop.now)
             loop.expectSweep(by: deadlines.first)
-            sendings += 1
-            guard sendings == 1 || mayReplay else {
+            guard sendings == 0 || mayGoAgain else {
                 // libcurl found a kept connection dead and wants to send again what the server may have read.
-                return give(up: CurlFailure.lostBeforeAnswer)
+                return give(up: refusalToRepeat)
             }
+            sendings += 1
             guard admitsPeer() else {
                 state.abort(.failed)
                 return CURL_PREREQFUNC_ABORT
@@ -33,7 +33,8 @@
             speaksHTTP2 = sharesConnection
             listenForLastWords()
             limitReads()
-            if mayReplay, place != nil, speaksHTTP2 { hasShared = true }
+            expectGoAway()
+            if mayReplay || repeatsRefusedOnly, place != nil, speaksHTTP2 { hasShared = true }
             return CURL_PREREQFUNC_OK
         }
 
@@ -41,30 +42,30 @@
         ///
         /// It asks a second time when it has found the request's connection dead and wants to send it again.
         fileprivate func opens(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-            let isRepeated = sendings > 0 && !hasBegunAgain
-            guard isRepeated, hasShared || !mayReplay else {
-                return loop.open(address, isPlain: speaksPlainly)
-            }
+            guard sendings > 0 else { return loop.open(address, as: use) }
             isWornOut = true
-            if hasShared {
+            if !mayGoAgain {
+                _ = give(up: refusalToRepeat)
+            } else if hasShared, !hasBegunAgain {
                 // Many have lost that connection, and each would open one of its own.
                 isRejoining = true
             } else {
-                _ = give(up: CurlFailure.lostBeforeAnswer)
+                return loop.open(address, as: use)
             }
             return -1
         }
 
-        /// Whether HTTP/1 goes over the socket as it is, and nothing else does: no TLS of a proxy either.
-        private var speaksPlainly: Bool {
-            guard let request = transfer?.request, !request.isSecure,
-                request.options.httpVersion != .http2PriorKnowledge
-            else { return false }
-            return switch request.options.proxy {
-            case .none: true
-            case .environment: !CurlLibrary.linked.environmentNamesProxy
-            case .url(let url, _): !url.lowercased().hasPrefix("https:")
-            }
+        /// What goes over the socket: TLS may be a proxy's, too.
+        private var use: SocketTable.Use {
+            guard let request = transfer?.request, !request.isSecure else { return .secure }
+            let isSecured =
+                switch request.options.proxy {
+                case .none: false
+                case .environment: CurlLibrary.linked.environmentNamesProxy
+                case .url(let url, _): url.lowercased().hasPrefix("https:")
+                }
+            if isSecured { return .secure }
+            return request.options.httpVersion == .http2PriorKnowledge ? .shared : .plain
         }
 
         /// Whether an answer over this connection may be one of HTTP/2.
@@ -72,7 +73,7 @@
             speaksHTTP2 || TLSLibrary.loaded == nil && transfer?.request.isSecure == true
         }
 
-        private var opensConnection: Bool {
+        var opensConnection: Bool {
             var connections = 0
             errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
             return connections > 0
@@ -124,6 +125,7 @@
                 && head.status.code != 304 && !isAnswered
             var fault: RequestError?
             if hasBody { fault = body.begin(head.framing) } else { body.beginNothing() }
+            if hasBody, !head.framing.isChunked, head.framing.contentLength == nil { watchEnd() }
             isHTTP2 = head.version == .http2
             isRefused = head.status.code >= 300
             if isRefused { noteRefusal() }
@@ -206,7 +208,7 @@
 
         /// libcurl wants to begin again at the body's first byte.
         fileprivate func seek(to offset: Int64) -> Int32 {
-            guard offset == 0, mayReplay, upload?.rewind() == true else {
+            guard offset == 0, mayReplay || isUnprocessed, upload?.rewind() == true else {
                 return CURL_SEEKFUNC_FAIL
             }
             return CURL_SEEKFUNC_OK

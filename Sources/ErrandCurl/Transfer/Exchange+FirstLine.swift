@@ -14,15 +14,21 @@
             let isWatched = head.isAtStart && !speaksHTTP2
             guard isWatched != watchesFirstLine else { return }
             watchesFirstLine = isWatched
-            errand_set_long(handle, CURLOPT_VERBOSE, isWatched ? 1 : 0)
+            applyVerbosity()
         }
 
         /// A transfer that was given up between the two lines has left the watch behind.
         func forgetFirstLine() {
             beginsFolded = false
-            guard watchesFirstLine else { return }
+            guard watchesFirstLine || watchesGoAway else { return }
             watchesFirstLine = false
-            errand_set_long(handle, CURLOPT_VERBOSE, 0)
+            watchesGoAway = false
+            applyVerbosity()
+        }
+
+        /// Only what is looked at costs anything.
+        func applyVerbosity() {
+            errand_set_long(handle, CURLOPT_VERBOSE, watchesFirstLine || watchesGoAway ? 1 : 0)
         }
 
         fileprivate func inspect(line: UnsafeMutableRawBufferPointer) {
@@ -35,9 +41,14 @@
     }
 
     let onDebug: errand_debug_callback = { _, type, bytes, count, context in
-        guard type == CURLINFO_HEADER_IN, let context else { return 0 }
-        Unmanaged<Exchange>.fromOpaque(context)._withUnsafeGuaranteedRef {
-            $0.inspect(line: UnsafeMutableRawBufferPointer(start: bytes, count: count))
+        guard type == CURLINFO_HEADER_IN || type == CURLINFO_TEXT, let context else { return 0 }
+        let text = UnsafeMutableRawBufferPointer(start: bytes, count: count)
+        Unmanaged<Exchange>.fromOpaque(context)._withUnsafeGuaranteedRef { exchange in
+            if type == CURLINFO_TEXT {
+                exchange.hear(UnsafeRawBufferPointer(text))
+            } else {
+                exchange.inspect(line: text)
+            }
         }
         return 0
     }

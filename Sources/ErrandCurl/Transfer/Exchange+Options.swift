@@ -32,6 +32,7 @@
             if !keepsOptions { try applyTransportOptions(request) }
             try applyVersion(request)
             try applyMultiplexing(request)
+            applyRefusals(request)
         }
 
         /// Without TLS nothing is agreed upon: newer libcurl would take any connection that is there, also one with
@@ -51,6 +52,9 @@
             try applyPermanentOptions()
             needsReset = false
             waitsForSharing = false
+            repeatsRefusedOnly = false
+            watchesFirstLine = false
+            watchesGoAway = false
             specialOptions = nil
         }
 
@@ -99,9 +103,7 @@
             try expect(errand_set_request_callback(handle, onRequestStart))
             try expect(errand_set_open_callback(handle, onOpen))
             try expect(errand_set_close_callback(handle, onClose))
-            if CurlLibrary.linked.mistakesFoldedFirstLines {
-                try expect(errand_set_debug_callback(handle, onDebug))
-            }
+            try expect(errand_set_debug_callback(handle, onDebug))
             try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
             try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
             // A reset forgets the option but not its list, when a transfer was given up before it began.

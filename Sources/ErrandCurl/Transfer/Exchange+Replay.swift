@@ -9,11 +9,13 @@
         /// At most once. One that shared its connection goes back to the gate: others have lost it, too, and one
         /// new connection is enough for all of them.
         func beginsAgain(after result: CURLcode) -> Bool {
-            guard result != CURLE_OK, !hasBegunAgain, let transfer,
-                isRejoining ? isWanted : decision(after: result).beginsAgain
+            // Of a connection that nobody is left on, libcurl may say that all is well.
+            let isRefused = isRejoining || isBeyondGoAway
+            guard result != CURLE_OK || isRefused, !hasBegunAgain, let transfer,
+                isRefused ? isWanted : decision(after: result).beginsAgain
             else { return false }
             guard upload?.rewind() ?? true else {
-                if isRejoining { failure = CurlFailure.lostBeforeAnswer }
+                if isRejoining { failure = refusalToRepeat }
                 return false
             }
             hasBegunAgain = true

@@ -19,6 +19,7 @@
 
         /// Doubts its connection where it is given up for silence, and takes the handle back from libcurl.
         func detachAndDoubt(_ ending: TransferState.Ending) {
+            if !head.isComplete { forgetRefusal() }
             if isGivenUpForSilence(ending), let handle, let tls = sharedConnection,
                 let ends = ConnectionEnds(of: handle)
             {

@@ -78,12 +78,21 @@
         var isWornOut = false
         /// Plain requests are held to HTTP/1.1, see ``applyVersion(_:)``.
         @exclusivity(unchecked) var isHeldToHTTP11 = false
+        /// Whether libcurl repeats only what a server has refused unprocessed; see Exchange+Unprocessed.swift.
+        var repeatsRefusedOnly = false
+        /// What is known of the request's stream, and of the last one that the server has looked at.
+        @exclusivity(unchecked) var watchesGoAway = false
+        @exclusivity(unchecked) var stream: UInt32 = 0
+        @exclusivity(unchecked) var lastStream: UInt32?
+        @exclusivity(unchecked) var connection: UnsafeMutableRawPointer?
         /// Whether libcurl was told to wait for a connection that can be shared.
         var waitsForSharing = false
+        /// What saw how the connection ended, where the answer's end is the connection's; see Exchange+Between.swift.
+        @exclusivity(unchecked) var endHook: ConnectionHook?
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-        private var takenUp = MonotonicTime.never
-        private var wasAttached = false
+        private(set) var takenUp = MonotonicTime.never
+        private(set) var wasAttached = false
 
         init(loop: EventLoop) {
             self.loop = loop
@@ -172,9 +181,14 @@
 
         /// libcurl is done with the handle.
         func libcurlFinished(_ result: CURLcode) {
+            if result == CURLE_OK { noteSilence() }
             loop.detach(self)
             if beginsAgain(after: result) { return }
-            if failure == nil, !isAnsweredEarly, !isAnswered { failure = problem(after: result) }
+            if result != CURLE_OK { forgetRefusal() }
+            if failure == nil, !isAnsweredEarly, !isAnswered {
+                failure =
+                    isBeyondGoAway ? CurlFailure.unprocessed : problem(after: result)
+            }
             perform(state.finished(complete: failure == nil))
         }
 
@@ -271,7 +285,7 @@
             var end = TransferEnd(timings: timings())
             switch ending {
             case .complete:
-                if let transfer { loop.heard(from: transfer.request.url) }
+                if let transfer { loop.heard(from: transfer.request) }
                 do {
                     end.trailers = try head.trailers(cache: &workbench.fields)
                 } catch {
@@ -306,6 +320,7 @@
             failure = nil
             rules = nil
             pins = nil
+            endHook = nil
             ticket = nil
             nextNudge = .never
             isAwaitingNudge = false
@@ -317,65 +332,11 @@
             if let handle { curl_easy_cleanup(handle) }
             handle = curl_easy_init()
             (hasOwnBuffer, isWornOut, watchesFirstLine) = (false, false, false)
+            watchesGoAway = false
             needsReset = true
             specialOptions = nil
+            repeatsRefusedOnly = false
             bufferBytes = 0
-        }
-
-        // MARK: - What libcurl knows
-
-        private func problem(after result: CURLcode) -> RequestError? {
-            if result == CURLE_OK {
-                return head.isComplete ? nil : CurlFailure.headCutOff
-            }
-            guard let handle else { return CurlFailure.unknown }
-            var proxyAnswer = 0
-            errand_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &proxyAnswer)
-            var proxyVerification = 0
-            errand_get_long(handle, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxyVerification)
-            return CurlFailure.error(
-                result,
-                context: CurlFailure.Context(
-                    text: String(cString: errorText), host: transfer?.request.host ?? "",
-                    isConnected: sendings > 0, isHeadComplete: head.isComplete,
-                    hasHeadBegun: head.hasBegun, proxyAnswer: proxyAnswer,
-                    proxyVerification: proxyVerification,
-                    proxy: transfer.flatMap { ProxyRoute($0.request.options.proxy) },
-                    unixSocket: transfer?.request.options.unixSocketPath,
-                    limits: transfer?.request.timeouts))
-        }
-
-        private func timings() -> AttemptTimings {
-            var timings = AttemptTimings()
-            guard let handle, let transfer else { return timings }
-            // The turn may have begun before the transfer was made: only a look at the clock tells when it ended.
-            let queued = takenUp.since(transfer.created)
-            timings.queued = queued
-            timings.finished = EventLoop.readClock().since(transfer.created)
-            guard wasAttached else { return timings }
-            var connections = 0
-            errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
-            func moment(_ info: CURLINFO) -> Duration? {
-                var microseconds: curl_off_t = 0
-                errand_get_offset(handle, info, &microseconds)
-                return microseconds > 0 ? queued + .microseconds(microseconds) : nil
-            }
-            if connections > 0 {
-                timings.nameLookedUp = moment(CURLINFO_NAMELOOKUP_TIME_T)
-                timings.connected = moment(CURLINFO_CONNECT_TIME_T)
-                timings.secured = moment(CURLINFO_APPCONNECT_TIME_T)
-                // After a second try the name's time may be that of the second, and the connection's of the first.
-                if let name = timings.nameLookedUp, let connected = timings.connected {
-                    timings.nameLookedUp = min(name, connected)
-                }
-            }
-            if sendings > 0 { timings.reusedConnection = connections == 0 }
-            if head.hasBegun { timings.firstByte = moment(CURLINFO_STARTTRANSFER_TIME_T) }
-            var headBytes = 0
-            errand_get_long(handle, CURLINFO_REQUEST_SIZE, &headBytes)
-            timings.bytesSent = Int64(headBytes) + (upload?.bytesSent ?? 0)
-            timings.bytesReceived = body.bytesReceived
-            return timings
         }
     }
 #endif

@@ -35,7 +35,7 @@
         private let setFlags: errand_tls_set_flags
         private let verify: errand_tls_verify
         private let chainOfVerification: errand_tls_get
-        /// What a connection writes to, and what is called for each write; see Exchange+LastWords.swift.
+        /// What a connection reads and writes by, and what is called for that; see ``ConnectionHook``.
         let writer: errand_tls_get
         let writeArgument: errand_tls_get
         let setWriteArgument: errand_tls_set_pointer

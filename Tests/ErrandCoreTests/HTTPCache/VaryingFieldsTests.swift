@@ -25,7 +25,7 @@ import Testing
         let list = (0..<32).map { "x-\($0)" }.joined(separator: ",")
         #expect(Self.fields([list]).names.count == 32)
         #expect(Self.fields([list + ",y"]).isEverything)
-        #expect(Self.fields([String(repeating: "a,b,", count: 200_000)]).names == ["a", "b"])
+        #expect(Self.fields([String(repeating: "a,b,", count: 30_000)]).names == ["a", "b"])
     }
 
     @Test func caseMeansNothingInLanguagesAndMeansSomethingElsewhere() {

@@ -130,4 +130,22 @@ import Testing
         hub.update { $0.bytesReceived = 4 }
         #expect(seen.withLock { $0 } == [303])
     }
+
+    /// What a handler holds may come back to the hub when it goes; under the lock that would be the end of it.
+    @Test(arguments: [false, true])
+    func whatAHandlerHoldsIsLetGoOfOutsideTheLock(hasHeardAll: Bool) {
+        final class Owner: Sendable {
+            let hub: ProgressHub
+            init(_ hub: ProgressHub) { self.hub = hub }
+            deinit { _ = hub.current }
+        }
+        let hub = ProgressHub()
+        func listen() {
+            let owner = Owner(hub)
+            hub.listen { _ in _ = owner }
+        }
+        listen()
+        if hasHeardAll { hub.update { $0.bytesReceived = 1 } }
+        #expect(hub.finish())
+    }
 }

@@ -101,6 +101,16 @@ import Testing
         #expect(decision == .again(after: .zero))
     }
 
+    @Test(arguments: [true, false])
+    func whatWasNotProcessedMayBeSentAgainWhateverItIs(isUnprocessed: Bool) {
+        var error = RequestError(.connectionLost, stage: .transport, "test")
+        error.isUnprocessed = isUnprocessed
+        let decision = RetryDecision.decide(
+            policy: .attempts(3), request: TransportRequest(method: .post, url: URI()),
+            error: error, attempt: 1, now: now, random: 0)
+        #expect(decision == (isUnprocessed ? .again(after: .zero) : .giveUp(.notIdempotent)))
+    }
+
     private func decide(
         _ policy: RetryPolicy, _ code: RequestError.Code, method: HTTPMethod = .get,
         status: Int? = nil, retryAfter: String? = nil, attempt: Int = 1, random: Double = 0.5

@@ -7,11 +7,14 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|closures|bare|foundation WORKLOAD COUNT IN_FLIGHT URL SIZE")
+                "usage: HTTPBench async|steps|closures|bare|foundation WORKLOAD COUNT IN_FLIGHT URL SIZE"
+            )
             exit(2)
         }
         let transport = CurlTransport()
-        let agent = RequestAgent(transport: transport, store: nil)
+        let agent =
+            job.mode == .steps
+            ? EverySteps.agent(over: transport) : RequestAgent(transport: transport, store: nil)
         // The first request sets everything up and finds out the parsed address.
         let first = Small(job.url)
         first.agent = agent
@@ -22,7 +25,7 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .foundation: bad = await runAsync(job, agent: agent, meter: &meter)
+        case .async, .steps, .foundation: bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
         }

@@ -6,6 +6,8 @@ struct Job: Sendable {
         case async
         /// An endpoint class for each request, closures on the main actor.
         case closures
+        /// The same with every step of the pipeline enabled, none of which has anything to do.
+        case steps
         /// The transport alone, without pipeline and classes.
         case bare
         /// An endpoint class for each request, whose answer Foundation reads.

@@ -1,0 +1,128 @@
+import Errand
+import ErrandTesting
+import Synchronization
+import Testing
+
+/// Batches and chains as members of a chain (rows BAT-1, CHN-1).
+@Suite(.timeLimit(.minutes(5))) struct NestedChainTests {
+    private let world = World()
+
+    init() {
+        world.transport.answer { request in
+            let path = request.url.path
+            return path.hasSuffix("bad")
+                ? .json("{}", status: .notFound) : .json(#"{"path":"\#(path)"}"#)
+        }
+    }
+
+    private func plain(_ path: String) -> Plain { world.with(Plain(path)) }
+
+    private var paths: [String] { world.transport.requests.map(\.url.path) }
+
+    @Test func aBatchIsAStepBetweenOthers() async throws {
+        let chain = ChainRequest()
+        chain.add(plain("a"))
+            .then { [self] _ in BatchRequest([plain("b"), plain("c")], maxConcurrent: 1) }
+            .then { [self] batch in plain("d\(batch.results.count)") }
+        let responses = try await chain.send()
+        #expect(paths == ["/a", "/b", "/c", "/d2"])
+        #expect(responses.map { $0.json["path"].string } == ["/a", "/b", "/c", "/d2"])
+        #expect(chain.requests.map(\.url) == ["a", "b", "c", "d2"])
+    }
+
+    @Test func aChainIsAStepToo() async throws {
+        let inner = ChainRequest()
+        inner.add(plain("b")).then { [self] _ in plain("c") }
+        let chain = ChainRequest()
+        var heard: [String] = []
+        chain.add(plain("a"))
+        chain.add(inner) { _, inner in heard.append("\(inner.requests.count)") }
+        chain.add(plain("d"))
+        try await chain.send()
+        #expect(paths == ["/a", "/b", "/c", "/d"] && heard == ["2"])
+        try await chain.send()
+        #expect(paths.count == 8)
+    }
+
+    @Test func aFailureWithinStopsTheWhole() async throws {
+        let batch = BatchRequest([plain("b"), plain("bad")], maxConcurrent: 1)
+        let chain = ChainRequest()
+        chain.add(batch)
+        chain.add(plain("c"))
+        let error = await #expect(throws: RequestError.self) { try await chain.send() }
+        #expect(error?.code == .unacceptableStatus && chain.failedRequest?.url == "bad")
+        #expect(paths == ["/b", "/bad"])
+    }
+
+    @Test func aBatchThatCollectsStopsNothing() async throws {
+        let chain = ChainRequest()
+        chain.add(BatchRequest([plain("bad"), plain("b")], policy: .collectAll, maxConcurrent: 1))
+            .then { [self] batch in
+                plain(batch.results.map { (try? $0.get()) == nil ? "x" : "o" }.joined())
+            }
+        try await chain.send()
+        #expect(paths == ["/bad", "/b", "/xo"])
+    }
+
+    @Test func whatReplacesTakesThePlaceOfTheWhole() async throws {
+        let chain = ChainRequest()
+        chain.add(BatchRequest([plain("a"), plain("bad")], maxConcurrent: 1))
+        chain.add(plain("c"))
+        chain.recover { [self] request, _ in request.url == "bad" ? .replace(plain("b")) : .stop }
+        let responses = try await chain.send()
+        #expect(responses.map { $0.json["path"].string } == ["/b", "/c"])
+    }
+
+    @Test func cancellingReachesThoseWithin() async throws {
+        let gate = Gate()
+        let world = World()
+        world.transport.answer { _ in ScriptedAnswer.json("{}").held(by: gate) }
+        let log = Log()
+        let members = [world.with(Plain("a")), world.with(Plain("b"))]
+        let batch = BatchRequest(members)
+        batch.accessories = [log]
+        let chain = ChainRequest()
+        chain.add(batch)
+        chain.add(world.with(Plain("c")))
+        let canceller = Task { [world] in
+            try await gate.reached(times: 2)
+            world.agent.cancelAll()
+        }
+        let error = await #expect(throws: RequestError.self) { try await chain.send() }
+        try await canceller.value
+        #expect(error?.code == .cancelled && world.transport.requests.count == 2)
+        #expect(log.lines == ["batch willStart", "batch willStop", "batch didStop"])
+    }
+
+    @Test @MainActor func aTaskHoldsCancelsAndAddsUpWhatIsWithin() async throws {
+        let gate = Gate()
+        let world = World()
+        world.transport.answer { _ in ScriptedAnswer.json("{}").held(by: gate) }
+        let chain = ChainRequest()
+        chain.add(BatchRequest([world.with(Plain("a")), world.with(Plain("b"))]))
+        let result = Mutex<RequestError?>(nil)
+        let ended = Gate()
+        let task = chain.start { _ in
+            ended.open()
+        } failure: { _, error in
+            result.withLock { $0 = error }
+            ended.open()
+        }
+        try await gate.reached(times: 2)
+        task.suspend()
+        #expect(world.agent.activeTasks.allSatisfy { $0.phase == .suspended })
+        task.resume()
+        #expect(world.agent.activeTasks.allSatisfy { $0.phase == .running })
+        task.cancel()
+        try await ended.passed()
+        #expect(result.withLock { $0 }?.code == .cancelled)
+        #expect(task.progress.finished == 1)
+    }
+
+    @Test func aChainIsNotItsOwnMember() async {
+        let chain = ChainRequest()
+        chain.add(chain)
+        let error = await #expect(throws: RequestError.self) { try await chain.send() }
+        #expect(error?.code == .chainFailed)
+    }
+}

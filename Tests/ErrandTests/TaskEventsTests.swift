@@ -1,0 +1,83 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// One task's events as a sequence that ends with it (row CB-1).
+@Suite(.timeLimit(.minutes(5))) struct TaskEventsTests {
+    private let transport = ScriptedTransport()
+
+    private func agent(_ configure: (inout Configuration) -> Void = { _ in }) -> RequestAgent {
+        var configuration = Configuration(baseURL: "https://api.example.com/")
+        configure(&configuration)
+        return RequestAgent(configuration: configuration, transport: transport)
+    }
+
+    private func names(_ events: AsyncStream<RequestEvent>) async -> [String] {
+        var names: [String] = []
+        for await event in events {
+            names.append("\(event.kind)".prefix { $0.isLetter }.description)
+        }
+        return names
+    }
+
+    @Test func itEndsWithTheTaskAndNeedsNoListener() async throws {
+        let gate = Gate()
+        transport.on(.get, "/x", ScriptedAnswer.json("{}").held(by: gate))
+        let agent = agent()
+        let task = agent.start(Plain("x").describe())
+        let other = agent.start(Plain("x").describe())
+        try await gate.reached()
+        let events = task.events()
+        gate.open()
+        let heard = await names(events)
+        #expect(heard.contains("transferEnded") && heard.contains("validated"))
+        #expect(heard.filter { $0 == "ended" }.count == 1 && heard.last == "ended")
+        _ = try await other.response()
+    }
+
+    @Test(arguments: [false, true])
+    func whoComesTooLateHearsOfTheEndOnly(isListenedTo: Bool) async throws {
+        transport.answer { _ in .json("{}") }
+        let agent = agent { if isListenedTo { $0.eventListeners = [EventRecorder()] } }
+        let task = agent.start(Plain("x").describe())
+        _ = try await task.response()
+        let first = await names(task.events())
+        #expect(first == ["ended"])
+        #expect(await names(task.events()) == ["ended"])
+    }
+
+    @Test func aFailureAndACancellationEndItToo() async throws {
+        let gate = Gate()
+        transport.answer { _ in ScriptedAnswer.json("{}").held(by: gate) }
+        let task = agent().start(Plain("x").describe())
+        try await gate.reached()
+        let events = task.events()
+        task.cancel()
+        var last: RequestEvent.Kind?
+        var wasCancelled = false
+        for await event in events {
+            if case .cancelled = event.kind { wasCancelled = true }
+            last = event.kind
+        }
+        #expect(wasCancelled)
+        guard case .ended(let error?)? = last else {
+            Issue.record("the end is missing")
+            return
+        }
+        #expect(error.code == .cancelled)
+    }
+
+    @Test func aStormOfReadersEndsWhateverTheMoment() async throws {
+        transport.answer { _ in .json("{}") }
+        let agent = agent()
+        await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<200 {
+                group.addTask { [self] in
+                    let task = agent.start(Plain("x").describe())
+                    return await names(task.events()).last
+                }
+            }
+            for await last in group { #expect(last == "ended") }
+        }
+    }
+}
