@@ -23,7 +23,7 @@ package enum CacheLifetime {
         if let expires = headers[values: .expires].first {
             // What is no date, such as 0 or nearly one, has passed (§5.3).
             guard HTTPDate.isWellFormed(expires),
-                let end = HTTPDate.parse(expires, now: receivedAt)
+                let end = HTTPDate.parse(expires, now: receivedAt, ignoresCase: true)
             else { return 0 }
             return max(0, end.timeIntervalSince(date))
         }
@@ -67,7 +67,7 @@ package enum CacheLifetime {
         _ headers: HTTPFields, date: Date, _ settings: HTTPCacheSettings
     ) -> Double {
         guard let text = headers[values: .lastModified].first,
-            let modified = HTTPDate.parse(text, now: date)
+            let modified = HTTPDate.parse(text, now: date, ignoresCase: true)
         else { return settings.lifetimeWithoutHeaders.secondsAsDouble }
         let unchanged = max(0, date.timeIntervalSince(modified))
         return min(
@@ -75,7 +75,9 @@ package enum CacheLifetime {
     }
 
     private static func date(_ headers: HTTPFields, receivedAt: Date) -> Date {
-        headers[values: .date].first.flatMap { HTTPDate.parse($0, now: receivedAt) } ?? receivedAt
+        headers[values: .date].first.flatMap {
+            HTTPDate.parse($0, now: receivedAt, ignoresCase: true)
+        } ?? receivedAt
     }
 }
 

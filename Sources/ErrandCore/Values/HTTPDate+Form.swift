@@ -43,6 +43,18 @@ extension HTTPDate {
             + "\(padded(year, 4)) \(clock.joined(separator: ":")) GMT"
     }
 
+    /// `SUN, 06 nov 1994 08:49:37 gmt` as it is usually written.
+    static func inUsualCase(_ text: String) -> String {
+        var isInside = false
+        let bytes = text.utf8.map { byte in
+            defer { isInside = isLetter(byte) }
+            guard isLetter(byte) else { return byte }
+            return isInside ? byte | 0x20 : byte & 0xDF
+        }
+        let usual = String(decoding: bytes, as: UTF8.self)
+        return usual.hasSuffix(" Gmt") ? usual.dropLast(3) + "GMT" : usual
+    }
+
     private static func padded(_ number: Int, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits

@@ -12,18 +12,22 @@ package enum HTTPDate {
 
     /// The date, or `nil` for text that is none.
     ///
-    /// Forgiving where no other date could be meant: a day of one digit, a weekday that is not the date's, letters of
-    /// another case (RFC 9111 §4.2).
+    /// Forgiving where no other date could be meant: a day of one digit, a weekday that is not the date's.
     ///
-    /// - Parameter now: What a year of two digits is taken by: it is at most 50 years ahead.
-    package static func parse(_ text: String, now: Date = Date()) -> Date? {
+    /// - Parameters:
+    ///   - now: What a year of two digits is taken by: it is at most 50 years ahead.
+    ///   - ignoresCase: Whether the case of letters means nothing, as caches are told to see it (RFC 9111 §4.2).
+    package static func parse(
+        _ text: String, now: Date = Date(), ignoresCase: Bool = false
+    ) -> Date? {
+        let text = ignoresCase ? inUsualCase(text) : text
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(
             String.init)
         guard let first = words.first,
-            weekdays.contains(where: { isName(first, of: $0) })
+            weekdays.contains(where: { $0 == first || $0.prefix(3) == first })
         else { return nil }
         // Sun, 06 Nov 1994 08:49:37 GMT | Sunday, 06-Nov-94 08:49:37 GMT | Sun Nov  6 08:49:37 1994
-        if words.count == 6, words[5].uppercased() == "GMT" {
+        if words.count == 6, words[5] == "GMT" {
             return date(
                 day: words[1], month: words[2], year: words[3], time: words[4], now: now)
         }
@@ -34,11 +38,6 @@ package enum HTTPDate {
         return nil
     }
 
-    private static func isName(_ text: String, of weekday: String) -> Bool {
-        let (text, weekday) = (text.lowercased(), weekday.lowercased())
-        return text == weekday || text == weekday.prefix(3)
-    }
-
     private static func date(
         day: String, month: String, year: String, time: String, now: Date
     ) -> Date? {
@@ -46,8 +45,7 @@ package enum HTTPDate {
             .map { number(String($0), digits: 2...2) }
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
             hour <= 23, minute <= 59, second <= 60,
-            let day = number(day, digits: 1...2),
-            let month = months.firstIndex(where: { $0.lowercased() == month.lowercased() })
+            let day = number(day, digits: 1...2), let month = months.firstIndex(of: month)
         else { return nil }
         func date(in year: Int) -> Date? {
             guard day >= 1, day <= daysIn(month: month + 1, of: year) else { return nil }

@@ -41,9 +41,9 @@ import Testing
     }
 
     /// In time that grows with the length: a square of it would take longer than the limit.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func hostileFieldsAreReadToTheirEnd() {
-        let count = 50_000
+        let count = 200_000
         let many = String(repeating: "a=1,", count: count) + "max-age=7"
         #expect(CacheControl([many]).seconds("max-age") == .number(7))
         let open = "max-age=7, x=\"" + String(repeating: "\\\", ,", count: count)
