@@ -48,7 +48,7 @@ public final class RequestAgent: Sendable {
         ownCookieJar = CookieJar(clock: clock)
         let writes = PendingCacheWrites()
         self.writes = writes
-        let refresher = CacheRefresher()
+        let refresher = CacheRefresher(use: .of(store))
         pipeline = Pipeline(flights: FlightTable(), writes: writes, refresher: refresher)
         hasCompanions = Atomic(!configuration.companions.isEmpty)
         state = Mutex(State(configuration: Shared(configuration)))

@@ -106,6 +106,11 @@ extension CacheRules {
         return nil
     }
 
+    /// The statuses that count as a failure of the server (RFC 5861 §4).
+    package static func isFailure(_ status: Int) -> Bool {
+        [500, 502, 503, 504].contains(status)
+    }
+
     /// Whether this failure of the network lets ``CachePolicy/loadElseCache`` take what is stored.
     ///
     /// Yes for everything between here and the server and for the statuses of RFC 5861 §4. No where
@@ -113,7 +118,7 @@ extension CacheRules {
     package func fallsBack(after error: RequestError) -> Bool {
         switch error.code {
         case .cancelled, .agentShutDown, .unsupported: false
-        case .unacceptableStatus: [500, 502, 503, 504].contains(error.response?.statusCode)
+        case .unacceptableStatus: error.response.map { Self.isFailure($0.statusCode) } ?? false
         case .timedOut: true
         default: error.stage == .transport
         }

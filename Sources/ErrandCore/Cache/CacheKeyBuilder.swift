@@ -66,9 +66,26 @@ package enum CacheKeyBuilder {
     package static func httpKey(
         for url: URI, _ request: TransportRequest, identity: String?
     ) -> CacheKey {
-        let key = key(
-            method: .get, url: url, bodyDigest: request.options.decodesContent ? nil : "encoded",
+        httpKey(
+            for: url, isDecoded: request.options.decodesContent,
             identity: identity ?? shownCredentials(request.headers))
+    }
+
+    /// The primary keys under which answers of an address may be that this request makes out of date: of whoever asks,
+    /// and of everybody.
+    package static func httpKeys(
+        for url: URI, _ request: TransportRequest, identity: String?
+    ) -> [CacheKey] {
+        var identities: [String?] = [nil]
+        if let own = identity ?? shownCredentials(request.headers) { identities.append(own) }
+        return identities.flatMap { identity in
+            [true, false].map { httpKey(for: url, isDecoded: $0, identity: identity) }
+        }
+    }
+
+    private static func httpKey(for url: URI, isDecoded: Bool, identity: String?) -> CacheKey {
+        let key = key(
+            method: .get, url: url, bodyDigest: isDecoded ? nil : "encoded", identity: identity)
         return CacheKey(canonical: "http\n" + key.canonical)
     }
 

@@ -10,6 +10,9 @@ public final class MemoryResponseStore: ResponseStore {
     /// The most bytes of headers and bodies that are kept.
     public let maximumBytes: Int
 
+    /// Whether any agent keeps answers by RFC 9111 here.
+    package let use = CacheUse(isUsed: false)
+
     private let table: Mutex<LRUTable<CacheKey, StoredResponse>>
 
     /// Makes an empty store.

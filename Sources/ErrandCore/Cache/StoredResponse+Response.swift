@@ -3,6 +3,18 @@ import HTTPTypes
 
 // The two ways between an answer and its stored form.
 
+extension Response {
+    /// Makes a whole answer a part of it, as a server would tell it (RFC 9110 §15.3.7).
+    package mutating func narrow(to part: Range<Int>) {
+        let whole = data
+        status = .partialContent
+        headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(whole.count)"
+        headers[.contentLength] = String(part.count)
+        let bytes = whole.dropFirst(part.lowerBound).prefix(part.count)
+        body = .data(Data(bytes))
+    }
+}
+
 extension StoredResponse {
     /// What is stored of an answer; `nil` for one whose body is a file.
     package init?(_ response: Response, rules: CacheRules, tag: Int, storedAt: Date) {

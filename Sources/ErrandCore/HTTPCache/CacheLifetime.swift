@@ -21,8 +21,10 @@ package enum CacheLifetime {
         }
         let date = date(headers, receivedAt: receivedAt)
         if let expires = headers[values: .expires].first {
-            // What is no date, such as 0, has passed (§5.3).
-            guard let end = HTTPDate.parse(expires, now: receivedAt) else { return 0 }
+            // What is no date, such as 0 or nearly one, has passed (§5.3).
+            guard HTTPDate.isWellFormed(expires),
+                let end = HTTPDate.parse(expires, now: receivedAt, ignoresCase: true)
+            else { return 0 }
             return max(0, end.timeIntervalSince(date))
         }
         guard mayGuess(status: status, control) else { return 0 }
@@ -65,7 +67,7 @@ package enum CacheLifetime {
         _ headers: HTTPFields, date: Date, _ settings: HTTPCacheSettings
     ) -> Double {
         guard let text = headers[values: .lastModified].first,
-            let modified = HTTPDate.parse(text, now: date)
+            let modified = HTTPDate.parse(text, now: date, ignoresCase: true)
         else { return settings.lifetimeWithoutHeaders.secondsAsDouble }
         let unchanged = max(0, date.timeIntervalSince(modified))
         return min(
@@ -73,7 +75,9 @@ package enum CacheLifetime {
     }
 
     private static func date(_ headers: HTTPFields, receivedAt: Date) -> Date {
-        headers[values: .date].first.flatMap { HTTPDate.parse($0, now: receivedAt) } ?? receivedAt
+        headers[values: .date].first.flatMap {
+            HTTPDate.parse($0, now: receivedAt, ignoresCase: true)
+        } ?? receivedAt
     }
 }
 

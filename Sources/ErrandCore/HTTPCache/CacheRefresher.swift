@@ -10,15 +10,11 @@ package final class CacheRefresher: Sendable {
     }
 
     private let state = Mutex(State())
-    private let used = Atomic(false)
+    /// Whether there is anything that a change could make out of date.
+    let use: CacheUse
 
-    package init() {}
-
-    /// Whether any request has used the cache by RFC 9111: before, no change makes anything in it out of date.
-    var isUsed: Bool {
-        get { used.load(ordering: .relaxed) }
-        set { if newValue != isUsed { used.store(newValue, ordering: .relaxed) } }
-    }
+    /// - Parameter use: What is known of the agent's store.
+    package init(use: CacheUse = CacheUse(isUsed: false)) { self.use = use }
 
     /// Says who carries requests out.
     package func start(with start: @escaping Start) {

@@ -48,6 +48,8 @@ package enum HTTPCacheStorage {
         var kept = HTTPFields(headers.filter { !dropped.contains($0.name) })
         let age = CacheLifetime.age(
             headers: headers, requestedAt: requestedAt, receivedAt: receivedAt, now: receivedAt)
+        // Who keeps an answer without a date appends when it came (RFC 9110 §6.6.1).
+        if !kept.contains(.date) { kept[.date] = HTTPDate.string(from: receivedAt) }
         kept[.age] = age < 1 ? nil : String(Int(min(age.rounded(.up), 2_147_483_648)))
         return kept
     }
@@ -72,7 +74,8 @@ package enum HTTPCacheStorage {
 
     private static let always: Set<HTTPField.Name> = {
         var names: Set<HTTPField.Name> = [
-            .connection, .proxyAuthenticate, .te, .trailer, .transferEncoding, .upgrade,
+            .connection, .proxyAuthenticate, .proxyAuthorization, .te, .trailer, .transferEncoding,
+            .upgrade,
             .setCookie, .wwwAuthenticate, .authenticationInfo,
         ]
         for text in ["Keep-Alive", "Proxy-Connection", "Proxy-Authentication-Info"] {

@@ -33,8 +33,9 @@ final class HTTPCacheVisit: Sendable {
     /// A stored answer where it may answer, else the network.
     func answer(_ next: Next) async throws(RequestError) -> Response {
         guard takesPart else { return try await next(exchange) }
-        refresher.isUsed = true
+        refresher.use.note()
         let asked = RequestCacheControl(headers)
+        if headers.contains(.range) { return try await part(asked, next) }
         let found = rules.ignoresCache ? nil : await lookUp()
         guard let found else {
             if asked.isOnlyIfCached { throw .cacheMiss(.noEntry) }
@@ -42,7 +43,10 @@ final class HTTPCacheVisit: Sendable {
         }
         let reuse = HTTPReuse.decide(
             found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
-        if exchange.description.renewsStored { return try await load(next, found: found) }
+        // Somebody else may have renewed it since this was decided.
+        if exchange.description.renewsStored, !reuse.isFresh {
+            return try await load(next, found: found)
+        }
         switch reuse {
         case .fresh(let age):
             if let response = judged(found, .cacheFresh, age) { return response }
@@ -69,6 +73,25 @@ final class HTTPCacheVisit: Sendable {
         return (request.method == .get || request.method == .head) && request.body == nil
             && !rules.isDownload && !RequestCacheControl.hasOwnConditions(headers)
             && !RequestCacheControl(headers).bypasses
+    }
+
+    /// A part of what is stored, where that is whole and fresh; else the server's, which is not kept.
+    private func part(
+        _ asked: RequestCacheControl, _ next: Next
+    ) async throws(RequestError) -> Response {
+        if !rules.ignoresCache, exchange.request.method == .get, let found = await lookUp(),
+            // Ranges count the bytes that were sent, not those that they were unpacked to.
+            found.entry.status == 200, !found.entry.headers.contains(.contentEncoding),
+            let field = headers[.range],
+            let range = ByteRange.within(field, count: found.entry.body.count),
+            case .fresh(let age) = HTTPReuse.decide(
+                found.entry, requestHeaders: headers, now: context.clock.now, settings: settings),
+            let response = judged(found, .cacheFresh, age, part: range)
+        {
+            return response
+        }
+        if asked.isOnlyIfCached { throw .cacheMiss(.noEntry) }
+        return try await next(exchange)
     }
 
     // MARK: - Looking
@@ -110,15 +133,15 @@ final class HTTPCacheVisit: Sendable {
     }
 
     private func variantKey(_ index: VariantIndex, _ fields: VaryingFields) -> CacheKey {
-        let selection = fields.selection(of: headers)
-        return CacheKey(canonical: "\(key.canonical)\n\(index.generation)\n\(selection)")
+        let chosen = fields.digest(of: headers)
+        return CacheKey(canonical: "\(key.canonical)\n\(index.generation)\n\(chosen)")
     }
 
     // MARK: - Answering
 
     /// What was found as an answer; `nil` when it passes no more, and then it is gone.
     private func judged(
-        _ found: Found, _ source: Response.Source, _ age: Duration
+        _ found: Found, _ source: Response.Source, _ age: Duration, part: Range<Int>? = nil
     ) -> Response? {
         guard var response = found.entry.response(to: exchange.request.url, source: source) else {
             entries.remove(found.key)
@@ -128,6 +151,7 @@ final class HTTPCacheVisit: Sendable {
         // Whoever is answered from a store learns how old the answer is (RFC 9111 §5.1).
         response.headers[.age] = String(max(0, min(age.components.seconds, 2_147_483_648)))
         if exchange.request.method == .head { response.body = .data(Data()) }
+        if let part { response.narrow(to: part) }
         do throws(RequestError) {
             try validate(response, exchange.description)
         } catch {
@@ -144,7 +168,7 @@ final class HTTPCacheVisit: Sendable {
 
     /// Asks the server: whether the stored answer is still valid, where there is one with a validator.
     private func load(_ next: Next, found: Found?) async throws(RequestError) -> Response {
-        let requestedAt = context.clock.now
+        let beganAt = context.clock.now
         let conditions = found.map { Revalidation.conditions(for: $0.entry) } ?? [:]
         let isConditional = !conditions.isEmpty && exchange.request.method == .get
         let asking = isConditional ? conditional(conditions) : exchange
@@ -154,6 +178,12 @@ final class HTTPCacheVisit: Sendable {
         } catch {
             if let found, let response = inPlace(of: error, found) { return response }
             throw error
+        }
+        let requestedAt = requested(for: response, since: beganAt)
+        if let found, CacheRules.isFailure(response.statusCode),
+            let response = inPlace(of: nil, found)
+        {
+            return response
         }
         guard let found, isConditional, response.status == 304 else {
             await keep(response, requestedAt: requestedAt, replacing: found)
@@ -167,6 +197,12 @@ final class HTTPCacheVisit: Sendable {
         return try await load(next, found: nil)
     }
 
+    /// When the request for this answer went out: waiting for a place, and attempts that failed, make it no older.
+    private func requested(for response: Response, since began: Date) -> Date {
+        guard let took = response.timings.last?.finished else { return began }
+        return max(began, context.clock.now - took / .seconds(1))
+    }
+
     private func conditional(_ conditions: HTTPFields) -> Exchange {
         exchange.changed {
             $0.request.headers.append(contentsOf: conditions)
@@ -174,8 +210,9 @@ final class HTTPCacheVisit: Sendable {
         }
     }
 
-    private func inPlace(of error: RequestError, _ found: Found) -> Response? {
-        guard rules.fallsBack(after: error),
+    /// The stored answer where it may stand in for an error, or for a failure that the endpoint accepts as an answer.
+    private func inPlace(of error: RequestError?, _ found: Found) -> Response? {
+        guard error.map({ rules.fallsBack(after: $0) }) ?? true,
             let age = HTTPReuse.ageInPlaceOfError(
                 found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
         else { return nil }
@@ -220,7 +257,10 @@ final class HTTPCacheVisit: Sendable {
         _ response: Response, requestedAt: Date, replacing found: Found?
     ) async {
         let now = context.clock.now
-        guard exchange.request.method == .get else { return }
+        guard exchange.request.method == .get else {
+            if let found { await freshen(found, by: response, requestedAt: requestedAt) }
+            return
+        }
         guard response.source == .network, isOwn(response),
             HTTPCacheStorage.mayStore(
                 status: response.statusCode, headers: response.headers, requestHeaders: headers,
@@ -229,7 +269,8 @@ final class HTTPCacheVisit: Sendable {
                 response, rules: rules, tag: exchange.description.tag, storedAt: now)
         else {
             // What is newer and must not be kept has still made the old one worthless.
-            if let found { entries.remove(found.key) }
+            // A server that fails says nothing about it.
+            if let found, response.statusCode < 500 { entries.remove(found.key) }
             return
         }
         entry.headers = HTTPCacheStorage.stored(
@@ -238,6 +279,21 @@ final class HTTPCacheVisit: Sendable {
         guard let place = await place(of: fields, like: entry) else { return }
         context.keep { [entries] in entries.remove(place) }
         await entries.write(entry, for: place, exchange)
+    }
+
+    /// What a `HEAD` tells of the stored answer to a `GET` (RFC 9111 §4.3.5).
+    private func freshen(
+        _ found: Found, by response: Response, requestedAt: Date
+    ) async {
+        guard response.source == .network, isOwn(response), response.status == 200 else { return }
+        let freshening = Revalidation.freshened(
+            found.entry, byHead: response.headers, requestedAt: requestedAt,
+            receivedAt: context.clock.now)
+        switch freshening {
+        case .updated(let entry): await entries.write(entry, for: found.key, exchange)
+        case .outdated: entries.remove(found.key)
+        case .unknown: break
+        }
     }
 
     /// Where an answer goes: under the address, or under what chose it; `nil` where nobody knows what did.

@@ -12,6 +12,12 @@ package enum HTTPReuse: Sendable, Hashable {
     /// It answers once the server says that it is still valid.
     case revalidate
 
+    /// Whether it answers without a word.
+    package var isFresh: Bool {
+        if case .fresh = self { return true }
+        return false
+    }
+
     package static func decide(
         _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
         settings: HTTPCacheSettings

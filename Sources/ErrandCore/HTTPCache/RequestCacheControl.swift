@@ -50,10 +50,10 @@ package struct RequestCacheControl: Sendable, Hashable {
         return nil
     }
 
-    /// Whether a request has conditions or a range of its own: then its answers are its own, too.
+    /// Whether a request has conditions of its own: then its answers are its own, too.
     package static func hasOwnConditions(_ headers: HTTPFields) -> Bool {
         let names: [HTTPField.Name] = [
-            .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .range,
+            .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange,
         ]
         return names.contains { headers.contains($0) }
     }

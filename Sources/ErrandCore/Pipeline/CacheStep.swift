@@ -33,7 +33,7 @@ package struct CacheStep: Step {
         return context.description.cacheSeconds >= 0 || context.description.cachePolicy != nil
             || context.configuration.cachePolicy != .cacheElseLoad
             || context.isHeard
-            || refresher.isUsed && CacheInvalidation.mayChange(exchange.request.method)
+            || refresher.use.isUsed && CacheInvalidation.mayChange(exchange.request.method)
     }
 
     nonisolated(nonsending) package func run(
@@ -91,7 +91,7 @@ package struct CacheStep: Step {
             exchange: exchange, rules: rules,
             entries: CacheEntries(store: store, writes: writes), validate: validate,
             mayChange: CacheInvalidation.mayChange(exchange.request.method)
-                && (rules.policy == .http || refresher.isUsed))
+                && (rules.policy == .http || refresher.use.isUsed))
     }
 }
 
@@ -128,9 +128,9 @@ private final class Visit: Sendable {
         let addresses = CacheInvalidation.addresses(
             target: exchange.request.url, status: response.statusCode, headers: response.headers)
         for address in addresses {
-            let key = CacheKeyBuilder.httpKey(
+            let keys = CacheKeyBuilder.httpKeys(
                 for: address, exchange.request, identity: rules.identity)
-            entries.remove(key)
+            for key in keys { entries.remove(key) }
         }
     }
 

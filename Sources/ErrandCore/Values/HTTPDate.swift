@@ -2,11 +2,11 @@ package import Foundation
 
 /// A date in a header field (RFC 9110 §5.6.7), in any of its three forms.
 package enum HTTPDate {
-    private static let months = [
+    static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static let weekdays = [
+    static let weekdays = [
         "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
     ]
 
@@ -14,8 +14,13 @@ package enum HTTPDate {
     ///
     /// Forgiving where no other date could be meant: a day of one digit, a weekday that is not the date's.
     ///
-    /// - Parameter now: What a year of two digits is taken by: it is at most 50 years ahead.
-    package static func parse(_ text: String, now: Date = Date()) -> Date? {
+    /// - Parameters:
+    ///   - now: What a year of two digits is taken by: it is at most 50 years ahead.
+    ///   - ignoresCase: Whether the case of letters means nothing, as caches are told to see it (RFC 9111 §4.2).
+    package static func parse(
+        _ text: String, now: Date = Date(), ignoresCase: Bool = false
+    ) -> Date? {
+        let text = ignoresCase ? inUsualCase(text) : text
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(
             String.init)
         guard let first = words.first,

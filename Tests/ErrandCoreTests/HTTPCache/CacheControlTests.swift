@@ -40,6 +40,27 @@ import Testing
         #expect(ListElements(text).map(String.init) == expected)
     }
 
+    /// In time that grows with the length: a square of it would take longer than the limit.
+    @Test(.timeLimit(.minutes(5)))
+    func hostileFieldsAreReadToTheirEnd() {
+        let count = 200_000
+        let many = String(repeating: "a=1,", count: count) + "max-age=7"
+        #expect(CacheControl([many]).seconds("max-age") == .number(7))
+        let open = "max-age=7, x=\"" + String(repeating: "\\\", ,", count: count)
+        #expect(CacheControl([open]).seconds("max-age") == .number(7))
+        let blank =
+            String(repeating: " ,\t,", count: count) + "max-age"
+            + String(
+                repeating: " ", count: count) + "=7"
+        #expect(CacheControl([blank]).seconds("max-age") == .number(7))
+        let digits = "max-age=" + String(repeating: "9", count: count)
+        #expect(CacheControl([digits]).seconds("max-age") == .number(1 << 31))
+        let quotes = String(repeating: "\"", count: 2 * count) + ",max-age=7"
+        #expect(CacheControl([quotes]).seconds("max-age") == .number(7))
+        let equals = String(repeating: "=", count: count) + ",max-age=7"
+        #expect(CacheControl([equals]).seconds("max-age") == .number(7))
+    }
+
     @Test func pragmaCountsOnlyAlone() throws {
         let pragma = try #require(HTTPField.Name("Pragma"))
         #expect(RequestCacheControl([pragma: "x, No-Cache"]).wantsRevalidation)

@@ -39,6 +39,10 @@ import Testing
         Row([("Expires", "soon"), ("Last-Modified", dayBefore)], 0),
         Row([("Expires", "Sunday, 06-Nov-94 08:49:47 GMT"), ("Date", date)], 10),
         Row([("Expires", "Sun Nov  6 08:49:47 1994"), ("Date", date)], 10),
+        Row([("Expires", "SUN, 06 NOV 1994 08:49:47 gmt"), ("Date", date)], 10),
+        // Nearly a date is none (§5.3).
+        Row([("Expires", "Sun, 06-Nov-1994 08:49:47 GMT"), ("Date", date)], 0),
+        Row([("Expires", "Sun, 06 Nov 94 08:49:47 GMT"), ("Date", date)], 0),
         Row([("Last-Modified", dayBefore), ("Date", date)], 8640),
         Row([("Last-Modified", dayBefore)], 8640),
         Row([("Last-Modified", "Sun, 06 Nov 1904 08:49:37 GMT")], 86400),

@@ -1,0 +1,30 @@
+/// The part of a stored answer that a request asks for (RFC 9110 §14.1.2); pure.
+package enum ByteRange {
+    /// The bytes of a `Range` field among so many.
+    ///
+    /// - Returns: `nil` for what is no single range of bytes, and for one that lies outside: the server had better
+    ///   judge those.
+    package static func within(_ field: String, count: Int) -> Range<Int>? {
+        let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
+        let ends = parts[1].trimmingBlanks().split(
+            separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard ends.count == 2 else { return nil }
+        if ends[0].isEmpty {
+            guard let length = number(ends[1]), length > 0, count > 0 else { return nil }
+            return max(0, count - length)..<count
+        }
+        guard let first = number(ends[0]), first < count else { return nil }
+        if ends[1].isEmpty { return first..<count }
+        guard let last = number(ends[1]), last >= first else { return nil }
+        return first..<min(last, count - 1) + 1
+    }
+
+    /// Digits as a number; `nil` also for one that is too large to be a position.
+    private static func number(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+}
