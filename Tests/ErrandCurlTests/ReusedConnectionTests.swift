@@ -138,18 +138,7 @@ struct ReusedConnectionTests {
     @Test(arguments: Death.allCases)
     func aBodyThatCanBeReadOnceIsNot(death: Death) async throws {
         let server = try server(death)
-        let made = Mutex(0)
-        let body = HTTPBody.stream(length: 5) {
-            guard
-                made.withLock({
-                    $0 += 1; return $0
-                }) == 1
-            else { throw Missing() }
-            return AsyncStream<Data> { continuation in
-                continuation.yield(Data("hello".utf8))
-                continuation.finish()
-            }
-        }
+        let body = HTTPBody.stream(length: 5, isReplayable: false) { Self.hello }
         let record = try await second(.put, server, body: body)
         if record.error == nil {
             // Nothing of it had been read.
@@ -159,6 +148,33 @@ struct ReusedConnectionTests {
         }
         let bodies = seen.state.withLock { $0.requests.filter { $0.method == "PUT" }.map(\.body) }
         #expect(bodies.allSatisfy { $0 == Array("hello".utf8) })
+    }
+
+    /// That a sequence cannot be made again is known once the second request has begun: it ends without its body.
+    @Test(arguments: Death.allCases)
+    func aBodyThatCannotBeMadeAgainFailsTheSecond(death: Death) async throws {
+        let server = try server(death)
+        let isMade = Mutex(false)
+        let body = HTTPBody.stream(length: 5) {
+            guard !isMade.withLock({ exchange(&$0, with: true) }) else { throw Missing() }
+            return Self.hello
+        }
+        let record = try await second(.put, server, body: body)
+        if record.error != nil {
+            #expect(record.error?.code == .bodyReadFailed)
+            #expect(record.error?.underlying is Missing)
+        }
+        // At most the first one came whole.
+        #expect(
+            count(.put, body: Data("hello".utf8))
+                <= (record.error == nil ? 1 : death == .closesUnread ? 0 : 1))
+    }
+
+    private static var hello: AsyncStream<Data> {
+        AsyncStream { continuation in
+            continuation.yield(Data("hello".utf8))
+            continuation.finish()
+        }
     }
 
     @Test(arguments: Death.allCases, [nil, 4, 4_000_000])
