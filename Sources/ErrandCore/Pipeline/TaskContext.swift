@@ -26,6 +26,7 @@ package final class TaskContext: Sendable {
     private let stageWord = Atomic(TaskStage.described.word)
     private let hasWatcher = Atomic(false)
     private let stageWatcher = Mutex<(@Sendable () -> Void)?>(nil)
+    private let hasListeners: Bool
     private let line = Mutex(EventLine())
     private let place: Mutex<Place>
     private let storedEntry = Mutex<(@Sendable () -> Void)?>(nil)
@@ -52,6 +53,7 @@ package final class TaskContext: Sendable {
         self.id = id
         configuration.value.complete(&description)
         sharedConfiguration = configuration
+        hasListeners = !configuration.value.eventListeners.isEmpty
         self.transport = transport
         self.store = store
         self.clock = clock
@@ -71,6 +73,7 @@ package final class TaskContext: Sendable {
         id = leader.id
         description = leader.description
         sharedConfiguration = leader.sharedConfiguration
+        hasListeners = leader.hasListeners
         transport = leader.transport
         store = leader.store
         clock = leader.clock
@@ -176,9 +179,10 @@ package final class TaskContext: Sendable {
 
     /// Whether anybody hears of events just now.
     var isHeard: Bool {
-        let teller = teller
-        return !teller.configuration.eventListeners.isEmpty
-            || teller.hasReaders.load(ordering: .acquiring)
+        // Asked a dozen times by every request: nothing is fetched for it that is not shared.
+        guard let flight else { return hasListeners || hasReaders.load(ordering: .acquiring) }
+        let teller = flight.teller
+        return teller.hasListeners || teller.hasReaders.load(ordering: .acquiring)
     }
 
     /// Whose events these are: a shared transfer's belong to whoever of its passengers has been on board for longest.
