@@ -33,8 +33,10 @@ final class CachedUser: JSONRequest<User> {
         let second = world.agent.start(me("b", world).describe())
         _ = try await world.transport.nextRequest()
         gate.open()
-        #expect(try await first.response().json["n"].int == 1)
-        #expect(try await second.response().json["n"].int == 2)
+        let numbers = [
+            try await first.response().json["n"].int, try await second.response().json["n"].int,
+        ]
+        #expect(Set(numbers) == [1, 2])
     }
 
     @Test func cachedAnswersOfTwoUsersAreKeptApart() async throws {

@@ -53,15 +53,26 @@ struct RouteTests {
         #expect(six.error != nil)
     }
 
-    @Test(arguments: [nil, 2])
-    func connectionsPerHost(limit: Int?) async throws {
+    @Test func connectionsPerHostAreLimited() async throws {
         var configuration = CurlConfiguration()
-        configuration.connectionsPerHost = limit
+        configuration.connectionsPerHost = 2
         let transport = CurlTransport(configuration: configuration)
         let request = peers.request(.nginxPlain, host: "127.0.0.1")
         let records = try await transport.run(all: Array(repeating: request, count: 24))
         #expect(records.allSatisfy { $0.error == nil })
-        let connections = Set(records.map { PeerInfo($0).connection }).count
-        if let limit { #expect(connections <= limit) } else { #expect(connections > 2) }
+        #expect(Set(records.map { PeerInfo($0).connection }).count <= 2)
+    }
+
+    @Test func withoutALimitEveryRequestHasAConnection() async throws {
+        let gate = Gate()
+        let server = LoopbackServer()
+        server.route("/held", answers: LoopbackAnswer(body: "x").held(by: gate))
+        try await server.start()
+        let request = TransportRequest(url: try URI(parsing: server.url("/held")))
+        async let records = CurlTransport().run(all: Array(repeating: request, count: 24))
+        // All of them are there before the first has its answer.
+        try await gate.reached(times: 24)
+        gate.open()
+        #expect(try await records.allSatisfy { $0.error == nil })
     }
 }

@@ -225,6 +225,8 @@ public final class RequestAgent: Sendable {
         let (outcome, isTold) = conclude(task, result)
         // A handler may be busy on the thread of another request that it shares a transfer with.
         if !isTold { await task.context.progress.untilTold() }
+        // Whoever has the answer finds everything told that led to it.
+        if !tellEnd(task, outcome) { await task.context.untilTold() }
         leave(task, outcome)
         return outcome
     }
@@ -271,13 +273,20 @@ public final class RequestAgent: Sendable {
         }
     }
 
-    /// Tells the end.
+    /// Tells the listeners of the end; false where somebody else is telling them something, and will tell this.
+    @inline(never)
+    private func tellEnd(_ task: RequestTask, _ outcome: TaskOutcome) -> Bool {
+        let context = task.context
+        switch outcome.result {
+        case .success: context.emit(.ended(nil))
+        case .failure(let error): context.emit(.ended(error))
+        }
+        return !context.isHeard || context.isTold
+    }
+
+    /// Hands the outcome to whoever waits for it.
     @inline(never)
     private func leave(_ task: RequestTask, _ outcome: TaskOutcome) {
-        switch outcome.result {
-        case .success: task.context.emit(.ended(nil))
-        case .failure(let error): task.context.emit(.ended(error))
-        }
         let (left, waiters) = state.withLock { state in
             let left = state.tasks.remove(at: task.place.load(ordering: .relaxed))
             state.activity.change(to: state.tasks.count)

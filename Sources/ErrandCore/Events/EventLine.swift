@@ -7,7 +7,10 @@ struct EventLine: Sendable {
     private var waiting: [RequestEvent] = []
     private var isTelling = false
     private var isSummoned = false
+    /// Whether the one who tells was summoned, and is no thread of a user's.
+    private var isToldElsewhere = false
     private var isClosed = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
 
     /// Adds an event; returns the one that the caller is to tell: this one, or one that waits before it.
     ///
@@ -17,10 +20,11 @@ struct EventLine: Sendable {
         guard admits(event) else { return nil }
         if !isTelling, waiting.isEmpty {
             isTelling = true
+            isToldElsewhere = false
             return event
         }
         waiting.append(event)
-        return begin()
+        return begin(elsewhere: false)
     }
 
     /// Adds an event that the caller must not tell.
@@ -35,10 +39,13 @@ struct EventLine: Sendable {
     }
 
     /// What the caller is to tell first; `nil` where there is nothing left, or somebody tells it.
-    mutating func begin() -> RequestEvent? {
+    ///
+    /// - Parameter elsewhere: Whether the caller was summoned.
+    mutating func begin(elsewhere: Bool = true) -> RequestEvent? {
         isSummoned = false
         guard !isTelling, !waiting.isEmpty else { return nil }
         isTelling = true
+        isToldElsewhere = elsewhere
         return waiting.removeFirst()
     }
 
@@ -49,6 +56,25 @@ struct EventLine: Sendable {
             return nil
         }
         return waiting.removeFirst()
+    }
+
+    /// Whether one who was summoned is telling.
+    ///
+    /// Only he is waited for: a listener may hold up a thread of the user's, in `cancel()` say, until the end is there.
+    var isBusyElsewhere: Bool { isTelling && isToldElsewhere }
+
+    /// Takes in who waits for him; false when there is nobody to wait for.
+    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+        guard isBusyElsewhere else { return false }
+        waiters.append(continuation)
+        return true
+    }
+
+    /// Who waited, once nobody tells anything.
+    mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+        guard !isTelling else { return [] }
+        defer { waiters = [] }
+        return waiters
     }
 
     private mutating func admits(_ event: RequestEvent) -> Bool {

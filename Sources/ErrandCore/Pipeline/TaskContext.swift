@@ -231,12 +231,25 @@ package final class TaskContext: Sendable {
             uptime: clock.uptime, kind: kind)
     }
 
+    /// Whether everything has been told, behind the end, but for what a thread of the user's is telling.
+    var isTold: Bool { !line.withLock { $0.isBusyElsewhere } }
+
+    /// Waits for that; holds no thread meanwhile.
+    func untilTold() async {
+        await withCheckedContinuation { continuation in
+            let waits = line.withLock { $0.wait(continuation) }
+            if !waits { continuation.resume() }
+        }
+    }
+
     private func tell(_ first: RequestEvent?) {
         var event = first
         while let next = event {
             for listener in configuration.eventListeners { listener.handle(next) }
             tellReaders(next)
-            event = line.withLock { $0.next() }
+            let (following, waiters) = line.withLock { ($0.next(), $0.takeWaiters()) }
+            for waiter in waiters { waiter.resume() }
+            event = following
         }
     }
 }

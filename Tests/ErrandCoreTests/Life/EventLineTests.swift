@@ -35,6 +35,33 @@ import Testing
         #expect(line.begin() == nil)
     }
 
+    @Test func whoeverHasTheAnswerFindsEverythingTold() async throws {
+        let gate = Gate()
+        let told = Mutex<[String]>([])
+        var configuration = Configuration()
+        configuration.eventListeners = [
+            FilteredListener { event in
+                if case .headReceived = event.kind {
+                    told.withLock { $0.append("head") }
+                    gate.open()
+                    // Long enough on this thread for the pipeline to come to its end meanwhile.
+                    for _ in 0..<50 { sched_yield() }
+                }
+                if case .ended = event.kind { told.withLock { $0.append("ended") } }
+            }
+        ]
+        let transport = ScriptedTransport()
+        transport.on(.get, "/x", ScriptedAnswer.json("{}"))
+        let agent = RequestAgent(configuration: configuration, transport: transport, store: nil)
+        for _ in 0..<100 {
+            told.withLock { $0 = [] }
+            let task = agent.start(RequestDescription(endpoint: "X", url: "https://a.example/x"))
+            await task.untilEnded()
+            #expect(told.withLock { $0 } == ["head", "ended"])
+        }
+        #expect(gate.isOpen)
+    }
+
     @Test func nothingIsLeftBehindTheEnd() {
         var line = EventLine()
         #expect(line.enter(event(.ended(nil))) != nil)
