@@ -85,6 +85,14 @@ struct OutboxLeaseTests {
         }
     }
 
+    /// The table as the first version made it.
+    private static let firstTable = """
+        CREATE TABLE outbox (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+            entry TEXT NOT NULL
+        );
+        """
+
     /// A file of the first version, without places.
     @Test func anOlderFileIsBroughtUpToDate() async throws {
         let entries = [try Self.entry(), try Self.entry(), try Self.entry("b")]
@@ -92,10 +100,7 @@ struct OutboxLeaseTests {
             let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
             try connection.execute(
                 """
-                CREATE TABLE outbox (
-                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
-                    entry TEXT NOT NULL
-                );
+                \(Self.firstTable)
                 PRAGMA application_id = \(0x4552_524f);
                 """)
             let insert = try connection.prepare("INSERT INTO outbox (id, entry) VALUES (?, ?)")
@@ -122,10 +127,7 @@ struct OutboxLeaseTests {
             let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
             try connection.execute(
                 """
-                CREATE TABLE outbox (
-                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
-                    entry TEXT NOT NULL
-                );
+                \(Self.firstTable)
                 ALTER TABLE outbox ADD COLUMN lane TEXT;
                 ALTER TABLE outbox ADD COLUMN aside INTEGER NOT NULL DEFAULT 0;
                 ALTER TABLE outbox ADD COLUMN owner TEXT;
@@ -163,10 +165,7 @@ struct OutboxLeaseTests {
             let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
             try connection.execute(
                 """
-                CREATE TABLE outbox (
-                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
-                    entry TEXT NOT NULL
-                );
+                \(Self.firstTable)
                 PRAGMA application_id = \(0x4552_524f);
                 INSERT INTO outbox (id, entry) VALUES ('x', 'nonsense');
                 """)

@@ -22,12 +22,18 @@ import Testing
         return world.agent.start(page)
     }
 
-    @Test func aHundredStaleAnswersAreRenewedOnce() async throws {
+    /// Stores an answer, lets it become stale, and holds the server's next ones back.
+    private func holdBackRenewals() async throws -> Gate {
         server.headers = [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"1\""]
         _ = try await page().send()
         world.clock.advance(by: .seconds(11))
         let gate = Gate()
         server.gate = gate
+        return gate
+    }
+
+    @Test func aHundredStaleAnswersAreRenewedOnce() async throws {
+        let gate = try await holdBackRenewals()
         let tasks = (0..<100).map { _ in begin() }
         for task in tasks { #expect(try await task.response().source == .cacheStale) }
         gate.open()
@@ -79,11 +85,7 @@ import Testing
     }
 
     @Test func whoShutsDownEndsARenewalToo() async throws {
-        server.headers = [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"1\""]
-        _ = try await page().send()
-        world.clock.advance(by: .seconds(11))
-        let gate = Gate()
-        server.gate = gate
+        let gate = try await holdBackRenewals()
         #expect(try await page().send().source == .cacheStale)
         let renewal = try #require(world.agent.activeTasks.first)
         await world.agent.shutdown(draining: false)

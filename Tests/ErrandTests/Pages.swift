@@ -5,8 +5,9 @@ import HTTPTypes
 import Synchronization
 
 /// A page that counts how often it was asked for.
+@dynamicMemberLookup
 final class Pages: Sendable {
-    private struct State {
+    struct State {
         var headers = HTTPFields()
         var status = 200
         var count = 0
@@ -17,27 +18,13 @@ final class Pages: Sendable {
 
     private let state = Mutex(State())
 
-    var headers: HTTPFields {
-        get { state.withLock { $0.headers } }
-        set { state.withLock { $0.headers = newValue } }
+    /// What the page does next, and how often it was asked for.
+    subscript<Value: Sendable>(
+        dynamicMember member: any WritableKeyPath<State, Value> & Sendable
+    ) -> Value {
+        get { state.withLock { $0[keyPath: member] } }
+        set { state.withLock { $0[keyPath: member] = newValue } }
     }
-    var status: Int {
-        get { state.withLock { $0.status } }
-        set { state.withLock { $0.status = newValue } }
-    }
-    var gate: Gate? {
-        get { state.withLock { $0.gate } }
-        set { state.withLock { $0.gate = newValue } }
-    }
-    var confirmsAnything: Bool {
-        get { state.withLock { $0.confirmsAnything } }
-        set { state.withLock { $0.confirmsAnything = newValue } }
-    }
-    var redirectsOnce: Bool {
-        get { state.withLock { $0.redirectsOnce } }
-        set { state.withLock { $0.redirectsOnce = newValue } }
-    }
-    var count: Int { state.withLock { $0.count } }
 
     func answer(to request: TransportRequest) -> ScriptedAnswer {
         let (answer, gate) = state.withLock { state -> (ScriptedAnswer, Gate?) in

@@ -19,8 +19,7 @@ public final class RequestTask: Sendable, Identifiable {
         /// Almost always there is one who waits for the end.
         var ending: Ending?
         var laterEndings: [Ending] = []
-        var watches: [Int: PhaseWatch] = [:]
-        var nextWatch = 0
+        var watches = Subscribers<PhaseWatch>()
     }
 
     /// Who waits for the end; in a structure of its own, where a function needs no box.
@@ -101,26 +100,23 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// Tells whoever watches of each phase from now on, the present one first.
     func watch(_ watch: PhaseWatch) {
-        let id = state.withLock { state in
-            state.nextWatch += 1
-            state.watches[state.nextWatch] = watch
-            return state.nextWatch
+        guard let id = state.withLock({ $0.watches.add(watch) }) else {
+            return watch.look { .ended }
         }
         watch.whenAbandoned { [weak self] in
-            _ = self?.state.withLock { $0.watches.removeValue(forKey: id) }
+            _ = self?.state.withLock { $0.watches.remove(id) }
         }
         context.watchStage { [weak self] in self?.tellPhase() }
         watch.look { phase }
-        if phase == .ended { _ = state.withLock { $0.watches.removeValue(forKey: id) } }
+        if phase == .ended { _ = state.withLock { $0.watches.remove(id) } }
     }
 
     private func endPhases() {
-        let watches = state.withLock { exchange(&$0.watches, with: [:]) }
-        for watch in watches.values { watch.look { .ended } }
+        for watch in state.withLock({ $0.watches.close() }) { watch.look { .ended } }
     }
 
     private func tellPhase() {
-        for watch in state.withLock({ $0.watches.values.map(\.self) }) { watch.look { phase } }
+        for watch in state.withLock({ Array($0.watches.entries.values) }) { watch.look { phase } }
     }
 
     /// Waits for the end.

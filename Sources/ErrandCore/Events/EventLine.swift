@@ -18,11 +18,6 @@ struct EventLine: Sendable {
     /// not be waited for.
     mutating func enter(_ event: RequestEvent) -> RequestEvent? {
         guard admits(event) else { return nil }
-        if !isTelling, waiting.isEmpty {
-            isTelling = true
-            isToldElsewhere = false
-            return event
-        }
         waiting.append(event)
         return begin(elsewhere: false)
     }

@@ -10,15 +10,23 @@ final class HTTPCacheVisit: Sendable {
     private let validate: CacheStep.Validation
     /// The request's headers with the cookies that it will have: `Vary` may name them.
     private let headers: HTTPFields
+    private let asked: RequestCacheControl
     private let key: CacheKey
 
     private var context: TaskContext { exchange.context }
     private var settings: HTTPCacheSettings { exchange.configuration.httpCache }
 
-    init(
+    /// `nil` where the store has no say in the request: nothing is looked up, counted or hashed for it.
+    init?(
         exchange: Exchange, rules: CacheRules, entries: CacheEntries, refresher: CacheRefresher,
         validate: @escaping CacheStep.Validation
     ) {
+        let request = exchange.request
+        asked = RequestCacheControl(request.headers)
+        guard request.method == .get || request.method == .head, request.body == nil,
+            !rules.isDownload, !RequestCacheControl.hasOwnConditions(request.headers),
+            !asked.bypasses
+        else { return nil }
         self.exchange = exchange
         self.rules = rules
         self.entries = entries
@@ -26,16 +34,14 @@ final class HTTPCacheVisit: Sendable {
         self.validate = validate
         headers = CookieStep.headersWithCookies(exchange)
         key = CacheKeyBuilder.httpKey(
-            for: exchange.countingURL ?? exchange.request.url, exchange.request,
+            for: exchange.countingURL ?? request.url, request,
             identity: rules.identity)
     }
 
     /// A stored answer where it may answer, else the network.
     func answer(_ next: Next) async throws(RequestError) -> Response {
-        guard takesPart else { return try await next(exchange) }
         refresher.use.note()
-        let asked = RequestCacheControl(headers)
-        if headers.contains(.range) { return try await part(asked, next) }
+        if headers.contains(.range) { return try await part(next) }
         let found = rules.ignoresCache ? nil : await lookUp()
         guard let found else {
             if asked.isOnlyIfCached { throw .cacheMiss(.noEntry) }
@@ -67,18 +73,8 @@ final class HTTPCacheVisit: Sendable {
         return try await load(next, found: nil)
     }
 
-    /// Whether the store has a say in this request at all.
-    private var takesPart: Bool {
-        let request = exchange.request
-        return (request.method == .get || request.method == .head) && request.body == nil
-            && !rules.isDownload && !RequestCacheControl.hasOwnConditions(headers)
-            && !RequestCacheControl(headers).bypasses
-    }
-
     /// A part of what is stored, where that is whole and fresh; else the server's, which is not kept.
-    private func part(
-        _ asked: RequestCacheControl, _ next: Next
-    ) async throws(RequestError) -> Response {
+    private func part(_ next: Next) async throws(RequestError) -> Response {
         if !rules.ignoresCache, exchange.request.method == .get, let found = await lookUp(),
             // Ranges count the bytes that were sent, not those that they were unpacked to.
             found.entry.status == 200, !found.entry.headers.contains(.contentEncoding),

@@ -71,7 +71,7 @@ package enum HTTPReuse: Sendable, Hashable {
         let lifetime = CacheLifetime.seconds(
             status: entry.status, headers: entry.headers, receivedAt: entry.storedAt,
             settings: settings)
-        return (min(age, 1e15).isFinite && age < 1e15 ? age : .infinity, lifetime)
+        return (age < 1e15 ? age : .infinity, lifetime)
     }
 }
 

@@ -54,7 +54,11 @@ package struct CacheStep: Step {
 
     private func answer(_ visit: Visit, _ next: Next) async throws(RequestError) -> Response {
         switch visit.rules.opening {
-        case .http: return try await visit.byHeaders(refresher).answer(next)
+        case .http:
+            guard let visit = visit.byHeaders(refresher) else {
+                return try await next(visit.exchange)
+            }
+            return try await visit.answer(next)
         case .contradiction, .load: return try await visit.load(next)
         case .lookUpElseLoad:
             if case .success(let response) = await visit.lookUp(.cacheFresh) { return response }
@@ -115,8 +119,8 @@ private final class Visit: Sendable {
         self.mayChange = mayChange
     }
 
-    /// The same exchange and store, by RFC 9111.
-    func byHeaders(_ refresher: CacheRefresher) -> HTTPCacheVisit {
+    /// The same exchange and store, by RFC 9111; `nil` where the store has no say.
+    func byHeaders(_ refresher: CacheRefresher) -> HTTPCacheVisit? {
         HTTPCacheVisit(
             exchange: exchange, rules: rules, entries: entries, refresher: refresher,
             validate: validate)

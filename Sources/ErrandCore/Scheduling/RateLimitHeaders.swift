@@ -87,9 +87,9 @@ package struct RateLimitHeaders: Sendable, Equatable {
 
     /// Splits a list at its commas and each item at its semicolons, but not inside of quotes.
     private static func items(_ text: String) -> [Item] {
-        split(text, at: ",").map { part in
+        QuotedPieces(text[...], at: UInt8(ascii: ",")).map { part in
             var item = Item()
-            for (index, piece) in split(part, at: ";").enumerated() {
+            for (index, piece) in QuotedPieces(part, at: UInt8(ascii: ";")).enumerated() {
                 let pair = piece.split(separator: "=", maxSplits: 1).map {
                     $0.trimmingCharacters(in: .whitespaces)
                 }
@@ -103,27 +103,6 @@ package struct RateLimitHeaders: Sendable, Equatable {
             }
             return item
         }
-    }
-
-    private static func split(_ text: String, at separator: Unicode.Scalar) -> [String] {
-        var parts = [""]
-        var isQuoted = false
-        var isEscaped = false
-        for scalar in text.unicodeScalars {
-            if isEscaped {
-                isEscaped = false
-            } else if scalar == "\"" {
-                isQuoted.toggle()
-            } else {
-                isEscaped = isQuoted && scalar == "\\"
-            }
-            if scalar == separator, !isQuoted {
-                parts.append("")
-            } else {
-                parts[parts.count - 1].unicodeScalars.append(scalar)
-            }
-        }
-        return parts
     }
 
     private static func value(_ name: String, _ headers: HTTPFields) -> String? {
