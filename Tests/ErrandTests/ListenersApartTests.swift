@@ -87,8 +87,8 @@ private final class Other: Sendable {
             ended.continuation.yield(text)
             done.signal()
         }
-        // A thread that waits for itself gives up here, and the test has failed.
-        if done.wait(timeout: .now() + 20) == .timedOut { ended.continuation.yield("never") }
+        // A thread that waits for itself stays here, and the test runs into its time limit.
+        done.wait()
         gate.open()
     }
 
