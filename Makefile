@@ -1,17 +1,23 @@
-# The one way into this project. `make demo` shows it, `make test` proves it.
+# All commands of the project. `make test` is the complete check; `make help` lists the rest.
 .POSIX:
-.PHONY: help setup demo test walls lint format build unit airline release docs bench tsan asan clean
+.PHONY: help setup demo test boundaries language lint format samples build unit airline release
+.PHONY: docs check-docs api bench instructions tsan asan clean
 
 help:
-	@echo 'make demo    run Examples/Airline twice: the API of an airline, from register to a resumed download'
-	@echo 'make test    everything that must hold: walls, lint, warnings as errors, tests, clients, example'
-	@echo 'make lint    walls, formatting, documentation of every public declaration'
-	@echo 'make format  bring the sources into form'
-	@echo 'make docs    build the documentation, warnings as errors'
-	@echo 'make bench   CPU and memory beside plain C libcurl'
-	@echo 'make tsan    tests under ThreadSanitizer'
-	@echo 'make asan    tests under AddressSanitizer'
-	@echo 'make setup   install what the build needs (done by the others where necessary)'
+	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
+	@echo 'make test          all checks: boundaries, lint, strict build, tests, example, release build'
+	@echo 'make lint          module boundaries, language, formatting, documentation of declarations'
+	@echo 'make format        format the Swift sources, update generated samples, tables and pictures'
+	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
+	@echo 'make check-docs    open the documentation in Chromium and follow every internal link'
+	@echo 'make samples       check that the compiled samples match README and articles'
+	@echo 'make api           report breaking API changes since the last version tag'
+	@echo 'make bench         measure CPU and memory against plain C libcurl'
+	@echo 'make instructions  compare instruction counts with the stored thresholds'
+	@echo 'make tsan          run the tests with ThreadSanitizer'
+	@echo 'make asan          run the tests with AddressSanitizer'
+	@echo 'make setup         install the dependencies of the build (other targets run it if needed)'
+	@echo 'make clean         delete all build folders'
 
 setup:
 	@Scripts/setup
@@ -19,18 +25,30 @@ setup:
 demo: setup
 	@Scripts/airline
 
-test: setup walls lint build unit airline release
-	@echo 'make test: everything passed'
+test: setup boundaries language lint samples build unit check-docs airline release
+	@echo 'make test: all checks passed'
 
-walls:
-	@Scripts/check-walls
-	@Scripts/check-walls --self-test
+boundaries:
+	@Scripts/check-boundaries
+	@Scripts/check-boundaries --self-test
+	@Scripts/draw-architecture --check
 
-lint: walls
+language:
+	@Scripts/check-language --self-test
+	@Scripts/check-language
+
+lint: boundaries language
 	@Scripts/lint
+
+samples:
+	@Scripts/doc-samples --self-test
+	@Scripts/doc-samples --check
 
 format:
 	@Scripts/lint --fix
+	@Scripts/doc-samples
+	@Scripts/draw-architecture
+	@Scripts/check-boundaries --write
 
 build: setup
 	@Scripts/build-strictly
@@ -48,9 +66,21 @@ release: setup
 docs: setup
 	@Scripts/build-docs
 
+check-docs: build docs
+	@Scripts/setup --tests
+	@Scripts/check-docs --self-test
+	@Scripts/check-docs
+
+api: setup
+	@Scripts/check-api
+
 bench: setup
 	@Scripts/setup --bench
 	@Benchmarks/run
+
+instructions: setup
+	@Scripts/setup --instructions
+	@Benchmarks/instructions --check
 
 tsan: setup
 	@Scripts/setup --tests

@@ -2,7 +2,7 @@
 import Foundation
 import PackageDescription
 
-// CI sets this variable: a warning in Errand's own code is then an error.
+// CI sets this variable to treat warnings in Errand's own code as errors.
 let isStrict = ProcessInfo.processInfo.environment["ERRAND_WARNINGS_AS_ERRORS"] != nil
 
 let strict: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
@@ -18,7 +18,7 @@ let settings: [SwiftSetting] =
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
-// Users who do not enable the trait never see the package behind it.
+// Without the trait, swift-log is not resolved.
 let logging = Target.Dependency.product(
     name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"]))
 
@@ -28,7 +28,11 @@ let package = Package(
     products: [
         .library(name: "Errand", targets: ["Errand"]),
         .library(name: "ErrandJSON", targets: ["ErrandJSON"]),
+        .library(name: "ErrandHTTP", targets: ["ErrandHTTP"]),
+        .library(name: "ErrandTransport", targets: ["ErrandTransport"]),
+        .library(name: "ErrandCaching", targets: ["ErrandCaching"]),
         .library(name: "ErrandCore", targets: ["ErrandCore"]),
+        .library(name: "ErrandOutbox", targets: ["ErrandOutbox"]),
         .library(name: "ErrandCurl", targets: ["ErrandCurl"]),
         .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
@@ -46,12 +50,32 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
     ],
     targets: [
-        // The walls: which target may import what is checked by Scripts/check-walls.
+        // Scripts/check-boundaries checks which modules the files of each target may import.
         .target(name: "ErrandJSON", swiftSettings: settings),
         .target(
-            name: "ErrandCore", dependencies: ["ErrandJSON", httpTypes], swiftSettings: settings),
+            name: "ErrandHTTP", dependencies: ["ErrandJSON", httpTypes], swiftSettings: settings),
         .target(
-            name: "ErrandURLSession", dependencies: ["ErrandCore", httpTypes],
+            name: "ErrandTransport", dependencies: ["ErrandHTTP", httpTypes],
+            swiftSettings: settings),
+        .target(
+            name: "ErrandCaching", dependencies: ["ErrandHTTP", httpTypes], swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandDownload", dependencies: ["ErrandHTTP", httpTypes], swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandCore",
+            dependencies: [
+                "ErrandHTTP", "ErrandTransport", "ErrandCaching", "ErrandDownload", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandOutbox", dependencies: ["ErrandCore", httpTypes],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandURLSession", dependencies: ["ErrandTransport", "ErrandHTTP", httpTypes],
             swiftSettings: settings
         ),
         .systemLibrary(
@@ -61,7 +85,7 @@ let package = Package(
         .target(
             name: "ErrandCurl",
             dependencies: [
-                "ErrandCore", httpTypes,
+                "ErrandTransport", "ErrandHTTP", httpTypes,
                 .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings
@@ -71,7 +95,8 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
         .target(
-            name: "ErrandSQLite", dependencies: ["ErrandCore", "CSQLite", httpTypes],
+            name: "ErrandSQLite",
+            dependencies: ["ErrandCaching", "ErrandOutbox", "CSQLite", httpTypes],
             swiftSettings: settings
         ),
         .target(
@@ -80,7 +105,8 @@ let package = Package(
         .target(
             name: "Errand",
             dependencies: [
-                "ErrandCore", "ErrandURLSession", "ErrandCurl", "ErrandSQLite", httpTypes,
+                "ErrandCore", "ErrandTransport", "ErrandURLSession", "ErrandCurl", "ErrandSQLite",
+                httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -92,39 +118,78 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "ErrandTesting", dependencies: ["ErrandCore", httpTypes], swiftSettings: settings
+            name: "ErrandTesting", dependencies: ["ErrandCore", "ErrandTransport", httpTypes],
+            swiftSettings: settings
         ),
         .testTarget(
             name: "ErrandJSONTests", dependencies: ["ErrandJSON"], swiftSettings: settings
         ),
         .testTarget(
-            name: "ErrandCoreTests", dependencies: ["ErrandCore", "ErrandTesting", httpTypes],
+            name: "ErrandHTTPTests",
+            dependencies: ["ErrandHTTP", "ErrandTesting", httpTypes],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandTransportTests",
+            dependencies: ["ErrandTransport", "ErrandHTTP", httpTypes],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandCachingTests",
+            dependencies: ["ErrandCaching", "ErrandHTTP", httpTypes],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandDownloadTests",
+            dependencies: ["ErrandDownload", "ErrandHTTP"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandCoreTests",
+            dependencies: [
+                "ErrandCore", "ErrandTransport", "ErrandCaching", "ErrandDownload",
+                "ErrandTesting", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandOutboxTests",
+            dependencies: ["ErrandOutbox", "ErrandCore"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandReachabilityTests",
+            dependencies: ["ErrandReachability", "ErrandHTTP"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TransportContractTests",
             dependencies: [
-                "ErrandCore", "ErrandTesting", "ErrandCurl", "ErrandURLSession", httpTypes,
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "ErrandCurlTests",
-            dependencies: ["ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes],
-            swiftSettings: settings
-        ),
-        // Against servers that Scripts/peers/run starts on loopback.
-        .testTarget(
-            name: "RealPeerTests",
-            dependencies: [
-                "Errand", "ErrandCurl", "ErrandURLSession", "ErrandCore", "ErrandTesting",
+                "ErrandCore", "ErrandTransport", "ErrandTesting", "ErrandCurl", "ErrandURLSession",
                 httpTypes,
             ],
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ErrandCurlTests",
+            dependencies: [
+                "ErrandCurl", "ErrandCore", "ErrandTransport", "ErrandOutbox", "ErrandDownload",
+                "ErrandReachability", "ErrandTesting", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        // Tests against real servers, which Scripts/peers/run starts on loopback.
+        .testTarget(
+            name: "RealPeerTests",
+            dependencies: [
+                "Errand", "ErrandCurl", "ErrandURLSession", "ErrandCore", "ErrandTransport",
+                "ErrandTesting", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "ErrandSQLiteTests",
-            dependencies: ["ErrandSQLite", "ErrandCore", "ErrandTesting"],
+            dependencies: ["ErrandSQLite", "ErrandOutbox", "ErrandCore", "ErrandTesting"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -134,14 +199,20 @@ let package = Package(
         ),
         .testTarget(
             name: "ErrandTests",
-            dependencies: ["Errand", "ErrandReachability", "ErrandTesting", httpTypes],
+            dependencies: [
+                "Errand", "ErrandOutbox", "ErrandReachability", "ErrandTesting", httpTypes,
+            ],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ReadmeSamples", dependencies: ["Errand", "ErrandTesting"],
+            name: "DocumentationSamples",
+            dependencies: [
+                "Errand", "ErrandTransport", "ErrandOutbox", "ErrandReachability",
+                "ErrandObservability", "ErrandTesting", logging,
+            ],
             swiftSettings: strict
         ),
-        // Users' code in three regimes, with nothing but the public API: it must compile without a warning.
+        // Client code with the public API only, in three language modes: it must compile without warnings.
         .target(
             name: "ClientSwift5", dependencies: ["Errand"], path: "Tests/Clients/Swift5",
             packageAccess: false, swiftSettings: [.swiftLanguageMode(.v5)] + strict

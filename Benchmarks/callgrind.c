@@ -1,5 +1,5 @@
-/* Lets valgrind 3.19 run a program that uses libdispatch: valgrind writes into the caller's signal mask, which libdispatch keeps
-   in memory that cannot be written. The main thread waits there for ever in any case. */
+/* Lets valgrind 3.19 run a program that uses libdispatch. valgrind writes to the caller's signal mask, which libdispatch
+   keeps in read-only memory. The main thread never returns from this call, so waiting without the mask is equivalent. */
 #include <signal.h>
 #include <unistd.h>
 

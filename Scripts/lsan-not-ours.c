@@ -1,19 +1,20 @@
-// Tells LeakSanitizer which leaks are not ours, or none, for `make asan` on Linux.
+// Excludes leaks outside Errand from LeakSanitizer's report, for `make asan` on Linux.
 //
-// The processes of exit tests end while their threads are still letting go of things: what is referenced there, or through
-// the side table of a weak reference, looks lost. They end without a look; the same code is looked at in all other tests.
+// Exit tests: their processes end while other threads still release memory. Objects that only those threads, or the
+// side table of a weak reference, refer to would be reported as leaks. So these processes end without a leak check;
+// all other tests check the same code.
 //
-// swift-corelibs-foundation 6.3.1 takes the URL of each request apart with curl_url() and never lets go of the parts. Of
-// where they were made LeakSanitizer sees no more than libcurl, which is built without frame pointers; and to suppress
-// libcurl would hide every leak of our own transport. So what these two functions allocate is not looked at. Nothing of
-// ours calls them: `Scripts/run-sanitized` looks.
+// curl_url(): swift-corelibs-foundation 6.3.1 parses the URL of each request with curl_url() and never frees the
+// result. LeakSanitizer's stack ends in libcurl, which is built without frame pointers, and suppressing libcurl would
+// hide every leak of CurlTransport. So the allocations of these two functions are not checked.
+// `Scripts/run-sanitized` verifies that Errand does not call them.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-// Missing where a process without the sanitizer inherits the environment.
+// Weak: a child process without the sanitizer inherits LD_PRELOAD too.
 extern void __lsan_disable(void) __attribute__((weak));
 extern void __lsan_enable(void) __attribute__((weak));
 
@@ -41,15 +42,15 @@ int curl_url_set(void *url, int part, const char *text, unsigned int flags) {
     return code;
 }
 
-static int endsWithoutALook;
+static int skipsLeakCheck;
 
-// Swift Testing takes the variable away once it knows.
+// Swift Testing removes the variable after it has read it, so it is read in a constructor.
 __attribute__((constructor)) static void begin(void) {
-    endsWithoutALook = __lsan_disable && getenv("SWT_EXIT_TEST_ID");
+    skipsLeakCheck = __lsan_disable && getenv("SWT_EXIT_TEST_ID");
 }
 
 void exit(int status) {
-    if (endsWithoutALook) {
+    if (skipsLeakCheck) {
         fflush(NULL);
         _exit(status);
     }

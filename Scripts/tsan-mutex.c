@@ -1,10 +1,10 @@
-// Tells ThreadSanitizer what happens in Synchronization.Mutex, for `make tsan` on Linux.
+// Makes the slow paths of Synchronization.Mutex visible to ThreadSanitizer, for `make tsan` on Linux.
 //
-// The fast paths of Mutex are inlined into the code that uses it and are seen. Where two threads contend, taking and
-// giving up the lock is done in libSynchronization and in the kernel; that library is not built with the sanitizer, so
-// everything guarded by a contended lock looks like a race. This library is loaded before it, takes its slow paths,
-// and says "acquired" and "released" where they do so. `Scripts/run-sanitized` shows each time that the false report is
-// gone and that a real race is still found.
+// The fast paths of Mutex are inlined into instrumented code. When threads contend, the lock is acquired and released
+// in libSynchronization and in the kernel. That library is not instrumented, so ThreadSanitizer reports accesses that
+// a contended lock guards as races. This library is loaded first, wraps the slow paths, and reports "acquire" and
+// "release" to ThreadSanitizer. `Scripts/run-sanitized` verifies in each run that the false report is gone and that a
+// real race is still reported.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context)) void *self
 
-// Missing where a process without the sanitizer inherits the environment.
+// Weak: a child process without the sanitizer inherits LD_PRELOAD too.
 extern void __tsan_acquire(void *) __attribute__((weak));
 extern void __tsan_release(void *) __attribute__((weak));
 

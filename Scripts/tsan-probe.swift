@@ -1,9 +1,9 @@
-// For Scripts/run-sanitized: `locked` has no race and contends for a lock, `racing` has one.
+// For Scripts/run-sanitized: `locked` contends for a lock without a race, `racing` has a race.
 import Dispatch
 import Synchronization
 
 final class Box: @unchecked Sendable {
-    // @unchecked: `bare` is the race that ThreadSanitizer has to find.
+    // @unchecked: `bare` is the race that ThreadSanitizer must report.
     let guarded = Mutex<[Int]>([])
     var bare = 0
 }
@@ -18,7 +18,7 @@ for _ in 0..<8 {
                 if numbers.count > 100 { numbers = [] }
                 numbers.append(number)
             }
-            // A caller that takes the lock only where it is free, against those who wait for it.
+            // Tries the lock without waiting, against threads that wait for it.
             _ = box.guarded.withLockIfAvailable { $0.append(-number) }
             if races { box.bare += 1 }
         }

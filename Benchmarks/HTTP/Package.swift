@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Errand beside plain C libcurl, against the same server in the same rounds. `make bench` runs it.
+// Errand and plain C libcurl against the same server in the same rounds. `make bench` runs it.
 let package = Package(
     name: "HTTPBench",
     platforms: [.macOS(.v15)],
@@ -9,7 +9,11 @@ let package = Package(
     targets: [
         .executableTarget(name: "PlainCurl", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
-            name: "HTTPBench", dependencies: [.product(name: "Errand", package: "errand")]),
+            name: "HTTPBench",
+            dependencies: [
+                .product(name: "Errand", package: "errand"),
+                .product(name: "ErrandTransport", package: "errand"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
-// What ErrandJSON is measured with: its peers in one process, in turns. A package of its own, so
-// that users of Errand resolve nothing of it.
+// Benchmarks of ErrandJSON against other JSON libraries, in one process. A separate package, so
+// that users of Errand do not resolve its dependencies.
 import Foundation
 import PackageDescription
 
-// simdjson (Debian: libsimdjson-dev) is measured too where it is installed.
+// simdjson (Debian: libsimdjson-dev) is included if it is installed.
 let hasSimdjson = FileManager.default.fileExists(atPath: "/usr/include/simdjson.h")
 let peers: [Target.Dependency] = hasSimdjson ? ["CSimdjson"] : []
 

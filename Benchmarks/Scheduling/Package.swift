@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
-// What it costs to let requests wait. A package of its own, so that users of Errand resolve nothing of it.
+// A benchmark of waiting requests. A separate package, so that users of Errand do not resolve its
+// dependencies.
 import PackageDescription
 
 let package = Package(
@@ -9,7 +10,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "SchedulingBench",
-            dependencies: [.product(name: "ErrandCore", package: "errand")])
+            dependencies: [
+                .product(name: "ErrandCore", package: "errand"),
+                .product(name: "ErrandTransport", package: "errand"),
+            ])
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,21 +1,25 @@
-// The one file that knows transports and stores: what an agent is made of when nobody says otherwise.
-// They are exported, so that choosing another is one line: `RequestAgent(transport: URLSessionTransport())`.
+// The default transport and store of an agent. No other file of this target names one.
+// The modules are re-exported, so that choosing another transport needs no further import:
+// `RequestAgent(transport: URLSessionTransport())`.
 @_exported public import ErrandCurl
 @_exported public import ErrandSQLite
+import ErrandTransport
 @_exported public import ErrandURLSession
 import Foundation
 
 extension RequestAgent {
-    /// The agent of requests that name none: the platform's transport and a SQLite store in the user's cache
-    /// folder, so that what is cached survives the process.
+    /// The agent that performs requests without an agent of their own.
     ///
-    /// Set ``configuration`` once at the start of the program.
+    /// It uses the default transport of the platform, and a SQLite store in the user's cache
+    /// directory, so that cached responses survive the process. Set ``configuration`` once at the
+    /// start of the program.
     public static let shared = RequestAgent(
         transport: defaultTransport(),
         store: SQLiteResponseStore(
             url: SQLiteResponseStore.defaultURL(named: ProcessInfo.processInfo.processName)))
 
-    /// Makes an agent with the platform's transport: libcurl on Linux, URLSession on Apple platforms.
+    /// Creates an agent with the default transport of the platform: libcurl on Linux, URLSession on
+    /// Apple platforms.
     public convenience init(
         configuration: Configuration = Configuration(),
         store: (any ResponseStore)? = MemoryResponseStore()

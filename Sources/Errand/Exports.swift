@@ -1,2 +1,2 @@
-// `import Errand` is enough to write endpoints, configure agents and read answers.
+// `import Errand` is enough to define endpoints, configure agents and read responses.
 @_exported public import ErrandCore

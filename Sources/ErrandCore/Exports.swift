@@ -1,4 +1,3 @@
-// Users of Errand see its currency without importing it: `HTTPFields` for headers, `JSON` and
-// `JSONShape` for answers.
-@_exported public import ErrandJSON
-@_exported public import HTTPTypes
+// ErrandCore re-exports the types that users name. ErrandTransport is not among them: only authors of transports need it.
+@_exported public import ErrandCaching
+@_exported public import ErrandHTTP

@@ -1,4 +1,4 @@
-/// The settings of a ``CurlTransport`` that hold for its whole life.
+/// The settings of a ``CurlTransport``, fixed when the transport is created.
 ///
 /// For example:
 ///
@@ -6,51 +6,56 @@
 ///     configuration.connectionsPerHost = 6
 ///     let agent = RequestAgent(transport: CurlTransport(configuration: configuration))
 public struct CurlConfiguration: Sendable, Hashable {
-    /// How many connections may be open at once in all; `nil` has no limit.
+    /// The maximum number of open connections; `nil` means no limit.
     ///
-    /// Default none.
+    /// Default `nil`.
     ///
-    /// Requests beyond it wait for a connection; ``Timeouts/connect`` counts while they do.
+    /// Requests beyond the limit wait for a connection. ``Timeouts/connect`` includes this wait.
     public var maximumConnections: Int?
-    /// How many connections may be open at once to one host; `nil` has no limit.
+    /// The maximum number of open connections to one host; `nil` means no limit.
     ///
-    /// Default none.
+    /// Default `nil`.
     public var connectionsPerHost: Int?
-    /// How many idle connections are kept for later requests.
+    /// The maximum number of idle connections that are kept for later requests.
     ///
-    /// Default 128; what is less than 1 counts as 1, for each of ``loops``.
+    /// Default 128. Values below 1 count as 1. With several ``loops``, the minimum of 1 applies to
+    /// each loop.
     public var idleConnections = 128
-    /// Whether a new connection takes up the TLS session of an earlier one to the same server, with the same trust.
+    /// Whether a new connection resumes the TLS session of an earlier connection to the same server
+    /// with the same trust settings.
     ///
-    /// Default true.
+    /// Default `true`.
     ///
-    /// It saves a quarter of a connection's CPU time here, more at the server. A server can tell by it that two
-    /// connections come from one client; turn it off where that matters.
+    /// Resumption saves about a quarter of the CPU time of a connection on the client, and more on
+    /// the server. A server can use it to recognise that two connections belong to one client; turn
+    /// it off if that matters.
     public var resumesTLSSessions = true
-    /// How many threads share the work, 1 to 64.
+    /// The number of event loop threads, 1 to 64.
     ///
-    /// Default 1, which carries some 25,000 requests a second over TLS, and asks least of a machine.
+    /// Default 1. One loop carries about 25,000 requests per second over TLS.
     ///
-    /// Worth raising where one core is not enough and others have nothing to do. Each has connections and TLS sessions
-    /// of its own, and its part of ``maximumConnections`` and ``idleConnections``; there are no more of them than the
-    /// lower of these allows. Requests that may share a connection (HTTP/2) go to one thread for each host, and so does
-    /// everything where ``connectionsPerHost`` is set; others to the least busy one.
+    /// Raise it if one core is not enough and other cores are idle. Each loop has its own
+    /// connections and TLS sessions, and its share of ``maximumConnections`` and
+    /// ``idleConnections``. The number of loops never exceeds the lower of these two limits.
+    /// Requests that may share a connection (HTTP/2) go to one loop per host, and so do all
+    /// requests if ``connectionsPerHost`` is set. Other requests go to the loop with the fewest
+    /// transfers.
     public var loops = 1
-    /// The name in events and errors, and of the loop's thread.
+    /// The transport's name in events and errors, and the name of the loop thread.
     ///
     /// Default `curl`.
     public var name = "curl"
 
-    /// Makes a configuration with the defaults that each property names.
+    /// Creates a configuration with the default of each property.
     public init() {}
 
-    /// How many loops there are in fact: a limit cannot be less than one for each.
+    /// The number of loops after the limits are applied: each loop needs a limit of at least one.
     package var effectiveLoops: Int {
         let limits = [maximumConnections, idleConnections].compactMap { $0 }.filter { $0 > 0 }
         return max(1, min(loops, 64, limits.min() ?? 64))
     }
 
-    /// What one of several loops may do.
+    /// The configuration of one of several loops, with its share of the limits.
     package func part(_ index: Int, of count: Int) -> CurlConfiguration {
         guard count > 1 else { return self }
         var part = self

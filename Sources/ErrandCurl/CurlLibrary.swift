@@ -1,42 +1,46 @@
 #if os(Linux)
     import CLibcurl
-    import ErrandCore
+    import ErrandTransport
     import Glibc
 
-    /// What the linked libcurl is and can do, found once at run time.
+    /// The version and features of the linked libcurl, read once at run time.
     struct CurlLibrary: Sendable {
-        /// The library of this process.
+        /// The libcurl of this process.
         static let linked = CurlLibrary()
 
-        /// Its version in words, such as `7.88.1`.
+        /// The version, such as `7.88.1`.
         let version: String
-        /// Whether it speaks HTTP/2.
+        /// Whether libcurl supports HTTP/2.
         let hasHTTP2: Bool
-        /// Whether it can use a connection with prior knowledge of HTTP/2 for a second request.
+        /// Whether libcurl can reuse a connection that uses HTTP/2 with prior knowledge.
         ///
-        /// libcurl 7.88 fails with error 16 then.
+        /// libcurl 7.88 fails with error 16 on the second request.
         let reusesPriorKnowledge: Bool
-        /// Whether a TLS session that it resumes still knows the peer's chain.
+        /// Whether a resumed TLS session includes the peer's certificate chain.
         ///
-        /// From libcurl 8.12 on sessions are kept in a written form, which holds the peer's own certificate alone.
-        let keepsChainsOfSessions: Bool
-        /// Whether it takes a folded line at the beginning of a head for the rest of a line that it has freed.
+        /// From version 8.12 on, libcurl stores sessions in a serialized form that contains only
+        /// the peer's own certificate.
+        let sessionsKeepChains: Bool
+        /// Whether libcurl joins a folded first header line to a line whose memory it has freed.
         ///
-        /// So from 7.83 until 8.1.0, when a handle is used again: a server can end the process by it.
-        let mistakesFoldedFirstLines: Bool
-        /// Whether it speaks TLS.
+        /// Versions from 7.83 to before 8.1.0 do this when a handle is reused, so a server can
+        /// crash the process.
+        let mishandlesFoldedFirstLines: Bool
+        /// Whether libcurl supports TLS.
         let hasTLS: Bool
-        /// Whether it can connect to Unix sockets.
+        /// Whether libcurl can connect to Unix sockets.
         let hasUnixSockets: Bool
-        /// Whether it speaks TLS to proxies.
+        /// Whether libcurl supports TLS connections to proxies.
         let hasSecureProxies: Bool
-        /// Whether its TLS is OpenSSL's or a relative's, which takes certificates from memory.
+        /// Whether the TLS library is OpenSSL or a fork of it, which accepts certificates from
+        /// memory.
         let hasOpenSSL: Bool
-        /// Whether it knows a bundle of certificates, so that the directory of single ones can be left alone.
+        /// Whether libcurl has a default certificate bundle, so that the certificate directory is
+        /// not needed.
         let hasBundle: Bool
-        /// Whether the environment names a proxy.
+        /// Whether a proxy is set in the environment.
         ///
-        /// Read once: the environment must not change under threads.
+        /// Read once, because reading the environment while another thread changes it is not safe.
         let environmentNamesProxy: Bool
 
         private init() {
@@ -46,8 +50,8 @@
             version = information?.version.map { String(cString: $0) } ?? "unknown"
             hasHTTP2 = features & CURL_VERSION_HTTP2 != 0
             reusesPriorKnowledge = (information?.version_num ?? 0) >= 0x08_00_00
-            keepsChainsOfSessions = (information?.version_num ?? 0) < 0x08_0C_00
-            mistakesFoldedFirstLines = (0x07_53_00..<0x08_01_00).contains(
+            sessionsKeepChains = (information?.version_num ?? 0) < 0x08_0C_00
+            mishandlesFoldedFirstLines = (0x07_53_00..<0x08_01_00).contains(
                 information?.version_num ?? 0)
             hasTLS = features & CURL_VERSION_SSL != 0
             hasUnixSockets = features & CURL_VERSION_UNIX_SOCKETS != 0
@@ -63,7 +67,7 @@
             .contains { (name: String) in getenv(name).map { $0[0] != 0 } ?? false }
         }
 
-        /// Prepares libcurl; the first call does it, for the whole process.
+        /// Initializes libcurl for the process, on the first call.
         static func initialize() { _ = isInitialized }
 
         private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK

@@ -1,14 +1,14 @@
 #if !os(Linux)
-    public import ErrandCore
+    public import ErrandTransport
 
-    /// Stands in where there is no epoll: refuses every request.
+    /// Refuses every request on platforms without epoll.
     ///
     /// Use `URLSessionTransport` on this platform.
     public final class CurlTransport: Transport {
         /// The configuration's name, `curl` by default.
         public let name: String
 
-        /// Makes a transport that refuses every request.
+        /// Creates a transport that refuses every request.
         public init(configuration: CurlConfiguration = CurlConfiguration()) {
             name = configuration.name
         }
@@ -24,7 +24,7 @@
             return EndedTransfer()
         }
 
-        /// Nothing is under way.
+        /// Does nothing: this transport never has active transfers.
         public func shutDown() {}
 
         private static var refusal: RequestError {

@@ -1,18 +1,20 @@
 #if os(Linux)
     import CLibcurl
-    public import ErrandCore
+    public import ErrandTransport
 
-    /// Carries requests with libcurl's multi interface: one thread, however many transfers, unless
-    /// ``CurlConfiguration/loops`` asks for more.
+    /// A transport that uses libcurl's multi interface on one thread, or on several with
+    /// ``CurlConfiguration/loops``.
     ///
-    /// HTTP/1.1, HTTP/2 over TLS or with prior knowledge; streaming both ways; every limit exact to the
-    /// millisecond. Connections, TLS sessions and parsed certificates are kept for later requests. Host,
-    /// Content-Length and Transfer-Encoding among a request's headers are replaced by the transport's own.
+    /// It supports HTTP/1.1, HTTP/2 over TLS and HTTP/2 with prior knowledge, streaming request and
+    /// response bodies, and time limits with a resolution of one millisecond. Connections, TLS
+    /// sessions and parsed certificates are kept for later requests. The transport replaces the
+    /// Host, Content-Length and Transfer-Encoding headers of a request with its own.
     ///
-    /// The thread starts with the first request and ends when the transport is let go and its transfers have
-    /// ended. Receivers are called on it, one call at a time, but for ends: several at once are told from a thread of the
-    /// pool. A request without a body may go out from the thread that starts it, while the transport's own sleeps. For
-    /// example:
+    /// The thread starts with the first request. It ends after the transport is released and its
+    /// transfers have ended. Receivers are called on this thread, one call at a time; if several
+    /// transfers end in one turn of the loop, their ends are reported from another thread. A
+    /// request without a body may be sent from the thread that starts it, while the transport's
+    /// thread sleeps. For example:
     ///
     ///     let agent = RequestAgent(transport: CurlTransport())
     public final class CurlTransport: Transport {
@@ -20,15 +22,15 @@
         public let name: String
 
         private let mailboxes: [Mailbox]
-        /// Connections to a host are counted, so that they are all one loop's.
-        private let keepsHostsTogether: Bool
+        /// Whether all requests to a host use one loop, because `connectionsPerHost` limits them.
+        private let assignsHostsToOneLoop: Bool
 
-        /// Makes a transport.
+        /// Creates a transport.
         ///
-        /// Nothing is opened or started yet.
+        /// It opens no connection and starts no thread until the first request.
         public init(configuration: CurlConfiguration = CurlConfiguration()) {
             name = configuration.name
-            keepsHostsTogether = configuration.connectionsPerHost ?? 0 > 0
+            assignsHostsToOneLoop = configuration.connectionsPerHost ?? 0 > 0
             let count = configuration.effectiveLoops
             mailboxes = (0..<count).map { index in
                 Mailbox(
@@ -38,14 +40,17 @@
 
         deinit { for mailbox in mailboxes { mailbox.close() } }
 
-        /// Throws ``RequestError/Code/unsupported`` when the linked libcurl cannot do what the request asks for,
-        /// ``RequestError/Code/invalidCombination`` for a HEAD with a body, and
-        /// ``RequestError/Code/invalidConfiguration`` for options that make no sense.
+        /// Checks whether the transport can carry a request.
+        ///
+        /// - Throws: ``RequestError/Code/unsupported`` if the linked libcurl lacks a feature that
+        ///   the request needs, ``RequestError/Code/invalidCombination`` for a HEAD request with a
+        ///   body, and ``RequestError/Code/invalidConfiguration`` for invalid options.
         public func check(_ request: TransportRequest) throws(RequestError) {
             try RequestCheck(library: .linked).check(request)
         }
 
-        /// Begins the exchange; the receiver is called on the transport's thread, or on another, one call at a time.
+        /// Starts a transfer; the receiver is called on the transport's thread or another, one call
+        /// at a time.
         public func start(
             _ request: TransportRequest, receiver: any TransferReceiver
         ) -> any Transfer {
@@ -61,27 +66,28 @@
             let transfer = CurlTransfer(
                 request, source: source, receiver: receiver, mailbox: mailbox)
             mailbox.began()
-            if !mailbox.post(.start(transfer), mayLend: request.body == nil) {
+            if !mailbox.post(.start(transfer), mayRunOnCaller: request.body == nil) {
                 mailbox.ended()
                 if case .success(let source) = source { source.close() }
-                receiver.didEnd(TransferEnd(error: CurlFailure.cannotBegin))
+                receiver.didEnd(TransferEnd(error: CurlFailure.cannotStart))
             }
             return transfer
         }
 
-        /// Ends every transfer with ``RequestError/Code/agentShutDown``; later ones end with it at once.
+        /// Ends every active transfer, and each later one at once, with
+        /// ``RequestError/Code/agentShutDown``.
         public func shutDown() { for mailbox in mailboxes { _ = mailbox.post(.shutDown) } }
 
-        /// How many requests have gone out from the threads that started them.
-        package var lentTurns: Int { mailboxes.reduce(0) { $0 + $1.lentTurns } }
+        /// The number of turns that callers ran in place of the loop's thread.
+        package var callerTurns: Int { mailboxes.reduce(0) { $0 + $1.callerTurns } }
 
         private func mailbox(for request: TransportRequest) -> Mailbox {
             guard mailboxes.count > 1 else { return mailboxes[0] }
-            let isTogether = keepsHostsTogether || Exchange.sharesConnections(request)
+            let usesHostLoop = assignsHostsToOneLoop || EasyHandle.sharesConnections(request)
             let index =
-                isTogether
+                usesHostLoop
                 ? LoopChoice.index(forHost: request.host, of: mailboxes.count)
-                : LoopChoice.leastBusy(of: mailboxes.count) { mailboxes[$0].underWay }
+                : LoopChoice.leastBusy(of: mailboxes.count) { mailboxes[$0].activeTransfers }
             return mailboxes[index]
         }
     }

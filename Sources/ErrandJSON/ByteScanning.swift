@@ -1,5 +1,7 @@
-/// Scanners over padded bytes: each reads up to 17 bytes ahead, which a tape's padding allows,
-/// and stops at the zero byte behind the document at the latest.
+/// Scanners over zero-padded bytes.
+///
+/// Each function reads up to 17 bytes ahead, which the tape's padding allows, and stops at the zero
+/// byte after the document at the latest.
 enum Scan {
     typealias Bytes = UnsafePointer<UInt8>
 
@@ -8,16 +10,17 @@ enum Scan {
         UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
     }
 
-    /// How many of the eight bytes from `at` on are plain text of a string, before the first that
-    /// is not: ASCII, no quote, no backslash, no control character.
+    /// The number of leading bytes, 0 to 8, that are plain string text.
     ///
-    // NB: words of eight bytes, because comparisons of SIMD vectors are loops over their lanes in
-    // the standard library's binaries for Linux, several times slower than this.
+    /// Plain text is ASCII without quotes, backslashes and control characters.
     @inline(__always)
     static func plainText(_ at: Bytes) -> Int {
         let block = word(at)
-        // A lane's high bit is set by subtracting from a lane that is smaller, or was set before.
-        // A borrow reaches only lanes above, so the lowest mark is always right.
+        // Compares a word of eight bytes: with Swift 6.3 on Linux, comparisons of SIMD vectors
+        // compile to loops over the lanes and are several times slower.
+        //
+        // The high bit of a lane is set if the subtraction underflowed or if the bit was set
+        // before. A borrow reaches only higher lanes, so the lowest mark is always correct.
         let quotes = (block ^ 0x2222_2222_2222_2222) &- 0x0101_0101_0101_0101
         let slashes = (block ^ 0x5C5C_5C5C_5C5C_5C5C) &- 0x0101_0101_0101_0101
         let controls = block &- 0x2020_2020_2020_2020
@@ -25,7 +28,7 @@ enum Scan {
         return special.trailingZeroBitCount &>> 3
     }
 
-    /// How many of the eight bytes from `at` on are digits before the first other byte.
+    /// The number of leading bytes, 0 to 8, that are ASCII digits.
     @inline(__always)
     static func digits(_ at: Bytes) -> Int {
         let block = word(at)
@@ -35,7 +38,7 @@ enum Scan {
         return others.trailingZeroBitCount &>> 3
     }
 
-    /// The first byte from `at` on that is no digit.
+    /// Skips digits and returns the first other byte.
     @inline(__always)
     static func pastDigits(_ at: Bytes) -> Bytes {
         var next = at
@@ -46,19 +49,18 @@ enum Scan {
         }
     }
 
-    /// The first byte from `at` on that is no white space.
+    /// Skips white space and returns the first other byte.
     @inline(__always)
     static func pastSpace(_ at: Bytes) -> Bytes {
         if at.pointee > 0x20 { return at }
-        // One space behind a colon or a comma.
+        // The common case: one space after a colon or a comma.
         if at[1] > 0x20, at.pointee == 0x20 { return at + 1 }
         return pastLongSpace(at)
     }
 
     @inline(never)
     private static func pastLongSpace(_ at: Bytes) -> Bytes {
-        // What is printed for people has a line break and many spaces; two words of them are
-        // looked at together.
+        // Pretty-printed JSON has a line break and an indentation; 16 bytes are compared at once.
         var next = at.pointee == 0x0A ? at + 1 : at
         let first = word(next) ^ 0x2020_2020_2020_2020
         let second = word(next + 8) ^ 0x2020_2020_2020_2020
@@ -100,7 +102,7 @@ enum Scan {
         }
     }
 
-    /// The value of four hexadecimal digits, nil if one of them is none.
+    /// The value of four hexadecimal digits; nil if one of them is not a digit.
     static func hex4(_ at: Bytes) -> UInt32? {
         guard let a = hex(at[0]), let b = hex(at[1]), let c = hex(at[2]), let d = hex(at[3])
         else { return nil }

@@ -1,7 +1,8 @@
-/// Bytes being written: a buffer that grows, with JSON's ways of writing strings and numbers.
+/// A growing buffer of bytes with functions that write JSON strings and numbers.
 ///
-/// It is a handle, so that the encoder's hot path counts no references: copies share one buffer,
-/// and whoever made it destroys it. Use `with`, or own it in a class.
+/// It is a handle without reference counting, because the encoder's hot path copies it often. All
+/// copies share one buffer, and the code that creates the sink must destroy it. Use `with`, or let
+/// a class own the sink.
 struct ByteSink {
     private let state: UnsafeMutablePointer<State>
 
@@ -25,7 +26,7 @@ struct ByteSink {
         state.deallocate()
     }
 
-    /// Lends a sink to `body` and destroys it.
+    /// Calls `body` with a new sink and destroys the sink afterwards.
     static func with<R, E: Error>(
         capacity: Int = 512, _ body: (ByteSink) throws(E) -> R
     ) throws(E) -> R {
@@ -45,11 +46,11 @@ struct ByteSink {
 
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
-    /// Whether `more` bytes behind the last one belong to the buffer.
+    /// Whether the buffer has capacity for `more` bytes after the last one.
     @inline(__always)
     func hasRoom(_ more: Int) -> Bool { state.pointee.capacity &- state.pointee.count >= more }
 
-    /// Makes room for `more` bytes, which the caller then writes without checks.
+    /// Ensures capacity for `more` bytes, which the caller then writes without bounds checks.
     @inline(__always)
     private func reserve(_ more: Int) -> UnsafeMutablePointer<UInt8> {
         if state.pointee.capacity &- state.pointee.count < more { grow(more) }
@@ -79,7 +80,9 @@ struct ByteSink {
         count &+= bytes.count
     }
 
-    /// Writes bytes from a place where seven more may be read.
+    /// Writes `length` bytes in words of eight.
+    ///
+    /// Up to seven bytes after the end of `source` are read and must be readable.
     @inline(__always)
     func write(words source: UnsafePointer<UInt8>, count length: Int) {
         let target = UnsafeMutableRawPointer(reserve(length &+ 8))
@@ -97,17 +100,17 @@ struct ByteSink {
         write(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Drops everything from `position` on.
+    /// Removes all bytes from `position` on.
     func truncate(to position: Int) { count = min(count, max(position, 0)) }
 
-    /// Removes the bytes in `range` and moves up what follows.
+    /// Removes the bytes in `range` and moves the following bytes forward.
     func remove(_ range: Range<Int>) {
         (base + range.lowerBound).update(
             from: base + range.upperBound, count: count - range.upperBound)
         count -= range.count
     }
 
-    /// Replaces everything from `position` on.
+    /// Replaces all bytes from `position` on.
     func replaceTail(from position: Int, with bytes: [UInt8]) {
         truncate(to: position)
         bytes.withUnsafeBufferPointer { write($0) }
@@ -115,7 +118,7 @@ struct ByteSink {
 
     // MARK: - Strings
 
-    /// Writes a string with its quotes.
+    /// Writes a string as a JSON string with quotes and escapes.
     @inline(__always)
     func write(string: String, escapesSlashes: Bool = false) {
         #if canImport(Darwin)
@@ -128,16 +131,16 @@ struct ByteSink {
                 }
             }
         #else
-            // Spans count no reference to the string.
+            // A span needs no reference count for the string.
             string.utf8Span.span.withUnsafeBufferPointer {
                 write(quoted: $0, escapesSlashes: escapesSlashes)
             }
         #endif
     }
 
-    /// Writes UTF-8 as a string, with quotes and the escapes it needs.
+    /// Writes UTF-8 text as a JSON string with quotes and escapes.
     func write(quoted text: UnsafeBufferPointer<UInt8>, escapesSlashes: Bool) {
-        // Six bytes are the longest escape of one byte; for long texts that would waste room.
+        // An escape takes up to six bytes; long texts are split to limit the capacity.
         guard text.count <= 4096 else { return writeLong(text, escapesSlashes) }
         var target = reserve(text.count &* 6 &+ 10)
         target.pointee = UInt8(ascii: "\"")
@@ -161,7 +164,7 @@ struct ByteSink {
         write(UInt8(ascii: "\""))
     }
 
-    /// Writes `count` bytes at `source` with escapes and tells where the next byte goes.
+    /// Writes `count` bytes at `source` with escapes and returns the position after the last byte.
     @inline(__always)
     private static func escape(
         _ source: UnsafePointer<UInt8>, _ count: Int, to target: UnsafeMutablePointer<UInt8>,
@@ -182,7 +185,7 @@ struct ByteSink {
             let rest = end - read
             if rest == 0 { break }
             if rest < 8 {
-                // Zeros above the rest count as control characters, so `plain` is at most `rest`.
+                // The unused high bytes are zero and count as control characters: plain <= rest.
                 let word = lastBytes(read, rest)
                 let plain = plainBytes(word, escapesSlashes)
                 UnsafeMutableRawPointer(write).storeBytes(of: word.littleEndian, as: UInt64.self)
@@ -202,7 +205,7 @@ struct ByteSink {
         return write
     }
 
-    /// One to seven bytes as a word, without reading beyond them.
+    /// Loads one to seven bytes into a word without reading beyond them.
     @inline(__always)
     private static func lastBytes(_ at: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
         @inline(__always)
@@ -220,13 +223,13 @@ struct ByteSink {
         return UInt64(at.pointee)
     }
 
-    /// How many of a word's bytes, from the lowest, need no escape.
+    /// The number of bytes, from the lowest, that need no escape.
     @inline(__always)
     private static func plainBytes(_ word: UInt64, _ escapesSlashes: Bool) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quote = word ^ (ones &* 0x22)
         let slash = word ^ (ones &* 0x5C)
-        // Each term's high bits mark zero bytes (below: bytes under a space), the lowest rightly.
+        // The high bit of a lane marks a match; only the lowest mark is reliable.
         var special = (quote &- ones) & ~quote | (slash &- ones) & ~slash
         special |= (word &- ones &* 0x20) & ~word
         if escapesSlashes {
@@ -275,7 +278,7 @@ struct ByteSink {
         }
     }
 
-    /// Writes the digits of `value` and tells how many there are.
+    /// Writes the decimal digits of `value` and returns their number.
     @inline(__always)
     private static func digits(of value: UInt64, to target: UnsafeMutablePointer<UInt8>) -> Int {
         if value < 10 {
@@ -307,7 +310,7 @@ struct ByteSink {
 
     @inline(__always)
     private static func digitCount(_ value: UInt64) -> Int {
-        // 1233 / 4096 is a little more than the logarithm of two to the base ten.
+        // 1233 / 4096 is slightly more than log10(2).
         let bits = 64 &- value.leadingZeroBitCount
         let guess = (bits &* 1233) &>> 12
         return guess &+ (value < powersOfTen[guess] ? 0 : 1)
@@ -320,7 +323,7 @@ struct ByteSink {
         100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
     ]
 
-    /// Writes the shortest text that reads back as the same number; false if it is not finite.
+    /// Writes the shortest text that parses to the same number; returns false if it is not finite.
     func write<T: BinaryFloatingPoint & LosslessStringConvertible>(floating value: T) -> Bool {
         guard value.isFinite else { return false }
         var text = value.description

@@ -1,16 +1,16 @@
-/// Gives out a keyed container of the standard library again, known as the object it is.
+/// Returns a stored keyed container of the standard library without knowing its concrete type.
 ///
-/// A container's type is generic and of a layout that only the standard library knows. To copy one
-/// the generic code of a coder looks up the type for every object: a tenth of the time of encoding
-/// small ones. A closure that is called through a type parameter hands its result to the place
-/// where it is wanted; so here the container is copied as an object, and is never looked at as what
-/// it is.
+/// `KeyedDecodingContainer` and `KeyedEncodingContainer` are generic and resilient. Code that
+/// copies one looks up its type metadata for each object, which is a tenth of the time to encode
+/// small objects. A closure called through a type parameter writes its result directly into the
+/// caller's storage, so the container is stored and copied as an `AnyObject` and no metadata is
+/// needed.
 struct ContainerMaker<Container> {
     private let make: () -> Container
 
-    /// The container, known by its type.
+    /// Returns the container as a value of type `Wanted`.
     ///
-    /// - Parameter type: Its type, of which nothing is asked.
+    /// - Parameter type: The concrete type of the stored container. It is not checked.
     @inline(__always)
     func callAsFunction<Wanted>(as type: Wanted.Type) -> Wanted {
         unsafeBitCast(self, to: ContainerMaker<Wanted>.self).make()
@@ -18,9 +18,9 @@ struct ContainerMaker<Container> {
 }
 
 extension ContainerMaker where Container == AnyObject {
-    /// Gives out `container`, which whoever calls keeps.
+    /// Creates a factory for `container`, which the caller must keep alive.
     init(_ container: AnyObject) {
-        // Not held, because the references tell whether somebody has kept it.
+        // Unretained: the reference count must show whether user code has kept the container.
         let container = Unmanaged.passUnretained(container)
         make = { container.takeUnretainedValue() }
     }

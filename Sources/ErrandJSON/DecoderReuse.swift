@@ -1,10 +1,10 @@
-/// Decoders and keyed containers are used again for the next value of the same type: an object
-/// that is decoded then allocates nothing, and looks up no metadata, for either.
+/// Reuse of decoders and keyed containers for the next value of the same type.
 ///
-/// That is sound because `release` sees whether somebody has kept one of the two. The container
-/// does not hold the decoder; it is the decoder that holds the container.
+/// With reuse, decoding an object allocates neither of the two and looks up no metadata. `release`
+/// makes this safe: it checks whether user code has kept the decoder or the container. The decoder
+/// holds the container, not the other way round (decision 11).
 extension DecodingSession {
-    /// Decodes the outermost value.
+    /// Decodes the top-level value.
     func decode<T: Decodable>(_ type: T.Type, at index: Int) throws -> T {
         let record = record(of: type)
         var top: TapeDecoder
@@ -26,7 +26,9 @@ extension TapeDecoder: ReusedCoder {
     @inline(__always)
     func isContainerFree() -> Bool { container == nil || isKnownUniquelyReferenced(&container) }
 
-    /// A decoder for a value of the record's type below this one; hand it back with `ReusedCoder.release`.
+    /// Returns a child decoder for a value of the record's type.
+    ///
+    /// Return it with `ReusedCoder.release`.
     @inline(__always)
     func spareChild(
         _ record: Record, _ index: Int, key: (any CodingKey)?,
@@ -52,7 +54,8 @@ extension TapeDecoder: ReusedCoder {
         return child
     }
 
-    /// A container of this object, the one given out for an earlier value if there is one.
+    /// The keyed container of this object; the container of an earlier value is reused if there is
+    /// one.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(
         _ type: Key.Type
@@ -69,8 +72,9 @@ extension TapeDecoder: ReusedCoder {
 
     @inline(never)
     private func newContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedDecodingContainer<Key> {
-        // NB: the standard library's container is one reference to a class of its own, which tells
-        // whether a copy was kept. Were it more one day, it would not be used again.
+        // The standard library's container is currently one reference to a class instance, so its
+        // reference count shows whether a copy was kept. If that layout changes, containers are not
+        // reused.
         let isReference =
             MemoryLayout<KeyedDecodingContainer<PlainKey>>.size == MemoryLayout<AnyObject>.size
         guard isReused, container == nil, isReference else {

@@ -1,14 +1,14 @@
-/// What all decoders of one document share.
+/// State shared by all decoders of one document.
 final class DecodingSession {
     @exclusivity(unchecked) private(set) var tape: Tape
     @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable]
     @exclusivity(unchecked) private(set) var floats: FloatTexts?
     @exclusivity(unchecked) private(set) var foundation: FoundationDecoding
     @exclusivity(unchecked) private(set) var maximumDepth: Int
-    /// From a key of the document, with its path, to the key a type asks for; nil: as it is.
+    /// Converts a key of the document, given its path, to the key of the type; nil keeps all keys.
     let convertKey: (([any CodingKey], String) -> String)?
 
-    /// The strings that stand for floating point numbers which are not finite.
+    /// The strings that represent infinities and NaN.
     struct FloatTexts {
         var positive: String
         var negative: String
@@ -16,12 +16,13 @@ final class DecodingSession {
     }
 
     typealias Records = TypeRecords<any TapeCollection.Type, TapeDecoder>
-    /// The types met so far.
+    /// The types decoded so far.
     @exclusivity(unchecked) private var records = Records()
-    /// How many decoders there are, by which is seen whether one was kept.
+    /// The number of live decoders; a decoder that user code has kept makes it larger than
+    /// expected.
     @exclusivity(unchecked) var decoderCount = 0
 
-    private static let spares = SpareSessions<DecodingSession>()
+    private static let spares = CodingSessionPool<DecodingSession>()
 
     private init(tape: Tape, options: FastJSONDecoder) {
         self.tape = tape
@@ -34,15 +35,17 @@ final class DecodingSession {
 
     deinit { records.destroy() }
 
-    /// What is known about a type.
+    /// The record of a type; created on first use.
     @inline(__always)
     func record<T>(of type: T.Type) -> Records.Record {
         records.find(type) ?? records.add(type, isFoundations: foundation.handles(type))
     }
 
-    // MARK: - One document after another
+    // MARK: - Reuse for the next document
 
-    /// A session for one document, to be finished after it: one that is done, if there is one.
+    /// Returns a session for one document: a reused one if available, else a new one.
+    ///
+    /// Call `finish` after decoding.
     static func begin(_ tape: Tape, _ options: FastJSONDecoder) -> DecodingSession {
         guard options.keyConversion == nil, let session = spares.take() else {
             return DecodingSession(tape: tape, options: options)
@@ -59,12 +62,14 @@ final class DecodingSession {
         return session
     }
 
-    /// Makes the session ready for another document, or frees the spare decoders, which hold it.
+    /// Returns the session to the pool for the next document.
+    ///
+    /// If that is not possible, it releases the spare decoders, which hold the session.
     func finish() {
         if !rest() || !DecodingSession.spares.put(self) { records.dropSpares() }
     }
 
-    /// Forgets the document; false if somebody has kept a decoder.
+    /// Releases the document and the options; false if user code has kept a decoder.
     private func rest() -> Bool {
         let spareCount = records.keepSpares {
             $0.rest()
@@ -80,7 +85,7 @@ final class DecodingSession {
 
     // MARK: - Scalars
 
-    /// Where a value is decoded, for the path in an error.
+    /// The coding path of a value, computed only for errors.
     typealias Path = () -> [any CodingKey]
 
     @inline(__always)
@@ -109,7 +114,7 @@ final class DecodingSession {
         case .real: value = NumberText.integral(tape.text(at: index), as: type)
         default: throw mismatch(type, at: index, path())
         }
-        guard let value else { throw misfit(type, at: index, path()) }
+        guard let value else { throw unrepresentable(type, at: index, path()) }
         return value
     }
 
@@ -118,11 +123,11 @@ final class DecodingSession {
         switch tape.kind(at: index) {
         case .integer, .real:
             guard let value = NumberText.double(tape.text(at: index)) else {
-                throw misfit(Double.self, at: index, path())
+                throw unrepresentable(Double.self, at: index, path())
             }
             return value
         default:
-            return try Double(spelledFloat(Double.self, at: index, path()))
+            return try Double(nonConformingFloat(Double.self, at: index, path()))
         }
     }
 
@@ -130,16 +135,16 @@ final class DecodingSession {
         switch tape.kind(at: index) {
         case .integer, .real:
             guard let value = NumberText.float(tape.text(at: index)) else {
-                throw misfit(Float.self, at: index, path())
+                throw unrepresentable(Float.self, at: index, path())
             }
             return value
         default:
-            return try Float(spelledFloat(Float.self, at: index, path()))
+            return try Float(nonConformingFloat(Float.self, at: index, path()))
         }
     }
 
-    /// A number that is not finite, spelled as the strategy says.
-    private func spelledFloat<T>(
+    /// Decodes an infinity or NaN according to `nonConformingFloatDecodingStrategy`.
+    private func nonConformingFloat<T>(
         _ type: T.Type, at index: Int, _ path: @autoclosure () -> [any CodingKey]
     ) throws -> Double {
         let kind = tape.kind(at: index)
@@ -161,21 +166,23 @@ final class DecodingSession {
         let found = JSON(tape: tape, index: index).kindInWords
         let context = DecodingError.Context(
             codingPath: path, debugDescription: "Expected \(type), but found \(found) instead.")
-        // NB: for Bool alone Foundation does not tell null from other kinds.
+        // As in Foundation, `Bool` from null is a type mismatch, unlike all other types.
         return tape.kind(at: index) == .null && type != Bool.self
             ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
     @inline(never)
-    private func misfit<T>(_ type: T.Type, at index: Int, _ path: [any CodingKey])
+    private func unrepresentable<T>(_ type: T.Type, at index: Int, _ path: [any CodingKey])
         -> DecodingError
     {
         .dataCorrupted(
-            .init(codingPath: path, debugDescription: "The number does not fit in \(type)."))
+            .init(
+                codingPath: path,
+                debugDescription: "The number cannot be represented as \(type)."))
     }
 }
 
-/// A key that is a position, or a name that no type has a key for.
+/// A coding key for an array index, or for a name without a key type.
 struct PlainKey: CodingKey {
     let stringValue: String
     let intValue: Int?

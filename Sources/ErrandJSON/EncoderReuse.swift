@@ -1,7 +1,6 @@
-/// Encoders and keyed containers are used again for the next value of the same type, as decoders
-/// are (`DecoderReuse.swift`).
+/// Reuse of encoders and keyed containers, as for decoders in `DecoderReuse.swift`.
 extension EncodingSession {
-    /// Encodes the outermost value.
+    /// Encodes the top-level value.
     func encode<T: Encodable>(_ value: T) throws {
         let record = record(of: T.self)
         var top: StreamEncoder
@@ -24,7 +23,9 @@ extension StreamEncoder: ReusedCoder {
     @inline(__always)
     func isContainerFree() -> Bool { container == nil || isKnownUniquelyReferenced(&container) }
 
-    /// An encoder for a value of the record's type below this one; hand it back with `ReusedCoder.release`.
+    /// Returns a child encoder for a value of the record's type.
+    ///
+    /// Return it with `ReusedCoder.release`.
     @inline(__always)
     func spareChild<T>(
         _ record: Record, _ type: T.Type, key: (any CodingKey)?, position: Int
@@ -50,7 +51,8 @@ extension StreamEncoder: ReusedCoder {
         return child
     }
 
-    /// A container of this object, the one given out for an earlier value if there is one.
+    /// The keyed container of this object; the container of an earlier value is reused if there is
+    /// one.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
         if containerKey == ObjectIdentifier(type), let makeContainer, open(.object) {
@@ -62,7 +64,7 @@ extension StreamEncoder: ReusedCoder {
     @inline(never)
     private func newContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
         let target = opened(.object)
-        // NB: as in `TapeDecoder.newContainer`.
+        // The same layout check as in `TapeDecoder.newContainer`.
         let isReference =
             MemoryLayout<KeyedEncodingContainer<PlainKey>>.size == MemoryLayout<AnyObject>.size
         guard isReused, target === self, container == nil, isReference else {

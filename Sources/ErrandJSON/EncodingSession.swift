@@ -1,31 +1,33 @@
-/// What all encoders of one value share.
+/// State shared by all encoders of one top-level value.
 final class EncodingSession {
     @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable]
     let escapesSlashes: Bool
     @exclusivity(unchecked) private(set) var floats: DecodingSession.FloatTexts?
     @exclusivity(unchecked) private(set) var foundation: FoundationEncoding
-    /// From a key of a type, with its path, to the key in the text; nil: as it is.
+    /// Converts a key of a type, given its path, to the key in the text; nil keeps all keys.
     let convertKey: (([any CodingKey]) -> String)?
-    /// Set when a container was written to after its time, so that the text cannot be trusted.
+    /// Set when a value was written out of order, so that the text is not valid.
     @exclusivity(unchecked) var isOutOfTurn = false
-    /// Where the outermost value is written.
+    /// The stream of the top-level value.
     let stream = EncodingStream(capacity: 1024)
-    /// How many encoders there are, by which is seen whether one was kept.
+    /// The number of live encoders; an encoder that user code has kept makes it larger than
+    /// expected.
     @exclusivity(unchecked) var encoderCount = 0
 
     typealias Records = TypeRecords<any StreamCollection.Type, StreamEncoder>
-    /// The types met so far.
+    /// The types encoded so far.
     @exclusivity(unchecked) private var records = Records()
-    /// The keys written so far, by their types, and their texts.
+    /// The keys written so far, one table for each key type.
     @exclusivity(unchecked)
     var keyTables: [(type: ObjectIdentifier, table: UnsafeMutablePointer<KnownKey>)] = []
     let keyTexts = ByteSink(capacity: 1024)
-    /// Which of the values written one after another this is; keys written for an earlier one are
-    /// checked before they are copied.
+    /// The generation of the current top-level value.
+    ///
+    /// The text of a key from an earlier generation is compared before it is reused.
     @exclusivity(unchecked) private(set) var turn: UInt16 = 1
 
-    private static let spares = SpareSessions<EncodingSession>()
-    private static let slashEscapingSpares = SpareSessions<EncodingSession>()
+    private static let spares = CodingSessionPool<EncodingSession>()
+    private static let slashEscapingSpares = CodingSessionPool<EncodingSession>()
 
     private init(options: FastJSONEncoder) {
         userInfo = options.userInfo
@@ -41,21 +43,23 @@ final class EncodingSession {
         for known in keyTables { known.table.deallocate() }
     }
 
-    /// What is known about a type.
+    /// The record of a type; created on first use.
     @inline(__always)
     func record<T>(of type: T.Type) -> Records.Record {
         records.find(type) ?? records.add(type, isFoundations: foundation.handles(type))
     }
 
-    /// Whether keys of a type's values are data, which no strategy converts.
+    /// Whether the keys of the type are data, such as dictionary keys, and are not converted.
     @inline(__always)
     func keepsKeys<T>(of type: T.Type) -> Bool {
         convertKey != nil && type is any StringKeyed.Type
     }
 
-    // MARK: - One value after another
+    // MARK: - Reuse for the next value
 
-    /// A session for one value, to be finished after it: one that is done, if there is one.
+    /// Returns a session for one top-level value: a reused one if available, else a new one.
+    ///
+    /// Call `finish` after encoding.
     static func begin(_ options: FastJSONEncoder) -> EncodingSession {
         guard options.keyConversion == nil, let session = spares(options.escapesSlashes).take()
         else { return EncodingSession(options: options) }
@@ -65,16 +69,21 @@ final class EncodingSession {
         return session
     }
 
-    private static func spares(_ escapesSlashes: Bool) -> SpareSessions<EncodingSession> {
+    private static func spares(_ escapesSlashes: Bool) -> CodingSessionPool<EncodingSession> {
         escapesSlashes ? slashEscapingSpares : spares
     }
 
-    /// Makes the session ready for another value, or frees the spare encoders, which hold it.
+    /// Returns the session to the pool for the next value.
+    ///
+    /// If that is not possible, it releases the spare encoders, which hold the session.
     func finish() {
         if !rest() || !EncodingSession.spares(escapesSlashes).put(self) { records.dropSpares() }
     }
 
-    /// Forgets the value; false if somebody has kept an encoder, or if the session has grown large.
+    /// Releases the value and the options.
+    ///
+    /// Returns false if user code has kept an encoder, or if the session's buffers have grown
+    /// large.
     private func rest() -> Bool {
         let main = stream
         let spareCount = records.keepSpares { $0.stream === main && $0.rest() }
@@ -98,7 +107,7 @@ final class EncodingSession {
                 value,
                 .init(
                     codingPath: path(),
-                    debugDescription: "Unable to encode \(T.self).\(value) directly in JSON."))
+                    debugDescription: "\(T.self).\(value) cannot be encoded in JSON."))
         }
         sink.write(
             string: value.isNaN ? floats.nan : value < 0 ? floats.negative : floats.positive,

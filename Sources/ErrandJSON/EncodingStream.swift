@@ -1,14 +1,14 @@
-/// One run of JSON text being written, and the members of the objects open in it.
+/// A contiguous run of JSON text, and the members of the objects that are open in it.
 ///
-/// Values are written straight into it in the order in which types encode them. What may be
-/// written later (a nested container, a super encoder) has a stream of its own, which is put in
-/// its place when the value around it is done.
+/// Values are written directly into the stream in the order in which types encode them. A nested
+/// container or a super encoder may be written later, so it has its own stream, which is inserted
+/// when the enclosing value ends.
 ///
-/// Its variables are not checked for exclusive access: an encoder is used by one thread at a time
-/// and no access spans a call out of this module.
+/// The variables are not checked for exclusive access: one thread at a time uses an encoder, and no
+/// access spans a call out of this module.
 final class EncodingStream {
     let sink: ByteSink
-    /// How many values are open in this stream; only the innermost may write.
+    /// The number of open values in this stream; only the innermost may write.
     @exclusivity(unchecked) var depth = 0
     /// The members of all open objects, outermost first.
     private let members: MemberLog
@@ -23,7 +23,7 @@ final class EncodingStream {
         members.destroy()
     }
 
-    /// Forgets what was written; false if a value is still open, or if the buffer has grown large.
+    /// Clears the stream; false if a value is still open or if the buffer has grown large.
     func rest() -> Bool {
         guard depth == 0, sink.capacity <= 1 << 16 else { return false }
         sink.truncate(to: 0)
@@ -31,7 +31,7 @@ final class EncodingStream {
         return true
     }
 
-    /// The number of members written so far: where an object's own begin.
+    /// The number of members written so far, which is the index of the next object's first member.
     @inline(__always)
     var memberCount: Int { members.count }
 
@@ -40,16 +40,17 @@ final class EncodingStream {
 
     func dropLastMember() { members.count = max(members.count - 1, 0) }
 
-    /// Notes a member whose key, written at `start`, is surely new in its object.
+    /// Records a member whose key, written at `start`, is known to be new in its object.
     @inline(__always)
     func append(_ fingerprint: UInt64, start: Int) {
         members.append(.init(fingerprint: fingerprint, start: start))
     }
 
-    /// Notes the member whose key has just been written at `start`, and removes the one that
-    /// had the same key before, as in a dictionary the later value wins.
+    /// Records the member whose key has just been written at `start`.
     ///
-    /// - Returns: The range of bytes that has been removed, nil without such a member.
+    /// An earlier member with the same key is removed: the later value wins, as in a dictionary.
+    ///
+    /// - Returns: The range of bytes that was removed; nil if there was no such member.
     func note(
         _ fingerprint: UInt64, start: Int, since first: Int, index: inout Set<UInt64>?
     ) -> Range<Int>? {
@@ -62,7 +63,7 @@ final class EncodingStream {
         return remove(earlier)
     }
 
-    /// The same search in an object with many members.
+    /// Finds the key in an object with many members, using a set of fingerprints.
     @inline(never)
     private func indexed(
         _ fingerprint: UInt64, since first: Int, _ index: inout Set<UInt64>?
@@ -74,7 +75,7 @@ final class EncodingStream {
 
     @inline(never)
     private func remove(_ earlier: Int) -> Range<Int>? {
-        // The comma behind the member goes with it.
+        // The range includes the comma after the member.
         let range = members[earlier].start..<members[earlier + 1].start
         sink.remove(range)
         members.remove(at: earlier, moving: range.count)
@@ -82,11 +83,12 @@ final class EncodingStream {
     }
 }
 
-/// The members written to open objects: a stack, and a handle like `ByteSink`.
+/// The stack of members written to open objects; a handle without reference counting, like
+/// `ByteSink`.
 struct MemberLog {
     struct Member {
         var fingerprint: UInt64
-        /// Where the member's key begins, the comma before it not included.
+        /// The offset of the key; the comma before it is not included.
         var start: Int
     }
 
@@ -145,7 +147,7 @@ struct MemberLog {
         return nil
     }
 
-    /// Removes a member whose text of `length` bytes is gone.
+    /// Removes a member and moves the offsets of later members by its `length` bytes.
     func remove(at position: Int, moving length: Int) {
         for later in position + 1..<count {
             var member = self[later]
@@ -157,7 +159,7 @@ struct MemberLog {
 }
 
 extension ByteSink {
-    /// A number that differs for most different texts, from `start` to the end.
+    /// A hash of the text from `start` to the end.
     @inline(__always)
     func fingerprint(from start: Int) -> UInt64 {
         let end = base + count
@@ -170,7 +172,7 @@ extension ByteSink {
             hash ^= hash >> 32
             next += 8
         }
-        // What follows was written or is room that was reserved with the string; it is cut off.
+        // The bytes after the text are within the buffer; they are masked out.
         let rest: UInt64
         if hasRoom(8) {
             let word = UInt64(
@@ -182,7 +184,7 @@ extension ByteSink {
         return (hash ^ rest) &* 0xFF51_AFD7_ED55_8CCD
     }
 
-    /// Whether the quoted strings that begin at two positions are the same.
+    /// Whether two quoted strings are equal; the one at `right` extends to the end.
     func isSameText(_ left: Int, _ right: Int) -> Bool {
         let length = count - right
         guard left + length <= right else { return false }
@@ -190,7 +192,7 @@ extension ByteSink {
             .elementsEqual(UnsafeBufferPointer(start: base + right, count: length))
     }
 
-    /// Puts bytes in at `position` and moves what follows.
+    /// Inserts bytes at `position` and moves the following bytes.
     func insert(_ other: ByteSink, at position: Int) {
         let tail = Array(UnsafeBufferPointer(start: base + position, count: count - position))
         truncate(to: position)

@@ -1,68 +1,69 @@
 public import Foundation
 
-/// Decodes `Decodable` types from JSON: `JSONDecoder`'s strategies and errors at several times its
-/// speed.
+/// A JSON decoder with the strategies and errors of `JSONDecoder`, several times as fast.
 ///
-/// It is a value; set it up once and use it from anywhere. For example:
+/// It is a value type. Configure it once and use it from any thread. For example:
 ///
 ///     var decoder = FastJSONDecoder()
 ///     decoder.keyDecodingStrategy = .convertFromSnakeCase
 ///     let user = try decoder.decode(User.self, from: data)
 ///
-/// It differs from `JSONDecoder` in this:
-/// - Documents must be UTF-8. JSON5 is not read, and there is no `assumesTopLevelDictionary`; nor
-///   are types decoded that need a configuration.
-/// - The whole document must be valid, also strings that the type does not ask for.
-/// - Numbers too small for `Double` are 0, where `JSONDecoder` refuses the document.
-/// - Integers are exact however they are written, also those beyond 64 bits that have an exponent.
-/// - The error for a number that does not fit, or for a date that is none, has a coding path; the
-///   words of errors are others.
-/// - The first fault in a dictionary is the first in the document, not in any order.
-/// - `[1,]` and `{"a":1,}`, which Foundation accepts, are no JSON.
+/// Differences from `JSONDecoder`:
+/// - Documents must be UTF-8. JSON5, `assumesTopLevelDictionary` and types that are decodable with
+///   a configuration are not supported.
+/// - The whole document must be valid, including strings that the type does not decode.
+/// - Numbers too small for `Double` decode as 0; `JSONDecoder` throws an error.
+/// - Integers are exact in every notation, including integers above 64 bits with an exponent.
+/// - The error for a number that is out of range, or for an invalid date, has a coding path. The
+///   texts of errors differ.
+/// - Dictionaries are decoded in document order, so the first error is the first in the document.
+/// - `[1,]` and `{"a":1,}`, which Foundation accepts, are errors.
 public struct FastJSONDecoder: Sendable {
-    /// How dates are written; `.deferredToDate` (seconds since 2001) by default.
+    /// How dates are decoded; `.deferredToDate` (seconds since 2001) by default.
     public typealias DateDecodingStrategy = JSONDecoder.DateDecodingStrategy
-    /// How `Data` is written; `.base64` by default.
+    /// How `Data` is decoded; `.base64` by default.
     public typealias DataDecodingStrategy = JSONDecoder.DataDecodingStrategy
-    /// Whether strings stand for numbers that are not finite; `.throw` by default.
+    /// Which strings represent infinities and NaN; `.throw` (none) by default.
     public typealias NonConformingFloatDecodingStrategy =
         JSONDecoder.NonConformingFloatDecodingStrategy
-    /// How keys are written; `.useDefaultKeys` by default.
+    /// How keys in the document map to keys of the type; `.useDefaultKeys` by default.
     public typealias KeyDecodingStrategy = JSONDecoder.KeyDecodingStrategy
 
-    /// How dates are written.
+    /// How dates are decoded; `.deferredToDate` (seconds since 2001) by default.
     public var dateDecodingStrategy: DateDecodingStrategy = .deferredToDate
-    /// How `Data` is written.
+    /// How `Data` is decoded; `.base64` by default.
     public var dataDecodingStrategy: DataDecodingStrategy = .base64
-    /// Whether strings stand for numbers that are not finite.
+    /// Which strings represent infinities and NaN; `.throw` (none) by default.
     public var nonConformingFloatDecodingStrategy: NonConformingFloatDecodingStrategy = .throw
-    /// How keys are written.
+    /// How keys in the document map to keys of the type; `.useDefaultKeys` by default.
     public var keyDecodingStrategy: KeyDecodingStrategy = .useDefaultKeys
-    /// What types find in `Decoder.userInfo`; empty by default.
+    /// The contents of `Decoder.userInfo`; empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// Limits for parsing; values nested deeper than `maximumDepth` are not decoded either.
+    /// The parser's limits; `maximumDepth` applies to decoding as well.
     public var options = JSON.Options()
 
-    /// Makes a decoder with the defaults of `JSONDecoder`.
+    /// Creates a decoder with the default settings of `JSONDecoder`.
     public init() {}
 
     /// Decodes a document.
     ///
-    /// - Throws: `DecodingError`; `dataCorrupted` with a `JSONError` inside if it is not JSON.
+    /// - Throws: `DecodingError`. For invalid JSON it is `dataCorrupted` with a `JSONError` as the
+    ///   underlying error.
     public func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
         try decode(type, from: data.withUnsafeBytes { JSON.attempt($0, options) })
     }
 
-    /// Decodes a document held in an array of bytes.
+    /// Decodes a document from an array of bytes.
     ///
-    /// - Throws: `DecodingError`; `dataCorrupted` with a `JSONError` inside if it is not JSON.
+    /// - Throws: `DecodingError`. For invalid JSON it is `dataCorrupted` with a `JSONError` as the
+    ///   underlying error.
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
         try decode(type, from: bytes.withUnsafeBytes { JSON.attempt($0, options) })
     }
 
-    /// Decodes a value that has been parsed already.
+    /// Decodes a parsed value.
     ///
-    /// - Throws: `DecodingError`; for an absent value `valueNotFound`.
+    /// - Throws: `DecodingError`. For an absent value it is `valueNotFound`.
     public func decode<T: Decodable>(_ type: T.Type, from json: JSON) throws -> T {
         guard json.exists else {
             throw DecodingError.valueNotFound(
@@ -81,7 +82,7 @@ public struct FastJSONDecoder: Sendable {
         case .failure(let error):
             throw DecodingError.dataCorrupted(
                 .init(
-                    codingPath: [], debugDescription: "The given data was not valid JSON.",
+                    codingPath: [], debugDescription: "The data is not valid JSON.",
                     underlyingError: error))
         }
     }
@@ -111,9 +112,9 @@ extension FastJSONDecoder {
     }
 }
 
-/// Between `fooBar` and `foo_bar`, by the rules of `JSONDecoder` and `JSONEncoder`.
+/// Conversion between `fooBar` and `foo_bar` by the rules of `JSONDecoder` and `JSONEncoder`.
 enum SnakeCase {
-    /// `foo_bar` as `fooBar`; underscores at either end stay.
+    /// Converts `foo_bar` to `fooBar`; leading and trailing underscores stay.
     static func camelCase(_ key: String) -> String {
         guard let first = key.firstIndex(where: { $0 != "_" }),
             let last = key.lastIndex(where: { $0 != "_" })
@@ -126,7 +127,8 @@ enum SnakeCase {
         return key[..<first] + joined + key[key.index(after: last)...]
     }
 
-    /// `fooBar` as `foo_bar`; a run of capitals is one word: `myURLKey` becomes `my_url_key`.
+    /// Converts `fooBar` to `foo_bar`; a run of capitals is one word: `myURLKey` becomes
+    /// `my_url_key`.
     static func snakeCase(_ key: String) -> String {
         guard !key.isEmpty else { return key }
         var words: [Range<String.Index>] = []
@@ -155,7 +157,7 @@ enum SnakeCase {
     }
 }
 
-/// Decodes the types of Foundation that have a strategy, or another form than their own.
+/// Decodes the Foundation types that have a strategy or a special form in JSON.
 struct FoundationDecoding {
     let dateStrategy: JSONDecoder.DateDecodingStrategy
     let dataStrategy: JSONDecoder.DataDecodingStrategy
@@ -164,13 +166,13 @@ struct FoundationDecoding {
         FoundationDecoding(dateStrategy: .deferredToDate, dataStrategy: .base64)
     }
 
-    /// Whether a type is one of these.
+    /// Whether `decode` handles the type.
     @inline(__always)
     func handles<T>(_ type: T.Type) -> Bool {
         type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
     }
 
-    /// Decodes a value of one of these types.
+    /// Decodes a value of a type that `handles` accepts.
     @inline(never)
     func decode<T: Decodable>(_ type: T.Type, _ decoder: TapeDecoder) throws -> T {
         if decoder.decodeNil() {
@@ -203,14 +205,14 @@ struct FoundationDecoding {
         case .iso8601:
             let text = try decoder.decode(String.self)
             guard let date = ISO8601Text.date(text) else {
-                throw corrupted(decoder, "Expected date string to be ISO8601-formatted.")
+                throw corrupted(decoder, "The string is not an ISO 8601 date.")
             }
             return date
-        // NB: elsewhere `.formatted` is a function that makes a `.custom`.
+        // On other platforms `.formatted` is a function that returns a `.custom` strategy.
         #if canImport(Darwin)
             case .formatted(let formatter):
                 guard let date = formatter.date(from: try decoder.decode(String.self)) else {
-                    throw corrupted(decoder, "Date string does not match the formatter's format.")
+                    throw corrupted(decoder, "The string does not match the date format.")
                 }
                 return date
         #endif
@@ -224,7 +226,7 @@ struct FoundationDecoding {
         case .deferredToData: return try Data(from: decoder)
         case .base64:
             guard let data = Data(base64Encoded: try decoder.decode(String.self)) else {
-                throw corrupted(decoder, "Encountered Data is not valid Base64.")
+                throw corrupted(decoder, "The string is not valid Base64.")
             }
             return data
         case .custom(let convert): return try convert(decoder)
@@ -234,7 +236,7 @@ struct FoundationDecoding {
 
     private func url(_ decoder: TapeDecoder) throws -> URL {
         guard let url = URL(string: try decoder.decode(String.self)) else {
-            throw corrupted(decoder, "Invalid URL string.")
+            throw corrupted(decoder, "The string is not a valid URL.")
         }
         return url
     }
@@ -247,13 +249,13 @@ struct FoundationDecoding {
         }
         let text = String(decoding: tape.text(at: decoder.index), as: UTF8.self)
         guard let value = Decimal(string: text), !value.isNaN else {
-            throw corrupted(decoder, "The number does not fit in Decimal.")
+            throw corrupted(decoder, "The number cannot be represented as Decimal.")
         }
         return value
     }
 }
 
-/// Dates as `JSONDecoder` and `JSONEncoder` write them: whole seconds, in UTC.
+/// Dates in the ISO 8601 form of `JSONDecoder` and `JSONEncoder`: whole seconds in UTC.
 enum ISO8601Text {
     static func date(_ text: String) -> Date? { try? Date.ISO8601FormatStyle().parse(text) }
     static func text(_ date: Date) -> String { Date.ISO8601FormatStyle().format(date) }

@@ -1,70 +1,71 @@
 public import Foundation
 
-/// Encodes `Encodable` types as JSON: `JSONEncoder`'s strategies at several times its speed.
+/// A JSON encoder with the strategies of `JSONEncoder`, several times as fast.
 ///
-/// It is a value; set it up once and use it from anywhere. For example:
+/// It is a value type. Configure it once and use it from any thread. For example:
 ///
 ///     var encoder = FastJSONEncoder()
 ///     encoder.dateEncodingStrategy = .iso8601
 ///     let data = try encoder.encode(user)
 ///
-/// It differs from `JSONEncoder` in this:
-/// - Members stand in the order in which the type writes them, not in any order.
-/// - A `Decimal` that is no number is refused, where `JSONEncoder` writes `NaN`, which is no JSON.
-/// - With `.sortedKeys` they are sorted by their UTF-8.
+/// Differences from `JSONEncoder`:
+/// - Members are written in the order in which the type encodes them.
+/// - A `Decimal` that is not a number throws an error; `JSONEncoder` writes `NaN`, which is not
+///   JSON.
+/// - `.sortedKeys` sorts members by the UTF-8 of their keys.
 /// - A value must write to its containers before its `encode(to:)` returns, and to one kind of
-///   container only; otherwise `EncodingError.invalidValue` is thrown at the end.
+///   container only. Otherwise `encode` throws `EncodingError.invalidValue`.
 public struct FastJSONEncoder: Sendable {
-    /// How dates are written; `.deferredToDate` (seconds since 2001) by default.
+    /// How dates are encoded; `.deferredToDate` (seconds since 2001) by default.
     public typealias DateEncodingStrategy = JSONEncoder.DateEncodingStrategy
-    /// How `Data` is written; `.base64` by default.
+    /// How `Data` is encoded; `.base64` by default.
     public typealias DataEncodingStrategy = JSONEncoder.DataEncodingStrategy
-    /// Whether strings stand for numbers that are not finite; `.throw` by default.
+    /// Which strings represent infinities and NaN; `.throw` (none) by default.
     public typealias NonConformingFloatEncodingStrategy =
         JSONEncoder.NonConformingFloatEncodingStrategy
-    /// How keys are written; `.useDefaultKeys` by default.
+    /// How keys of the type map to keys in the text; `.useDefaultKeys` by default.
     public typealias KeyEncodingStrategy = JSONEncoder.KeyEncodingStrategy
-    /// How the text is laid out; compact, in the type's order, slashes escaped by default.
+    /// The layout of the text; compact, in the type's order, with escaped slashes by default.
     public typealias OutputFormatting = JSONEncoder.OutputFormatting
 
-    /// How the text is laid out.
+    /// The layout of the text; compact, in the type's order, with escaped slashes by default.
     public var outputFormatting: OutputFormatting = []
-    /// How dates are written.
+    /// How dates are encoded; `.deferredToDate` (seconds since 2001) by default.
     public var dateEncodingStrategy: DateEncodingStrategy = .deferredToDate
-    /// How `Data` is written.
+    /// How `Data` is encoded; `.base64` by default.
     public var dataEncodingStrategy: DataEncodingStrategy = .base64
-    /// Whether strings stand for numbers that are not finite.
+    /// Which strings represent infinities and NaN; `.throw` (none) by default.
     public var nonConformingFloatEncodingStrategy: NonConformingFloatEncodingStrategy = .throw
-    /// How keys are written.
+    /// How keys of the type map to keys in the text; `.useDefaultKeys` by default.
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
-    /// What types find in `Encoder.userInfo`; empty by default.
+    /// The contents of `Encoder.userInfo`; empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes an encoder with the defaults of `JSONEncoder`.
+    /// Creates an encoder with the default settings of `JSONEncoder`.
     public init() {}
 
     /// Encodes a value as UTF-8 in `Data`.
     ///
-    /// - Throws: `EncodingError`, or what the value's own `encode(to:)` throws.
+    /// - Throws: `EncodingError`, or the error thrown by the value's `encode(to:)`.
     public func encode<T: Encodable>(_ value: T) throws -> Data {
         try write(value) { Data(bytes: $0.base, count: $0.count) }
     }
 
     /// Encodes a value as UTF-8 in an array of bytes.
     ///
-    /// - Throws: `EncodingError`, or what the value's own `encode(to:)` throws.
+    /// - Throws: `EncodingError`, or the error thrown by the value's `encode(to:)`.
     public func encodeBytes<T: Encodable>(_ value: T) throws -> [UInt8] {
         try write(value) { $0.bytes }
     }
 
     /// Encodes a value as a `JSON` value.
     ///
-    /// - Throws: `EncodingError`, or what the value's own `encode(to:)` throws.
+    /// - Throws: `EncodingError`, or the error thrown by the value's `encode(to:)`.
     public func encodeJSON<T: Encodable>(_ value: T) throws -> JSON {
         JSON(trusting: try encodeBytes(value))
     }
 
-    /// Writes a value and hands over the sink before it is destroyed.
+    /// Encodes a value and calls `take` with the sink before the sink is reused.
     private func write<T: Encodable, R>(_ value: T, _ take: (ByteSink) -> R) throws -> R {
         let session = EncodingSession.begin(self)
         defer { session.finish() }
@@ -109,7 +110,7 @@ extension FastJSONEncoder {
     }
 }
 
-/// Encodes the types of Foundation that have a strategy, or another form than their own.
+/// Encodes the Foundation types that have a strategy or a special form in JSON.
 struct FoundationEncoding {
     let dateStrategy: JSONEncoder.DateEncodingStrategy
     let dataStrategy: JSONEncoder.DataEncodingStrategy
@@ -118,13 +119,13 @@ struct FoundationEncoding {
         FoundationEncoding(dateStrategy: .deferredToDate, dataStrategy: .base64)
     }
 
-    /// Whether a type is one of these.
+    /// Whether `encode` handles the type.
     @inline(__always)
     func handles<T>(_ type: T.Type) -> Bool {
         type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
     }
 
-    /// Encodes a value of one of these types; false for all others.
+    /// Encodes a value of a type that `handles` accepts; returns false for all other types.
     @inline(__always)
     func encode<T>(_ value: T, _ encoder: StreamEncoder) throws -> Bool {
         if T.self == Date.self {
@@ -147,7 +148,7 @@ struct FoundationEncoding {
         case .secondsSince1970: try encoder.encode(date.timeIntervalSince1970)
         case .millisecondsSince1970: try encoder.encode(date.timeIntervalSince1970 * 1000)
         case .iso8601: try encoder.encode(ISO8601Text.text(date))
-        // NB: elsewhere `.formatted` is a function that makes a `.custom`.
+        // On other platforms `.formatted` is a function that returns a `.custom` strategy.
         #if canImport(Darwin)
             case .formatted(let formatter): try encoder.encode(formatter.string(from: date))
         #endif
@@ -171,7 +172,7 @@ struct FoundationEncoding {
                 decimal,
                 .init(
                     codingPath: encoder.codingPath,
-                    debugDescription: "Unable to encode a Decimal that is not finite in JSON."))
+                    debugDescription: "A Decimal that is not finite cannot be encoded in JSON."))
         }
         encoder.encode(numberText: decimal.description)
     }

@@ -12,13 +12,13 @@ extension JSON {
         }
     }
 
-    /// Whether there is a value at all; `null` is one.
+    /// Whether the value exists; true for `null`, false for `absent`.
     @inlinable public var exists: Bool { tape.kind(at: index) != .absent }
 
-    /// Whether this is the value `null`; false for what is missing.
+    /// Whether this is the value `null`; false for `absent`.
     @inlinable public var isNull: Bool { tape.kind(at: index) == .null }
 
-    /// The text of a string; nil for other kinds.
+    /// The text if this is a string; nil for other kinds.
     @inlinable public var string: String? {
         switch tape.kind(at: index) {
         case .string, .escaped: tape.string(at: index)
@@ -26,7 +26,7 @@ extension JSON {
         }
     }
 
-    /// The value of `true` or `false`; nil for other kinds, numbers among them.
+    /// The value if this is `true` or `false`; nil for other kinds, including numbers.
     @inlinable public var bool: Bool? {
         switch tape.kind(at: index) {
         case .true: true
@@ -37,24 +37,25 @@ extension JSON {
 
     // MARK: - Numbers
 
-    /// A number that is an integer and fits, however it is written (`3`, `3.0`, `3e0`); else nil.
+    /// The number as `Int`, in any notation (`3`, `3.0`, `3e0`); nil if it is not an integer or
+    /// does not fit.
     @inlinable public var int: Int? { tape.int(at: index) }
 
-    /// A number that is an integer and fits into 64 bits with a sign; else nil.
+    /// The number as `Int64`; nil if it is not an integer or does not fit.
     @inlinable public var int64: Int64? { tape.int64(at: index) }
 
-    /// A number that is an integer and fits into 64 bits without a sign; else nil.
+    /// The number as `UInt64`; nil if it is not an integer or does not fit.
     @inlinable public var uint64: UInt64? { tape.uint64(at: index) }
 
-    /// The number as any integer type, if it is an integer and fits; else nil.
+    /// The number as the given integer type; nil if it is not an integer or does not fit.
     public func integer<T: FixedWidthInteger>(_ type: T.Type) -> T? {
         tape.integer(at: index, as: type)
     }
 
-    /// The nearest floating point number; nil for other kinds and beyond the range of `Double`.
+    /// The nearest `Double`; nil for other kinds and for numbers beyond its range.
     @inlinable public var double: Double? { tape.double(at: index) }
 
-    /// The number as it is written in the document, with every digit; nil for other kinds.
+    /// The text of the number as in the document, with every digit; nil for other kinds.
     public var number: String? {
         switch tape.kind(at: index) {
         case .integer, .real: String(decoding: tape.text(at: index), as: UTF8.self)
@@ -64,7 +65,7 @@ extension JSON {
 
     // MARK: - Containers
 
-    /// How many elements an array or members an object has; 0 for other kinds.
+    /// The number of elements of an array or of members of an object; 0 for other kinds.
     @inlinable public var count: Int { isContainer ? Word.count(tape.words[index + 1]) : 0 }
 
     /// The elements of an array; nil for other kinds.
@@ -72,7 +73,7 @@ extension JSON {
         tape.kind(at: index) == .array ? elements : nil
     }
 
-    /// The members of an object in the order of the document; nil for other kinds.
+    /// The members of an object in document order; nil for other kinds.
     public var object: [(key: String, value: JSON)]? {
         guard tape.kind(at: index) == .object else { return nil }
         var members: [(key: String, value: JSON)] = []
@@ -86,19 +87,19 @@ extension JSON {
         return members
     }
 
-    /// The keys of an object in the order of the document; empty for other kinds.
+    /// The keys of an object in document order; empty for other kinds.
     public var keys: [String] { object?.map(\.key) ?? [] }
 
-    /// The value of an object's first member with this key; `absent` if there is none.
+    /// The value of the first member with this key; `absent` if there is none.
     ///
-    /// The search takes time in proportion to the number of members before it.
+    /// The time is proportional to the number of members before it.
     @inlinable public subscript(key: String) -> JSON {
         JSON(tape: tape, index: tape.place(of: key, inObjectAt: index))
     }
 
-    /// The element of an array, counted from 0; `absent` if there is none.
+    /// The element of an array at a position from 0; `absent` if there is none.
     ///
-    /// The search takes time in proportion to the position; to visit all, iterate.
+    /// The time is proportional to the position. To visit all elements, iterate.
     @inlinable public subscript(position: Int) -> JSON {
         JSON(tape: tape, index: tape.place(of: position, inArrayAt: index))
     }
@@ -115,7 +116,7 @@ extension JSON {
 }
 
 extension JSON: Sequence {
-    /// Visits the elements of an array, or the values of an object; other kinds have none.
+    /// An iterator over the elements of an array or the values of an object; empty for other kinds.
     public struct Iterator: IteratorProtocol, Sendable {
         @usableFromInline let tape: Tape
         @usableFromInline var place: Int
@@ -128,7 +129,7 @@ extension JSON: Sequence {
             (place, stop, step) = json.tape.extent(of: json.index)
         }
 
-        /// The next value, nil after the last.
+        /// Returns the next value; nil after the last.
         @inlinable @inline(__always)
         public mutating func next() -> JSON? {
             guard place < stop else { return nil }
@@ -138,10 +139,10 @@ extension JSON: Sequence {
         }
     }
 
-    /// An iterator over the elements of an array, or the values of an object.
+    /// Returns an iterator over the elements of an array or the values of an object.
     @inlinable @inline(__always)
     public func makeIterator() -> Iterator { Iterator(self) }
 
-    /// The number of values an iteration visits, known beforehand.
+    /// The exact number of values that an iteration visits.
     @inlinable public var underestimatedCount: Int { count }
 }

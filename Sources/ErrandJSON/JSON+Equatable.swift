@@ -1,9 +1,11 @@
 extension JSON: Equatable {
-    /// Whether two values say the same.
+    /// Whether two values are equal.
     ///
-    /// Numbers are compared by value, however they are written and to the last digit (`1` is
-    /// `1.0` is `10e-1`), strings by their Unicode scalars, arrays in order, objects without
-    /// regard to the order of their keys; values of a repeated key are compared in theirs.
+    /// - Numbers are compared exactly by value, in any notation: `1`, `1.0` and `10e-1` are equal.
+    /// - Strings are compared by their Unicode scalars.
+    /// - Arrays are compared in order.
+    /// - Objects are compared without regard to the order of keys. The values of a repeated key are
+    ///   compared in document order.
     public static func == (left: JSON, right: JSON) -> Bool {
         var pairs = [(left.index, right.index)]
         while let (a, b) = pairs.popLast() {
@@ -64,7 +66,7 @@ extension JSON: Equatable {
         guard Word.count(left.words[a + 1]) == Word.count(right.words[b + 1]) else { return false }
         var (x, y) = (a + 2, b + 2)
         let stop = Word.end(left.words[a + 1])
-        // Most often the keys stand in the same order; the rest is looked up.
+        // In most documents the keys are in the same order; the remaining keys are looked up.
         while x < stop, sameString(left, x, right, y) {
             pairs.append((x + 1, y + 1))
             (x, y) = (left.end(of: x + 1), right.end(of: y + 1))
@@ -79,10 +81,10 @@ extension JSON: Equatable {
         var used: [[UInt8]: Int] = [:]
         while x < stop {
             let key = left.unescapedBytes(at: x)
-            let turn = used[key, default: 0]
-            guard let found = places[key], turn < found.count else { return false }
-            used[key] = turn + 1
-            pairs.append((x + 1, found[turn]))
+            let occurrence = used[key, default: 0]
+            guard let found = places[key], occurrence < found.count else { return false }
+            used[key] = occurrence + 1
+            pairs.append((x + 1, found[occurrence]))
             x = left.end(of: x + 1)
         }
         return true

@@ -1,42 +1,45 @@
 public import Foundation
 
 extension JSON {
-    /// Parses a document held in `Data`.
+    /// Parses a document from `Data`.
     ///
-    /// - Throws: `JSONError` with line, column and byte of the first fault.
+    /// - Throws: `JSONError` with the line, column and byte offset of the first error.
     public init(parsing data: Data, options: Options = Options()) throws(JSONError) {
         let result = data.withUnsafeBytes { JSON.attempt($0, options) }
         self = try result.get()
     }
 
-    /// Converts what `JSONSerialization` deals in: dictionaries, arrays, strings, numbers, `NSNull`.
+    /// Converts a value of the types that `JSONSerialization` uses.
     ///
-    /// nil becomes `null`. Members of a dictionary, which has no order, are sorted by key.
+    /// These are dictionaries with string keys, arrays, strings, numbers, and `NSNull`; nil becomes
+    /// `null`. The members of a dictionary, which has no order, are sorted by key.
     ///
-    /// - Throws: `JSONError` of kind `notRepresentable` for anything else, numbers that are not
-    ///   finite among it, and of kind `tooDeep` beyond 512 levels.
+    /// - Throws: `JSONError` of kind `notRepresentable` for other types and for numbers that are
+    ///   not finite; of kind `tooDeep` above 512 levels.
     public init(foundation object: Any?) throws(JSONError) {
         self = try JSON.written { sink throws(JSONError) in
             try FoundationBridge.write(object, to: sink, depth: 0)
         }
     }
 
-    /// The value as `JSONSerialization` would give it: `[String: Any]`, `[Any]`, `String`,
-    /// `NSNumber` and `NSNull`.
+    /// The value in the types of `JSONSerialization`.
     ///
-    /// Of a repeated key the last value counts, as there. Numbers written as integers become integers up to
-    /// 64 bits; of the others those with 17 digits or more become `NSDecimalNumber`, which keeps
-    /// up to 38, and the rest `Double`. `NSNull` stands for what is missing, for numbers that have
-    /// no room in either, and for values more than 512 levels deep, which those types cannot free.
+    /// These are `[String: Any]`, `[Any]`, `String`, `NSNumber` and `NSNull`:
+    /// - For a repeated key the last value is used, as in `JSONSerialization`.
+    /// - Numbers in integer notation become integers of up to 64 bits.
+    /// - Other numbers become `Double`. With 17 digits or more they become `NSDecimalNumber`, which
+    ///   keeps up to 38 digits.
+    /// - `NSNull` replaces absent values, numbers beyond the range of both types, and values nested
+    ///   deeper than 512 levels, which those types cannot deallocate.
     public var foundationObject: Any { FoundationBridge.object(self, depth: 0) }
 
-    /// The value as JSON text in UTF-8; what is missing is written as `null`.
+    /// Serializes the value as JSON text in UTF-8; an absent value is written as `null`.
     public func data(pretty: Bool = false, sortedKeys: Bool = false) -> Data {
         Data(serialized(pretty: pretty, sortedKeys: sortedKeys))
     }
 }
 
-/// Between `JSON` and the types of `JSONSerialization`.
+/// Conversion between `JSON` and the types of `JSONSerialization`.
 private enum FoundationBridge {
     static func write(_ object: Any?, to sink: ByteSink, depth: Int) throws(JSONError) {
         guard depth <= 512 else { throw JSONError(.tooDeep) }
@@ -90,7 +93,8 @@ private enum FoundationBridge {
             }
             var text = decimal.description(withLocale: nil)
             text.withUTF8 { sink.write($0) }
-        // NB: a Bool cannot be told from an `Int8` of 0 or 1; nobody sends the latter.
+        // A `Bool` has the same type code as an `Int8` of 0 or 1; such an `Int8` is written as a
+        // Bool.
         case "c" where number.int64Value == 0 || number.int64Value == 1,
             "B":
             sink.write(number.boolValue ? "true" : "false")
@@ -128,15 +132,17 @@ private enum FoundationBridge {
         }
     }
 
-    /// As `JSONSerialization` does it: what is written as an integer becomes one, and what has more
-    /// digits than a `Double` holds keeps them in a decimal.
+    /// Converts a number as `JSONSerialization` does.
+    ///
+    /// A number in integer notation becomes an integer; a number with more digits than `Double`
+    /// holds becomes a decimal.
     private static func number(_ json: JSON) -> Any {
         let text = json.tape.text(at: json.index)
         if json.tape.kind(at: json.index) == .integer {
             if let integer = json.int64 { return NSNumber(value: integer) }
             if let integer = json.uint64 { return NSNumber(value: integer) }
         }
-        // NB: the sign and the point count there too.
+        // Like Foundation, this counts the sign and the decimal point as digits.
         let mantissa = text.prefix { $0 | 0x20 != UInt8(ascii: "e") }
         let double = json.double
         if mantissa.count <= 17, let double { return NSNumber(value: double) }

@@ -2,42 +2,42 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-    /// An object; its members keep the order, and the repetitions, of the literal.
+    /// Creates an object; its members keep the order and the repeated keys of the literal.
     public init(dictionaryLiteral members: (String, JSON)...) {
         self.init(members: members)
     }
 
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSON...) {
         self.init(elements)
     }
 
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) {
         self.init(value)
     }
 
-    /// A number.
+    /// Creates a number.
     public init(integerLiteral value: Int64) {
         self.init(value)
     }
 
-    /// A number; `null` if it is not finite.
+    /// Creates a number; `null` if the value is not finite.
     public init(floatLiteral value: Double) {
         self.init(value)
     }
 
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(booleanLiteral value: Bool) {
         self.init(value)
     }
 
-    /// The value `null`.
+    /// Creates the value `null`.
     public init(nilLiteral: ()) {
         self = .null
     }
 
-    /// The value that `write` writes the text of.
+    /// Parses the text that `write` produces.
     static func written<E: Error>(_ write: (ByteSink) throws(E) -> Void) throws(E) -> JSON {
         let text = try ByteSink.with { sink throws(E) in
             try write(sink)
@@ -48,7 +48,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
 
     // MARK: - From values
 
-    /// An object with these members, in this order; `absent` values become `null`.
+    /// Creates an object with these members, in this order; `absent` values become `null`.
     public init(members: some Sequence<(String, JSON)>) {
         self = JSON.written { sink in
             sink.write(UInt8(ascii: "{"))
@@ -64,7 +64,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
         }
     }
 
-    /// An array of these values; `absent` ones become `null`.
+    /// Creates an array of these values; `absent` values become `null`.
     public init(_ elements: some Sequence<JSON>) {
         self = JSON.written { sink in
             sink.write(UInt8(ascii: "["))
@@ -78,24 +78,24 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
         }
     }
 
-    /// A string.
+    /// Creates a string.
     public init(_ string: String) {
         self = JSON.written { $0.write(string: string) }
     }
 
-    /// A number.
+    /// Creates a number.
     public init(_ integer: some FixedWidthInteger) {
         self = JSON.written { $0.write(integer: integer) }
     }
 
-    /// A number; `null` if it is not finite, as JSON has no form for that.
+    /// Creates a number; `null` if the value is not finite, because JSON cannot represent it.
     public init(_ double: Double) {
         self = JSON.written { sink in
             if !sink.write(floating: double) { sink.write("null") }
         }
     }
 
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(_ bool: Bool) {
         self.init(trusting: Array((bool ? "true" : "false").utf8))
     }

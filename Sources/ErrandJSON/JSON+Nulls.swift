@@ -1,15 +1,18 @@
 extension JSON {
-    /// The same value without members and items that are null, at every level; a null at the top stays.
+    /// A copy without members and items that are null, at every level.
     ///
-    /// An object or an array that has nothing left is empty, not gone.
+    /// A null at the top level stays. An object or an array whose members or items are all removed
+    /// stays as an empty one.
     public var removingNulls: JSON {
         JSON.written { sink in NullRemoval.write(self, to: sink, depth: 0) }
     }
 }
 
-/// Writes a value once more and leaves nulls out.
+/// Writes a value without nulls.
 private enum NullRemoval {
-    /// Deeper than any document that comes over the network by default; below it the value stays as it is.
+    /// The depth from which on nulls are kept.
+    ///
+    /// It is twice the default limit of the parser.
     private static let maximumDepth = 1024
 
     static func write(_ json: JSON, to sink: ByteSink, depth: Int) {
@@ -17,7 +20,7 @@ private enum NullRemoval {
         if let members = json.object {
             sink.write(UInt8(ascii: "{"))
             var isFirst = true
-            // The first of repeated keys counts, here as everywhere, also where it is null.
+            // As in a subscript, the first of repeated keys is used, even if its value is null.
             var seen: Set<String> = []
             for (key, value) in members {
                 guard seen.insert(key).inserted, !value.isNull else { continue }

@@ -1,14 +1,13 @@
-/// A JSON value: a place in a parsed document, cheap to pass about and never changed.
+/// An immutable JSON value: a reference into a parsed document that is cheap to copy.
 ///
 /// For example:
 ///
 ///     let json = try JSON(parsing: #"{"users": [{"nick": "ann", "level": 3}]}"#)
 ///     json["users"][0]["nick"].string      // "ann"
-///     json["users"][9]["nick"].string      // nil: what is not there is `absent`
+///     json["users"][9]["nick"].string      // nil: a missing value is `absent`
 ///
-/// Nothing is lost between text and value: members keep their order and repeated keys, numbers
-/// keep their text. Strings and numbers are decoded when they are asked for. Every value keeps its
-/// whole document in memory.
+/// Parsing loses no information: members keep their order and repeated keys, and numbers keep their
+/// text. Strings and numbers are decoded on access. Every value keeps its whole document in memory.
 public struct JSON: Sendable {
     @usableFromInline let tape: Tape
     @usableFromInline let index: Int
@@ -19,36 +18,36 @@ public struct JSON: Sendable {
         self.index = index
     }
 
-    /// What a subscript gives for a key or an index that is not there.
+    /// The result of a subscript for a key or an index that does not exist.
     ///
-    /// All of its accessors are nil, and its subscripts give `absent` again.
+    /// All of its accessors return nil, and its subscripts return `absent`.
     public static let absent = JSON(tape: .absent, index: 0)
 
     /// The value `null`.
     public static let null = JSON(trusting: Array("null".utf8))
 
-    /// Parses a document: RFC 8259 and UTF-8, strictly.
+    /// Parses a document strictly according to RFC 8259; it must be UTF-8.
     ///
-    /// A byte order mark in front is skipped. The bytes are copied once.
+    /// A leading byte order mark is skipped. The bytes are copied once.
     ///
-    /// - Throws: `JSONError` with line, column and byte of the first fault.
+    /// - Throws: `JSONError` with the line, column and byte offset of the first error.
     public init(
         parsing bytes: UnsafeRawBufferPointer, options: Options = Options()
     ) throws(JSONError) {
         self.init(tape: try Tape.parse(bytes, options: options), index: Tape.root)
     }
 
-    /// Parses a document held in an array of bytes.
+    /// Parses a document from an array of bytes.
     ///
-    /// - Throws: `JSONError` with line, column and byte of the first fault.
+    /// - Throws: `JSONError` with the line, column and byte offset of the first error.
     public init(parsing bytes: [UInt8], options: Options = Options()) throws(JSONError) {
         let result = bytes.withUnsafeBytes { JSON.attempt($0, options) }
         self = try result.get()
     }
 
-    /// Parses a document held in a string.
+    /// Parses a document from a string.
     ///
-    /// - Throws: `JSONError` with line, column and byte of the first fault.
+    /// - Throws: `JSONError` with the line, column and byte offset of the first error.
     public init(parsing string: String, options: Options = Options()) throws(JSONError) {
         var string = string
         let result = string.withUTF8 { JSON.attempt(UnsafeRawBufferPointer($0), options) }
@@ -61,7 +60,7 @@ public struct JSON: Sendable {
         Result { () throws(JSONError) in try JSON(parsing: bytes, options: options) }
     }
 
-    /// Parses text this module has written itself, which nests as deeply as it likes.
+    /// Parses text that this module has written, without a depth limit.
     init(trusting text: [UInt8]) {
         let options = Options(maximumDepth: .max)
         self = (try? JSON(parsing: text, options: options)) ?? .absent
@@ -69,16 +68,16 @@ public struct JSON: Sendable {
 }
 
 extension JSON {
-    /// What a parser accepts beyond the grammar.
+    /// The limits of the parser, and its treatment of repeated keys.
     public struct Options: Sendable, Hashable {
-        /// How deep arrays and objects may nest; by default 512, as in Foundation.
+        /// The maximum nesting depth of arrays and objects; 512 by default, as in Foundation.
         public var maximumDepth: Int
-        /// How long a document may be, in bytes; by default 4 GB, which is also the most.
+        /// The maximum length of a document in bytes; `largestDocument` by default.
         public var maximumBytes: Int
-        /// What becomes of an object that has a key twice; by default both are kept.
+        /// The treatment of repeated keys in an object; `.keep` by default.
         public var duplicateKeys: DuplicateKeys
 
-        /// Options, each with its default.
+        /// Creates options; each parameter has a default.
         public init(
             maximumDepth: Int = 512, maximumBytes: Int = Options.largestDocument,
             duplicateKeys: DuplicateKeys = .keep
@@ -88,21 +87,21 @@ extension JSON {
             self.duplicateKeys = duplicateKeys
         }
 
-        /// The longest document that can be parsed at all, in bytes.
+        /// The length in bytes of the longest document that the parser supports, 4 GB.
         public static let largestDocument = 4_000_000_000
     }
 
-    /// What becomes of an object that has the same key twice.
+    /// The treatment of repeated keys in an object.
     public enum DuplicateKeys: Sendable, Hashable {
-        /// All members stay; a subscript finds the first.
+        /// All members are kept; a subscript returns the first.
         case keep
-        /// The document is refused.
+        /// Parsing throws a `JSONError` of kind `duplicateKey`.
         case reject
     }
 
-    /// What kinds of values there are.
+    /// The kinds of JSON values.
     public enum Kind: Sendable, Hashable {
-        /// Nothing: a missing key or index.
+        /// No value: the key or index does not exist.
         case absent
         /// The value `null`.
         case null

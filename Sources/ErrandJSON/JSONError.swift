@@ -1,15 +1,15 @@
-/// Why bytes, or a value from elsewhere, are not JSON, and where.
+/// An error in JSON text, or in a value that is converted to JSON, with its position.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of error.
     public var kind: Kind
-    /// The line, counted from 1; 0 when the fault has no place in a text.
+    /// The line, counted from 1; 0 if the error has no position in a text.
     public var line: Int
-    /// The column in Unicode scalars, counted from 1; 0 when the fault has no place in a text.
+    /// The column in Unicode scalars, counted from 1; 0 if the error has no position in a text.
     public var column: Int
     /// The offset in bytes from the start of the document.
     public var byteOffset: Int
 
-    /// Makes an error; the parser fills in the place.
+    /// Creates an error; the position is zero by default.
     public init(_ kind: Kind, line: Int = 0, column: Int = 0, byteOffset: Int = 0) {
         self.kind = kind
         self.line = line
@@ -17,7 +17,9 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         self.byteOffset = byteOffset
     }
 
-    /// A sentence with the place; it never quotes the document, which may hold secrets.
+    /// A sentence with the kind and the position.
+    ///
+    /// It never contains text of the document, which may hold secrets.
     public var description: String {
         guard line > 0 else { return kind.description }
         return "\(kind) at line \(line), column \(column) (byte \(byteOffset))"
@@ -25,55 +27,56 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension JSONError {
-    /// The faults a document can have; more may be added.
+    /// The kinds of errors; later versions may add more.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private let name: Name
 
-        /// The document ends before its value does, or holds nothing.
+        /// The document is empty or ends before its value is complete.
         public static let unexpectedEnd = Kind(name: .unexpectedEnd)
-        /// A byte stands where the grammar of RFC 8259 has no place for it.
+        /// A byte is not allowed at this position by the grammar of RFC 8259.
         public static let unexpectedByte = Kind(name: .unexpectedByte)
-        /// More than white space follows the value.
+        /// The document contains text other than white space after its value.
         public static let trailingContent = Kind(name: .trailingContent)
-        /// A number breaks the grammar, for example with a leading zero.
+        /// A number does not match the grammar, for example because of a leading zero.
         public static let invalidNumber = Kind(name: .invalidNumber)
-        /// Bytes inside a string are not UTF-8.
+        /// A string contains bytes that are not valid UTF-8.
         public static let invalidUTF8 = Kind(name: .invalidUTF8)
-        /// A backslash is followed by something that is no escape.
+        /// A backslash is not followed by a valid escape sequence.
         public static let invalidEscape = Kind(name: .invalidEscape)
-        /// A `\u` escape names half of a surrogate pair without its other half.
+        /// A `\u` escape is one half of a surrogate pair without the other half.
         public static let loneSurrogate = Kind(name: .loneSurrogate)
-        /// A control character stands in a string without being escaped.
+        /// A string contains an unescaped control character.
         public static let controlCharacter = Kind(name: .controlCharacter)
         /// Arrays and objects are nested deeper than `JSON.Options.maximumDepth`.
         public static let tooDeep = Kind(name: .tooDeep)
-        /// The document is longer than `JSON.Options.maximumBytes`, or one text than 256 MiB.
+        /// The document is longer than `JSON.Options.maximumBytes`, or one string or number exceeds
+        /// 256 MiB.
         public static let tooLarge = Kind(name: .tooLarge)
-        /// An object has a key twice and `JSON.Options.duplicateKeys` refuses that.
+        /// An object has a repeated key and `JSON.Options.duplicateKeys` is `.reject`.
         public static let duplicateKey = Kind(name: .duplicateKey)
-        /// A value handed over for bridging has no form in JSON.
+        /// A value to be converted cannot be represented in JSON.
         public static let notRepresentable = Kind(name: .notRepresentable)
 
-        /// The kind in words.
+        /// A description of the kind.
         public var description: String { name.rawValue }
 
         private enum Name: String {
-            case unexpectedEnd = "The JSON text ends too early"
-            case unexpectedByte = "A byte is not allowed here in JSON"
-            case trailingContent = "More than white space follows the JSON value"
-            case invalidNumber = "A number is not written as JSON demands"
-            case invalidUTF8 = "A string is not valid UTF-8"
-            case invalidEscape = "A backslash is followed by no known escape"
-            case loneSurrogate = "An escape names half of a surrogate pair"
-            case controlCharacter = "A string holds an unescaped control character"
-            case tooDeep = "Arrays and objects are nested too deeply; raise `maximumDepth`"
-            case tooLarge = "The JSON text is too large; raise `maximumBytes` if it may be"
-            case duplicateKey = "An object has the same key twice"
-            case notRepresentable = "The value has no form in JSON"
+            case unexpectedEnd = "Unexpected end of the JSON text"
+            case unexpectedByte = "Unexpected character in the JSON text"
+            case trailingContent = "Unexpected text after the JSON value"
+            case invalidNumber = "Invalid number in the JSON text"
+            case invalidUTF8 = "A JSON string is not valid UTF-8"
+            case invalidEscape = "Invalid escape sequence in a JSON string"
+            case loneSurrogate = "Unpaired surrogate escape in a JSON string"
+            case controlCharacter = "Unescaped control character in a JSON string"
+            case tooDeep = "The JSON is nested too deeply; increase `maximumDepth` to allow it"
+            case tooLarge = "The JSON text is too large; increase `maximumBytes` to allow it"
+            case duplicateKey = "Repeated key in a JSON object"
+            case notRepresentable = "The value cannot be represented in JSON"
         }
     }
 
-    /// The error for a fault at `offset`, its line and column counted from the document's bytes.
+    /// Creates an error at `offset` and computes its line and column from the document.
     @inline(never)
     static func located(
         _ kind: Kind, at offset: Int, in bytes: UnsafePointer<UInt8>, count: Int

@@ -1,11 +1,12 @@
-/// Writes values back as text, without recursion.
+/// Serializes values without recursion.
 enum JSONPrinter {
-    /// How values are laid out.
+    /// The layout of the text.
     struct Style {
         var isPretty = false
         var sortsKeys = false
         var escapesSlashes = false
-        /// Whether the layout is `JSONEncoder`'s: a space before colons, empty containers open.
+        /// Whether to use the layout of `JSONEncoder`: a space before colons, and an empty line in
+        /// empty containers.
         var isFoundations = false
 
         var colon: StaticString {
@@ -14,13 +15,13 @@ enum JSONPrinter {
         }
     }
 
-    /// An open container: the words of its values that are still to come, last one first.
+    /// An open container and its remaining values.
     private struct Frame {
         var isObject: Bool
         var isFirst = true
         var place: Int
         var stop: Int
-        /// The keys of an object whose members are to be sorted, last one first.
+        /// The indexes of an object's keys in reverse sorted order; nil if members are not sorted.
         var sorted: [Int]?
 
         mutating func next(in tape: Tape) -> Int? {
@@ -32,7 +33,7 @@ enum JSONPrinter {
         }
     }
 
-    /// Writes `json`; an absent value as `null`.
+    /// Writes `json`; an absent value is written as `null`.
     static func print(_ json: JSON, to sink: ByteSink, style: Style = Style()) {
         let tape = json.tape
         var frames: [Frame] = []
@@ -58,7 +59,7 @@ enum JSONPrinter {
         }
     }
 
-    /// Writes a scalar, or the opening bracket of a container, which becomes the last frame.
+    /// Writes a scalar, or the opening bracket of a container and adds a frame for it.
     private static func open(
         _ tape: Tape, _ index: Int, _ frames: inout [Frame], _ sink: ByteSink, _ style: Style
     ) {
@@ -97,7 +98,7 @@ enum JSONPrinter {
         while let place = frame.next(in: tape) {
             keys.append((place, tape.unescapedBytes(at: place)))
         }
-        // The reverse of an order that is stable, so that repeated keys keep theirs.
+        // The reverse of a stable order, so that repeated keys keep their order.
         keys.sort { left, right in
             if left.text == right.text { return left.place > right.place }
             return right.text.lexicographicallyPrecedes(left.text)
@@ -113,18 +114,19 @@ enum JSONPrinter {
 }
 
 extension JSON: CustomStringConvertible {
-    /// The value as compact JSON text; `absent` for what is missing.
+    /// The value as compact JSON text; the word `absent` for an absent value.
     public var description: String {
         exists ? String(decoding: serialized(), as: UTF8.self) : "absent"
     }
 
-    /// The value as JSON text in UTF-8; what is missing is written as `null`.
+    /// Serializes the value as JSON text in UTF-8.
     ///
-    /// Numbers keep their text, members their order unless `sortedKeys` is set, which sorts them
-    /// by their UTF-8.
+    /// Numbers keep their text. Members keep their order unless `sortedKeys` is set, which sorts
+    /// them by the UTF-8 of their keys. An absent value is written as `null`.
     ///
     /// - Parameters:
-    ///   - pretty: One line for each value, indented by two spaces a level. Off by default.
+    ///   - pretty: Whether each value is on its own line, indented by two spaces per level. Off by
+    ///     default.
     ///   - sortedKeys: Whether members are sorted. Off by default.
     public func serialized(pretty: Bool = false, sortedKeys: Bool = false) -> [UInt8] {
         ByteSink.with { sink in

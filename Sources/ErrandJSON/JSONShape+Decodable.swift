@@ -1,23 +1,28 @@
 extension JSONShape {
-    /// The shape that a type demands of the JSON it is decoded from.
+    /// Derives the shape of the JSON that a type can be decoded from.
     ///
     /// For example:
     ///
     ///     static let shape = try? JSONShape(of: User.self)
     ///     override var validator: JSONShape? { Self.shape }
     ///
-    /// The type's own `init(from:)` is run once with a decoder that hands out stand-ins and notes what it is asked for. For
-    /// types whose conformance the compiler wrote that is exact: keys that are demanded are demanded and not null,
-    /// optional ones may be missing or null, keys that the type does not know are ignored, enums with raw values allow
-    /// theirs. Keep the shape in a `static let`.
+    /// The initializer runs the type's `init(from:)` once with a decoder that returns placeholder
+    /// values and records which keys and types are requested. For conformances synthesized by the
+    /// compiler the result is exact:
+    /// - Required keys must be present and not null.
+    /// - Optional keys may be missing or null.
+    /// - Keys that the type does not decode are ignored.
+    /// - Enums with raw values accept only those values.
     ///
-    /// For an `init(from:)` written by hand it is only as true as the one run: what stands behind a condition may be
-    /// missed, what is tried with `try?` counts as demanded.
+    /// For a hand-written `init(from:)` the result describes that one run: keys decoded under a
+    /// condition may be missing from the shape, and keys decoded with `try?` are required by it.
     ///
-    /// - Parameter decoder: The strategies with which the type will be decoded: they decide about keys, dates and data.
-    ///   What only a `custom` strategy knows passes as any value.
-    /// - Throws: ``JSONShapeDerivationError`` for a type that cannot be asked like this: one that refuses the stand-ins,
-    ///   has cases with associated values, or keys that the strategy cannot lead back.
+    /// The derivation takes time; keep the shape in a `static let`.
+    ///
+    /// - Parameter decoder: The decoder that will decode the type. Its strategies determine the
+    ///   shape of keys, dates and data; values decoded by a `custom` strategy may have any shape.
+    /// - Throws: ``JSONShapeDerivationError`` for types that reject the placeholder values, enums
+    ///   with associated values, and keys that the strategy cannot convert back.
     public init<T: Decodable>(
         of type: T.Type, decoder: FastJSONDecoder = FastJSONDecoder()
     ) throws(JSONShapeDerivationError) {
@@ -34,19 +39,19 @@ extension JSONShape {
     }
 }
 
-/// Why a type's shape cannot be had by asking it.
+/// An error from deriving a shape from a type.
 public struct JSONShapeDerivationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Where in the type, such as `$.users[].role`.
+    /// The location in the type, such as `$.users[].role`.
     public var path: String
-    /// What is in the way, and what to do.
+    /// The reason, and what to do about it.
     public var reason: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(path: String, reason: String) {
         self.path = path
         self.reason = reason
     }
 
-    /// Place and reason in a sentence.
+    /// The path and the reason in one sentence.
     public var description: String { "\(path): \(reason)" }
 }

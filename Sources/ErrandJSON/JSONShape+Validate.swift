@@ -1,18 +1,18 @@
 extension JSONShape {
-    /// Checks a value.
+    /// Validates a value.
     ///
-    /// - Throws: The first fault, in the order of the shape.
+    /// - Throws: `JSONShapeError` with the first fault, in the order of the shape.
     public func validate(_ json: JSON) throws(JSONShapeError) {
         if let fault = firstFault(in: json) { throw JSONShapeError(fault) }
     }
 
-    /// The first place at which a value differs, in the order of the shape; nil if it matches.
+    /// Returns the first fault of a value, in the order of the shape; nil if it matches.
     public func firstFault(in json: JSON) -> JSONShapeFault? {
         if matches(json) { return nil }
         return faults(in: json, limit: 1).first
     }
 
-    /// All places at which a value differs, at most `limit` of them.
+    /// Returns all faults of a value, at most `limit`.
     public func faults(in json: JSON, limit: Int = .max) -> [JSONShapeFault] {
         guard limit > 0 else { return [] }
         var search = ShapeFaultSearch(tape: json.tape, limit: limit)
@@ -20,21 +20,21 @@ extension JSONShape {
         return search.faults
     }
 
-    /// Whether a value has this shape.
+    /// Returns whether a value has this shape.
     public func matches(_ json: JSON) -> Bool {
         ShapeMatch(tape: json.tape).accepts(self, json.index, .top, isStrict: false)
     }
 }
 
-/// Where a value stands, which decides about `null`.
-enum ShapePlace {
+/// The position of a value in its document, which decides whether `null` is accepted.
+enum ValuePosition {
     case top, key, item
 }
 
 extension JSONShape {
-    /// Whether `null` passes without a look at the rule; nil if the rule decides.
+    /// Whether `null` passes regardless of the rule; nil if the rule decides.
     @inline(__always)
-    func decidesNull(_ place: ShapePlace, isStrict: Bool) -> Bool? {
+    func decidesNull(_ place: ValuePosition, isStrict: Bool) -> Bool? {
         switch nulls {
         case .accepted: return true
         case .refused: return false

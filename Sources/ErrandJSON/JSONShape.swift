@@ -1,4 +1,4 @@
-/// What an answer must look like: a value written as a literal, checked without building anything.
+/// A description of valid JSON, written as a literal and checked without decoding the value.
 ///
 /// For example:
 ///
@@ -8,60 +8,60 @@
 ///     ]
 ///     try shape.validate(json)
 ///
-/// - A dictionary demands an object with these keys, in any order; other keys are ignored. Write
-///   `.closed([…])` to refuse them, `.optional(…)` for a key that may be missing.
-/// - An array demands an array in which every item has the shape of the first element; `[]` takes
-///   any array. For a shape of each position write `.tuple([…])`.
-/// - `null` passes under a key, whatever is demanded, and fails as an item of an array or at the
-///   top: that is how validators of this family have always read it. `strict` refuses it
-///   everywhere; `.nullable(…)` allows it and `.nonNull(…)` refuses it at one place.
-/// - `true` and `false` pass as `.number` (they always have), not as `.int` or `.double`.
+/// - A dictionary requires an object with these keys, in any order; other keys are ignored. Use
+///   `.closed([…])` to reject other keys and `.optional(…)` for a key that may be missing.
+/// - An array requires an array in which every item has the shape of the first element; `[]`
+///   accepts any array. Use `.tuple([…])` for a separate shape at each position.
+/// - `null` passes as the value of a key, whatever its shape, and fails as an item of an array or
+///   at the top level, for compatibility with YTKNetwork's JSON validator. `strict` rejects it
+///   everywhere; `.nullable(…)` accepts it and `.nonNull(…)` rejects it in one position.
+/// - `true` and `false` pass as `.number`, for the same compatibility, but not as `.int` or
+///   `.double`.
 public struct JSONShape: Sendable {
-    /// What the value itself must be.
+    /// The rule for values other than `null`.
     var rule: Rule
-    /// Whether a key with this shape may be missing.
+    /// Whether the key may be missing.
     var isOptional = false
     var nulls = Nulls.byPlace
-    /// Whether `null` is refused from here on downwards, unless a shape allows it.
+    /// Whether `null` is rejected at this level and below unless a shape accepts it explicitly.
     var isStrict = false
 
-    /// Whether an answer without a body fails; by default there is nothing to check in it and
-    /// it passes.
+    /// Whether a response without a body fails validation; false by default.
     public var requiresBody = false
 
     enum Nulls: Sendable { case byPlace, accepted, refused }
 
     init(_ rule: Rule) { self.rule = rule }
 
-    /// What a value must be, apart from `null`.
+    /// The rule for values other than `null`.
     enum Rule: Sendable {
         case any, null, bool, string, number, int, double, anyArray, anyObject
         case object(Members)
-        /// An object whose values all have one shape.
+        /// An object in which every value has the given shape.
         case dictionary(Box)
         case array(Box)
         case tuple([JSONShape])
         case integers(NumberRange<Int64>)
         case numbers(NumberRange<Double>)
-        /// A string with so many characters.
+        /// A string whose number of characters is within the range.
         case length(NumberRange<Int64>)
         case pattern(ShapePattern)
         case enumeration([JSON])
         case oneOf([JSONShape])
         case custom(name: String, test: @Sendable (JSON) -> Bool)
-        /// A mistake in the shape, in words.
+        /// An invalid shape, with an error message.
         case broken(String)
     }
 
-    /// A shape inside a shape.
+    /// A nested shape, by reference.
     //
-    // @unchecked: everything is immutable; the steps point to what `shape` keeps alive.
+    // @unchecked: all state is immutable; the steps point to objects that `shape` keeps alive.
     final class Box: @unchecked Sendable {
         let shape: JSONShape
 
-        /// The shape as an array's item, for the quick walk.
+        /// The shape as an array item, prepared for fast validation.
         let itemStep: ShapeStep
-        /// The shape as the value of any key, for the quick walk.
+        /// The shape as the value of a key, prepared for fast validation.
         let keyStep: ShapeStep
 
         init(_ shape: JSONShape) {
@@ -71,34 +71,36 @@ public struct JSONShape: Sendable {
         }
     }
 
-    /// The keys of an object's shape in the author's order.
+    /// The keys and shapes of an object, in the order of the literal.
     //
-    // @unchecked: everything is immutable; the steps point to what `shapes` keeps alive.
+    // @unchecked: all state is immutable; the steps point to objects that `shapes` keeps alive.
     final class Members: @unchecked Sendable {
         let keys: [String]
         let shapes: [JSONShape]
-        /// Both once more, for the quick walk.
+        /// The keys and shapes, prepared for fast validation.
         let entries: UnsafeBufferPointer<Entry>
         private let text: UnsafeMutablePointer<UInt8>
         let isClosed: Bool
 
-        /// What the quick walk needs to know about a key and its value.
+        /// A key and the shape of its value, prepared for fast validation.
         struct Entry {
             let key: UnsafeBufferPointer<UInt8>
-            /// Kind and length of the key's word in a tape, if it has no escapes.
+            /// The upper half of the key's tape word (kind and length) if the key has no escapes.
             let head: UInt64
             let prefix: TextPrefix
             let isLong: Bool
-            /// What `MemberCursor` tells the keys apart by.
+            /// The bits of the key in `MemberCursor`'s filter.
             let bits: UInt64
             let step: ShapeStep
 
-            /// - Parameter start: Where the key begins; `TextPrefix.capacity` bytes may be read.
+            /// Creates an entry.
+            ///
+            /// - Parameter start: The start of the key; `TextPrefix.capacity` bytes are readable.
             init(
                 _ key: UnsafeBufferPointer<UInt8>, _ start: UnsafePointer<UInt8>, _ shape: JSONShape
             ) {
                 self.key = key
-                // No tape has longer keys than a word can describe.
+                // A tape cannot contain a longer key, so `head` never matches.
                 head =
                     key.count <= Word.maximumLength
                     ? Word.make(.string, length: key.count, offset: 0) >> 32 : .max
@@ -108,7 +110,7 @@ public struct JSONShape: Sendable {
                 step = ShapeStep(shape, place: .key)
             }
 
-            /// Whether a key that has `head` is this one.
+            /// Whether a key is this one, given that its `head` is equal.
             @inline(__always)
             func isKey(_ text: UnsafePointer<UInt8>) -> Bool {
                 guard prefix.begins(text) else { return false }
@@ -144,11 +146,11 @@ public struct JSONShape: Sendable {
         }
     }
 
-    /// Bounds of which either may be missing.
+    /// A range in which either bound may be missing.
     struct NumberRange<Bound: Comparable & Sendable>: Sendable {
         var lower: Bound?
         var upper: Bound?
-        /// Whether the upper bound itself is outside.
+        /// Whether the upper bound is excluded.
         var excludesUpper = false
 
         func contains(_ value: Bound) -> Bool {
@@ -165,12 +167,12 @@ public struct JSONShape: Sendable {
 }
 
 extension JSONShape: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// An object with these keys.
+    /// Creates an object shape with these keys.
     public init(dictionaryLiteral members: (String, JSONShape)...) {
         self.init(members)
     }
 
-    /// An array whose items all have the first element's shape; without one, any array.
+    /// Creates an array shape from the shape of its items; without elements it accepts any array.
     public init(arrayLiteral elements: JSONShape...) {
         guard let first = elements.first else {
             self.init(.anyArray)
@@ -179,7 +181,7 @@ extension JSONShape: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
         self.init(.array(Box(first)))
     }
 
-    /// An object with these keys, for shapes that are put together at run time.
+    /// Creates an object shape from an array, for shapes that are built at run time.
     public init(_ members: [(String, JSONShape)]) {
         self.init(.object(Members(members.map { (key: $0.0, shape: $0.1) }, isClosed: false)))
     }

@@ -1,18 +1,19 @@
-/// A key that has been written before: where its text is kept, quotes and escapes included.
+/// A cached key: the location of its written text, including quotes and escapes.
 struct KnownKey {
     var fingerprint: UInt64 = 0
     var offset: UInt32 = 0
     /// 0 for a key that has not been written yet.
     var length: UInt16 = 0
-    /// The session's turn in which the key was written or checked last.
+    /// The generation in which the key was last written or compared, see `EncodingSession.turn`.
     var turn: UInt16 = 0
 
-    /// How many keys of one type are remembered.
+    /// The number of keys that are cached for one type.
     static let capacity = 64
 
-    /// The place of a key in its type's table; nil for those beyond the table.
+    /// The index of a key in the table of its type; nil for keys beyond the table.
     ///
-    /// Keys of one byte, enumerations in practice, are told apart by it; no others may be asked.
+    /// It identifies a key by its single byte, in practice the case of an enum. Call it only for
+    /// key types of one byte.
     @inline(__always)
     static func index(_ key: some CodingKey) -> Int? {
         let tag = unsafeBitCast(key, to: UInt8.self)
@@ -21,8 +22,10 @@ struct KnownKey {
 }
 
 extension EncodingSession {
-    /// The table for keys of a type; nil if they are converted or
-    /// have no place in one, or if there are very many types of them.
+    /// Returns the table for a key type; created on first use.
+    ///
+    /// Returns nil if keys are converted, if the type is larger than one byte, or if 64 tables
+    /// exist.
     func knownKeys<Key: CodingKey>(
         of type: Key.Type, areConverted: Bool
     ) -> UnsafeMutablePointer<KnownKey>? {
@@ -36,16 +39,16 @@ extension EncodingSession {
         return table
     }
 
-    /// The text of a key, followed by at least seven more bytes.
+    /// The text of a key; at least seven more bytes are readable after it.
     @inline(__always)
     func keyText(_ key: KnownKey) -> UnsafePointer<UInt8> {
         UnsafePointer(keyTexts.base + Int(key.offset))
     }
 
-    /// Keeps the text of the key that has been written from `start` to the sink's end.
+    /// Caches the text of the key written from `start` to the sink's end.
     func remember(_ sink: ByteSink, from start: Int, _ fingerprint: UInt64) -> KnownKey {
         let length = sink.count - start
-        // Long keys are rare, and a table of them would only be large.
+        // Long keys are rare; caching them would only make the table large.
         guard length < 256, let offset = UInt32(exactly: keyTexts.count) else { return KnownKey() }
         keyTexts.write(UnsafeBufferPointer(start: sink.base + start, count: length))
         keyTexts.write("        ")
@@ -53,7 +56,9 @@ extension EncodingSession {
             fingerprint: fingerprint, offset: offset, length: UInt16(length), turn: turn)
     }
 
-    /// Whether a key still has the text that was written for an earlier value, without escapes.
+    /// Whether a key has the cached text.
+    ///
+    /// Only keys without escapes match.
     @inline(__always)
     func isText(of known: KnownKey, _ key: String) -> Bool {
         guard known.length > 0 else { return false }

@@ -1,26 +1,27 @@
-/// Looks up keys of an object, quickest in the order in which they stand there.
+/// Finds members of an object by key, fastest when keys are requested in document order.
 ///
-/// Of a repeated key the first is found, whatever the order of asking.
+/// For a repeated key the first member is found, whatever the order of requests.
 struct MemberCursor {
     let first: Int
     let stop: Int
-    /// How many members the object has.
+    /// The number of members of the object.
     let count: Int
-    /// How many members have been looked at in vain.
+    /// The number of members compared without a match.
     private(set) var skipped = 0
     private let words: UnsafePointer<UInt64>
     private let bytes: UnsafePointer<UInt8>
     private let tape: Unmanaged<Tape>
-    /// The member behind the furthest one found.
+    /// The index of the member after the last one passed.
     private var next: Int
-    /// The key found last.
+    /// The index of the key found last.
     private var last: Int
-    /// Two bits for each key before `next`: most keys are seen not to be repeated by them.
+    /// A Bloom filter of the keys before `next`, two bits for each key.
     private var seen: UInt64 = 0
 
-    /// A cursor over the object at `object`, without members if it is none.
+    /// Creates a cursor over the object at `object`; it has no members if the value is not an
+    /// object.
     ///
-    /// The caller keeps the tape while it is used. Members before `place` are passed over.
+    /// The caller keeps the tape alive. Members before `place` are skipped.
     @inline(__always)
     init(tape: Tape, object: Int, from place: Int? = nil) {
         words = tape.words
@@ -51,7 +52,7 @@ struct MemberCursor {
             && Bytes.areEqual(bytes + Word.offset(word), base, count: key.count)
     }
 
-    /// Two bits that are the same for the same key.
+    /// The two bits of a key in the filter.
     @inline(__always)
     static func bits(_ text: UnsafePointer<UInt8>?, _ count: Int) -> UInt64 {
         guard let text, count > 0 else { return 1 }
@@ -73,8 +74,9 @@ struct MemberCursor {
         return 1 &<< (mix &>> 58) | 1 &<< (mix &>> 52 & 63)
     }
 
-    /// The index of the value under a key that stands behind the one found last, as most do that
-    /// a type asks for; 0 if it must be searched for.
+    /// Returns the value's index if `key` is the member at `next`, the common case; 0 otherwise.
+    ///
+    /// On 0 the caller must search with `find`.
     @inline(__always)
     mutating func findNext(_ key: ShortString) -> Int {
         let place = next
@@ -90,7 +92,7 @@ struct MemberCursor {
         return place &+ 1
     }
 
-    /// The index of the value of the first member with this key; 0 if there is none.
+    /// Returns the index of the value of the first member with this key; 0 if there is none.
     @inline(__always)
     mutating func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         let place = next
@@ -104,8 +106,9 @@ struct MemberCursor {
         return place &+ 1
     }
 
-    /// The same for a cursor that is asked for each key once: only those that were passed over
-    /// can be repeated.
+    /// Works like `find`, for a cursor that searches for each key only once.
+    ///
+    /// Therefore only skipped members need to be in the filter.
     @inline(__always)
     mutating func findOnce(_ key: UnsafeBufferPointer<UInt8>, bits: UInt64) -> Int {
         let place = next
@@ -119,8 +122,8 @@ struct MemberCursor {
     @inline(never)
     private mutating func search(_ key: UnsafeBufferPointer<UInt8>, _ bits: UInt64) -> Int {
         if seen & bits == bits {
-            // Types often ask for a key twice: whether it is there, and then for its value. The
-            // one that was found was the first.
+            // Types often request a key twice: first its presence, then its value. The member found
+            // last was the first with its key.
             if last < next, isKey(at: last, equalTo: key) { return last &+ 1 }
             var place = first
             while place < next {

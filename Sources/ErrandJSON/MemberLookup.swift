@@ -1,6 +1,6 @@
-/// Finding members by key, for decoders: quickest in the order in which they stand there.
+/// Member lookup by key for decoders, fastest in document order.
 extension TapeDecoder {
-    /// Called when a container is made: sets up the search its keys need.
+    /// Prepares the lookup for converted keys; called when a container is created.
     @inline(__always)
     func prepareKeys() {
         if session.convertKey != nil { convertKeys() }
@@ -13,7 +13,7 @@ extension TapeDecoder {
         table = makeTable { convertKey(path, $0) }
     }
 
-    /// The index of the value under `key`; nil without one.
+    /// The index of the value for `key`; nil if there is none.
     @inline(__always)
     func find(_ key: String) -> Int? {
         if table == nil, let short = ShortString(key) {
@@ -31,12 +31,12 @@ extension TapeDecoder {
         return place > 0 ? place : nil
     }
 
-    /// The same, 0 without one.
+    /// The index of the value for `key`; 0 if there is none.
     @inline(__always)
     private func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         if table != nil { return findInTable(key) }
         let place = cursor.find(key)
-        return place > 0 ? place : missed(key)
+        return place > 0 ? place : recordMiss(key)
     }
 
     @inline(never)
@@ -44,9 +44,9 @@ extension TapeDecoder {
         table?[String(decoding: key, as: UTF8.self)] ?? 0
     }
 
-    /// Makes a table for the next searches when those for the keys so far have cost much.
+    /// Creates a hash table if the searches so far have compared too many members.
     @inline(never)
-    private func missed(_ key: UnsafeBufferPointer<UInt8>) -> Int {
+    private func recordMiss(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         if cursor.skipped > 16 &* cursor.count &+ 256 { table = makeTable { $0 } }
         return 0
     }
@@ -61,7 +61,7 @@ extension TapeDecoder {
         return table
     }
 
-    /// The keys as types ask for them, in order and each once.
+    /// The converted keys in document order, each once.
     func memberKeys() -> [String] {
         var keys: [String] = []
         var seen: Set<String> = []
@@ -85,14 +85,16 @@ extension TapeDecoder {
         }
     }
 
-    /// The index of the value under `key`.
+    /// The index of the value for `key`.
+    ///
+    /// - Throws: `DecodingError.keyNotFound`.
     @inline(__always)
     func place(_ key: some CodingKey) throws -> Int {
         guard let place = find(key.stringValue) else { throw missing(key) }
         return place
     }
 
-    /// The index of the value under `key` if there is one that is not null.
+    /// The index of the value for `key`; nil if it is missing or null.
     @inline(__always)
     func placeIfPresent(_ key: some CodingKey) -> Int? {
         guard let place = find(key.stringValue) else { return nil }
@@ -108,10 +110,10 @@ extension TapeDecoder {
                 debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
     }
 
-    /// A decoder for the value under `key`, or for null if there is none.
+    /// A decoder for the value for `key`, or for null if it is missing.
     func superDecoder(_ key: some CodingKey) -> TapeDecoder {
         if let place = find(key.stringValue) { return TapeDecoder(self, place, key: key) }
-        // Behind its last word every tape has a null.
+        // Every tape has a null after its last word.
         return TapeDecoder(self, session.tape.wordCount, key: key)
     }
 }

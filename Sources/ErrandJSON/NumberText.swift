@@ -1,12 +1,12 @@
-/// From the text of a checked number to integers and floating point.
+/// Conversion from the text of a validated number to integers and floating point.
 enum NumberText {
     typealias Text = UnsafeBufferPointer<UInt8>
 
     // MARK: - Integers
 
-    /// The integer a number without fraction and exponent stands for; nil if it does not fit.
+    /// Parses a number without fraction and exponent; nil if it does not fit.
     ///
-    /// Seven bytes behind the text may be read.
+    /// Seven bytes after the text must be readable.
     @inline(__always)
     static func integer<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
         guard let base = text.baseAddress, text.count > 0 else { return nil }
@@ -14,7 +14,7 @@ enum NumberText {
         var next = base + (isNegative ? 1 : 0)
         var rest = text.count &- (isNegative ? 1 : 0)
         guard rest <= 18 else { return longInteger(text, as: T.self) }
-        // First those that eights leave over, with zeros in front of them.
+        // First the digits that do not fill a group of eight, padded with leading zeros.
         let odd = rest & 7
         let shift = UInt64(truncatingIfNeeded: odd &* 8)
         var magnitude: UInt64 = 0
@@ -33,10 +33,10 @@ enum NumberText {
         return T(exactly: isNegative ? 0 &- value : value)
     }
 
-    /// The value of eight digits, the first one in the lowest byte.
+    /// The value of eight ASCII digits, the first one in the lowest byte.
     @inline(__always)
     static func eightDigits(_ digits: UInt64) -> UInt64 {
-        // Pairs, then fours, then all eight, each lane times its power of ten.
+        // Combines pairs, then groups of four, then all eight, each multiplied by its power of ten.
         var lanes = digits &- 0x3030_3030_3030_3030
         lanes = lanes &* 10 &+ lanes >> 8
         let low = (lanes & 0x0000_00FF_0000_00FF) &* 0x000F_4240_0000_0064
@@ -44,7 +44,7 @@ enum NumberText {
         return (low &+ high) >> 32
     }
 
-    /// The same for numbers of any length.
+    /// Works like `integer`, for numbers of any length.
     @inline(never)
     private static func longInteger<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
         var value: T = 0
@@ -61,17 +61,17 @@ enum NumberText {
         return value
     }
 
-    /// The integer that a number with a fraction or an exponent stands for; nil if it is none.
+    /// Parses a number with a fraction or an exponent; nil if it is not an integer or does not fit.
     @inline(never)
     static func integral<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
         let number = ExactNumber(text)
-        // No integer type here has 64 digits, so longer ones need not be spelled out.
+        // No supported integer type has 64 digits, so larger exponents cannot fit.
         guard number.exponent >= 0, number.exponent < 64 else { return nil }
-        var spelled = number.isNegative ? [UInt8(ascii: "-")] : []
-        spelled += number.digits
-        spelled += Array(repeating: UInt8(ascii: "0"), count: number.exponent)
+        var expanded = number.isNegative ? [UInt8(ascii: "-")] : []
+        expanded += number.digits
+        expanded += Array(repeating: UInt8(ascii: "0"), count: number.exponent)
         if number.digits.isEmpty { return 0 }
-        return spelled.withUnsafeBufferPointer { longInteger($0, as: T.self) }
+        return expanded.withUnsafeBufferPointer { longInteger($0, as: T.self) }
     }
 
     // MARK: - Floating point
@@ -88,7 +88,7 @@ enum NumberText {
     static func float(_ text: Text) -> Float? {
         guard let double = double(text) else { return nil }
         let float = Float(double)
-        // Rounding twice goes wrong only from the middle between two floats.
+        // Double rounding is wrong only if the `Double` is halfway between two floats.
         let isMiddle = double.bitPattern & 0x1FFF_FFFF == 0x1000_0000
         if isMiddle || float.isSubnormal || float.isInfinite {
             let exact = Float(String(decoding: text, as: UTF8.self)) ?? float
@@ -97,7 +97,9 @@ enum NumberText {
         return float
     }
 
-    /// For the few numbers, such as middles with hundreds of digits, that need big arithmetic.
+    /// Uses the standard library's conversion.
+    ///
+    /// Few numbers need it, for example halfway cases with hundreds of digits.
     @inline(never)
     private static func slowDouble(_ text: Text) -> Double? {
         guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite
@@ -106,10 +108,10 @@ enum NumberText {
     }
 }
 
-/// A number's sign, all of its digits and its power of ten, so that equal numbers are equal.
+/// A number in a normalized form: sign, all digits and power of ten.
 struct ExactNumber: Equatable {
     var isNegative = false
-    /// ASCII digits without zeros at either end; empty for zero.
+    /// ASCII digits without leading and trailing zeros; empty for zero.
     var digits: [UInt8] = []
     /// The power of ten of the last digit.
     var exponent = 0
@@ -145,7 +147,7 @@ struct ExactNumber: Equatable {
         }
     }
 
-    /// The exponent; those beyond ten to the seventeenth all count as that.
+    /// The exponent, limited to a magnitude of 10^17.
     private static func power(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
         var value = 0
         for byte in text where Scan.isDigit(byte) {

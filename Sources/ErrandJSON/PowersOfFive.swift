@@ -1,8 +1,8 @@
-/// Powers of five for reading decimal numbers: the 128 leading bits of 5^q, normalised so that the
-/// highest bit is set, for each q from `smallest` to `largest`; high word first.
+/// The 128 leading bits of 5^q for each q from `smallest` to `largest`, high word first.
 ///
-/// Positive powers are cut off, negative ones rounded up, as Daniel Lemire's "Number Parsing at a
-/// Gigabyte per Second" (2021) needs them. `PowersOfFiveTests` computes the table again.
+/// Each value is normalised so that its highest bit is set. Positive powers are truncated and
+/// negative powers rounded up, as required by Daniel Lemire, "Number Parsing at a Gigabyte per
+/// Second" (2021). `NumberTests.powersOfFiveTableIsCorrect` recomputes the positive powers.
 // swift-format-ignore
 enum PowersOfFive {
     static let smallest = -342

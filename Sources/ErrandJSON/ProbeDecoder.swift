@@ -1,4 +1,4 @@
-/// A decoder without JSON: it gives every type what it asks for, and notes that it did.
+/// A decoder that returns placeholder values and records the requested keys and types.
 struct ProbeDecoder: Decoder {
     let probe: ShapeProbe
     let node: ShapeNode
@@ -22,7 +22,7 @@ struct ProbeDecoder: Decoder {
     }
 }
 
-/// One value, which is never null.
+/// A container of one placeholder value, which is never null.
 struct ProbeSingleContainer: SingleValueDecodingContainer {
     let probe: ShapeProbe
     let node: ShapeNode
@@ -80,7 +80,7 @@ struct ProbeSingleContainer: SingleValueDecodingContainer {
     }
 }
 
-/// Elements without end, of which one is given.
+/// An array with one placeholder element and an unknown count.
 struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
     let probe: ShapeProbe
     let node: ShapeNode
@@ -102,7 +102,7 @@ struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
     }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        // A second element of another type would be a tuple, which one shape for all items cannot say.
+        // A second element could have another type (a tuple), which one item shape cannot describe.
         guard currentIndex == 0 else { throw ShapeProbe.refusal(of: type, codingPath) }
         currentIndex += 1
         return try probe.standIn(for: type, node, path: codingPath + [ProbeKey.item])
@@ -124,17 +124,18 @@ struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
     }
 }
 
-/// An object that has every key it is asked for.
+/// An object that contains every requested key.
 struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let probe: ShapeProbe
     let node: ShapeNode
     let codingPath: [any CodingKey]
 
-    /// None: which keys there are is what this is to find out.
+    /// Empty, because the keys are not known in advance.
     var allKeys: [Key] { [] }
 
     func contains(_ key: Key) -> Bool {
-        // Who asks can do without; the name is told again, with its error, when the value is asked for.
+        // A type that calls `contains` treats the key as optional. If the name cannot be
+        // determined, the error is thrown when the value is decoded.
         if let name = try? probe.name(of: key, path: codingPath) { node.memberIsOptional(name) }
         return true
     }

@@ -1,4 +1,4 @@
-/// Collections and optionals, which are asked about their elements and not themselves.
+/// Collections and optionals, for which the element type is probed instead of the type itself.
 protocol ProbedContainer {
     static func standIn(
         _ probe: ShapeProbe, _ node: ShapeNode, _ path: [any CodingKey]
@@ -45,7 +45,8 @@ extension Dictionary: ProbedContainer where Key: Decodable, Value: Decodable {
     static func standIn(
         _ probe: ShapeProbe, _ node: ShapeNode, _ path: [any CodingKey]
     ) throws -> Any? {
-        // Only these keys are an object's; others stand in an array beside their values.
+        // Only dictionaries with these keys are coded as objects; others are arrays of keys and
+        // values.
         guard Key.self == String.self || Key.self == Int.self else {
             node.becomes(.array)
             return [Key: Value]()
@@ -62,7 +63,7 @@ extension Dictionary: ProbedContainer where Key: Decodable, Value: Decodable {
     }
 }
 
-/// A place in a path that has no name of its own.
+/// A coding key for any item of a collection.
 struct ProbeKey: CodingKey {
     static let item = ProbeKey()
 

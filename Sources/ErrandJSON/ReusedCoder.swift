@@ -1,47 +1,49 @@
-/// A decoder or an encoder that is used again for the next value of the same type.
+/// A decoder or an encoder that is reused for the next value of the same type.
 ///
-/// Whether somebody has kept the coder or its keyed container is seen by their reference counts
-/// when the value is done.
+/// After each value, the reference counts show whether user code has kept the coder or its keyed
+/// container (decision 11).
 protocol ReusedCoder: AnyObject {
-    /// The protocol of the standard library's collections, see `TypeRecord`.
+    /// The metatype of the protocol for the standard library's collections, see `TypeRecord`.
     associatedtype CollectionType
 
-    /// Whether the coder is used again for other values.
+    /// Whether the coder is reused for other values.
     var isReused: Bool { get set }
-    /// The keyed container given out, what gives it out again, and the type of its keys.
+    /// The keyed container for reuse, its factory, and the type of its keys.
     var container: AnyObject? { get set }
     var makeContainer: ContainerMaker<AnyObject>? { get set }
     var containerKey: ObjectIdentifier? { get set }
 
-    /// Holds the coder around from now on, or does without.
+    /// Retains or releases the parent coder.
     func hold(parent isHeld: Bool)
-    /// Whether nobody else has the container that was given out.
+    /// Whether user code holds no reference to the container.
     func isContainerFree() -> Bool
 }
 
 extension ReusedCoder {
     typealias Record = UnsafeMutablePointer<TypeRecord<CollectionType, Self>>
 
-    /// Takes back a coder whose value is done; `coder` must be the caller's only copy.
+    /// Stores a coder for reuse after its value is done.
+    ///
+    /// `coder` must be the caller's only reference.
     @inline(__always)
     static func release(_ coder: inout Self, to record: Record) {
         guard coder.isReused else { return }
         if isKnownUniquelyReferenced(&coder), coder.isContainerFree() {
             record.pointee.spare = coder
         } else {
-            coder.leave(record)
+            coder.detach(record)
         }
     }
 
-    /// Gives the coder up to whoever has kept it or its container.
+    /// Excludes the coder from reuse, because user code has kept it or its container.
     @inline(never)
-    private func leave(_ record: Record) {
+    private func detach(_ record: Record) {
         hold(parent: true)
         isReused = false
         if !isContainerFree() {
-            // Nothing tells when the container goes, so the coder stays for good. That happens
-            // once for a type and session at work: its later values get containers that hold
-            // their coders.
+            // The container does not retain the coder and its release cannot be observed, so the
+            // coder is leaked on purpose. This happens once per type and active session: later
+            // values of the type get containers that retain their coders.
             record.pointee.noteKeptContainer()
             _ = Unmanaged.passRetained(self)
         }
@@ -50,7 +52,7 @@ extension ReusedCoder {
         makeContainer = nil
     }
 
-    /// Keeps the keyed container of this value, to give it out for the next one too.
+    /// Stores the keyed container of this value for reuse by the next one.
     func give(_ object: AnyObject, withKeysOf type: Any.Type) {
         container = object
         makeContainer = ContainerMaker(object)

@@ -1,13 +1,13 @@
-/// A decimal number as the leading 19 digits and a power of ten, and its nearest `Double`.
+/// A decimal number as 19 leading digits and a power of ten, and its nearest `Double`.
 ///
-/// The conversion is Clinger's fast path and, where that does not reach, the method of Eisel and
-/// Lemire; the rare rest is left to the standard library.
+/// The conversion uses Clinger's fast path, then the Eisel-Lemire algorithm. The few remaining
+/// numbers are converted by the standard library.
 struct ScannedNumber {
     var isNegative = false
     /// The value of the first 19 significant digits.
     var mantissa: UInt64 = 0
     var exponent = 0
-    /// Whether digits follow that `mantissa` has no room for.
+    /// Whether non-zero digits were dropped because `mantissa` was full.
     var isCut = false
 
     @inline(__always)
@@ -32,7 +32,7 @@ struct ScannedNumber {
         if next < end { exponent &+= ScannedNumber.power(next + 1, end: end) }
     }
 
-    /// Appends digits to the mantissa, eight at a time while there are so many.
+    /// Appends digits to the mantissa, eight at a time where possible.
     @inline(__always)
     private mutating func readDigits(
         _ first: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>
@@ -49,7 +49,7 @@ struct ScannedNumber {
         return next
     }
 
-    /// Reads again a number with more digits than fit, leading zeros perhaps among them.
+    /// Scans a number with more than 19 digits again; some of them may be leading zeros.
     @inline(never)
     private mutating func recount(_ first: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) {
         var next = first
@@ -85,7 +85,7 @@ struct ScannedNumber {
         return first.pointee == UInt8(ascii: "-") ? -value : value
     }
 
-    /// The nearest `Double`; nil if it takes more arithmetic or is infinite.
+    /// The nearest `Double`; nil if the result is infinite or needs exact arithmetic.
     @inline(__always)
     var double: Double? {
         if !isCut, mantissa >> 53 == 0, exponent >= -22, exponent <= 22 {
@@ -106,7 +106,7 @@ struct ScannedNumber {
         return isNegative ? -magnitude : magnitude
     }
 
-    /// `mantissa` × 10^`exponent`, correctly rounded; nil if undecided or infinite.
+    /// Computes `mantissa` × 10^`exponent`, correctly rounded; nil if undecided or infinite.
     private static func nearest(_ mantissa: UInt64, _ exponent: Int) -> Double? {
         if mantissa == 0 || exponent < PowersOfFive.smallest { return 0 }
         guard exponent <= PowersOfFive.largest else { return nil }
@@ -130,7 +130,7 @@ struct ScannedNumber {
             bits = (bits + bits & 1) >> 1
             return Double(bitPattern: bits)
         }
-        // Exactly in the middle: round to even.
+        // A halfway case: round to even.
         if low <= 1, exponent >= -4, exponent <= 23, bits & 3 == 1,
             bits << UInt64(top + 9) == high
         {
@@ -145,7 +145,7 @@ struct ScannedNumber {
         return Double(bitPattern: bits & ~(1 << 52) | UInt64(binary) << 52)
     }
 
-    /// The powers of ten that a `Double` holds exactly.
+    /// The powers of ten that `Double` represents exactly.
     private static let exactPowers: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
         1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,

@@ -1,4 +1,4 @@
-/// The thorough half of validation: a walk that knows where it is and tells what is wrong there.
+/// The slow path of validation: it tracks the path and collects faults.
 struct ShapeFaultSearch {
     let tape: Tape
     let limit: Int
@@ -13,7 +13,7 @@ struct ShapeFaultSearch {
     private var isFull: Bool { faults.count >= limit }
 
     mutating func visit(
-        _ shape: JSONShape, _ index: Int, _ place: ShapePlace, isStrict: Bool
+        _ shape: JSONShape, _ index: Int, _ place: ValuePosition, isStrict: Bool
     ) {
         if isFull { return }
         let kind = tape.kind(at: index)
@@ -113,7 +113,9 @@ struct ShapeFaultSearch {
 }
 
 extension JSON {
-    /// The kind of a value as a fault tells it; never its content, which may be secret.
+    /// The kind of a value for error messages.
+    ///
+    /// It never contains the value itself, which may be secret.
     var kindInWords: String {
         switch kind {
         case .absent: "nothing"
@@ -128,10 +130,10 @@ extension JSON {
 }
 
 extension JSONShape {
-    /// What the shape demands, in words.
+    /// The expected value for error messages.
     var expectation: String {
-        let words = rule.expectation
-        return nulls == .accepted ? words + " or null" : words
+        let text = rule.expectation
+        return nulls == .accepted ? text + " or null" : text
     }
 }
 
@@ -157,7 +159,7 @@ extension JSONShape.Rule {
         case .oneOf(let shapes):
             shapes.map(\.expectation).joined(separator: " or ")
         case .custom(let name, _): name
-        case .broken(let words): words
+        case .broken(let text): text
         }
     }
 }

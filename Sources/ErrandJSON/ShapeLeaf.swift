@@ -1,6 +1,6 @@
-/// Shapes without inner shapes.
+/// Validation of shapes without nested shapes.
 extension JSONShape.Rule {
-    /// Whether a rule without inner shapes accepts a value.
+    /// Whether a rule without nested shapes accepts a value.
     func acceptsLeaf(_ json: JSON, _ kind: Word.Kind) -> Bool {
         switch self {
         case .any: return kind != .absent
@@ -27,9 +27,10 @@ extension JSONShape.Rule {
 }
 
 extension Tape {
-    /// Whether a number lies within the range of `Double`.
+    /// Whether a number is within the range of `Double`.
     ///
-    /// The range ends beyond 10 to the power of 308: what has fewer digits and no exponent need not be read.
+    /// The range ends above 10^308, so a number with fewer than 300 digits and no exponent is not
+    /// parsed.
     func isWithinDouble(at index: Int) -> Bool {
         let word = words[index]
         guard Word.length(word) > 300 || hasExponent(word) else { return true }
@@ -42,8 +43,8 @@ extension Tape {
         var next = bytes + Word.offset(number)
         var rest = Word.length(number)
         while true {
-            // Of the characters of numbers only the exponent's letter has this bit. Words may be
-            // read beyond the number, into the tape's padding at the furthest.
+            // Of all characters in a number only the exponent's letter has this bit. Words may
+            // extend beyond the number into the tape's padding.
             var letters = Scan.word(next) & 0x4040_4040_4040_4040
             if rest < 8 { letters &= (1 &<< UInt64(rest &* 8)) &- 1 }
             if letters != 0 { return true }
@@ -55,21 +56,22 @@ extension Tape {
 }
 
 extension JSON {
-    /// Whether a number is an integer, of whatever size.
+    /// Whether a number is an integer of any size.
     var isIntegral: Bool {
         let exact = ExactNumber(tape.text(at: index))
         return exact.exponent >= 0
     }
 
-    /// Whether a number is an integer within bounds, which larger ones than `Int64` holds can be
-    /// where a bound is missing.
+    /// Whether a number is an integer within a range.
+    ///
+    /// If a bound is missing, integers beyond `Int64` on that side are accepted.
     func isInteger(in range: JSONShape.NumberRange<Int64>) -> Bool {
         if let value = int64 { return range.contains(value) }
         guard kind == .number, isIntegral else { return false }
         return isNegative ? range.lower == nil : range.upper == nil
     }
 
-    /// Whether a number lies within bounds; those beyond `Double` are infinite.
+    /// Whether a number is within a range; numbers beyond `Double` count as infinite.
     func isNumber(in range: JSONShape.NumberRange<Double>) -> Bool {
         if let value = double { return range.contains(value) }
         guard kind == .number else { return false }

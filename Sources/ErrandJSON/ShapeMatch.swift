@@ -1,11 +1,10 @@
-/// The quick half of validation: one walk over the tape that only says yes or no.
+/// The fast path of validation: it returns only whether a value matches.
 struct ShapeMatch {
     let tape: Tape
 
-    /// Whether the value at `index` has a shape inside another; nil if it takes more than `step`
-    /// to tell.
+    /// Validates a nested value with the prepared `step`; nil if the full rule is needed.
     @inline(__always)
-    private func quickly(_ step: ShapeStep, _ index: Int, isStrict: Bool) -> Bool? {
+    private func acceptsPrepared(_ step: ShapeStep, _ index: Int, isStrict: Bool) -> Bool? {
         let kind = tape.words[index] >> 60
         let sure = isStrict ? step.sureWhenStrict : step.sure
         if sure >> UInt16(truncatingIfNeeded: kind) & 1 == 1 { return true }
@@ -28,9 +27,9 @@ struct ShapeMatch {
         return nil
     }
 
-    /// Whether the value at `index` has a shape of any kind.
+    /// Whether the value at `index` has the shape.
     func accepts(
-        _ shape: JSONShape, _ index: Int, _ place: ShapePlace, isStrict: Bool
+        _ shape: JSONShape, _ index: Int, _ place: ValuePosition, isStrict: Bool
     ) -> Bool {
         let kind = tape.kind(at: index)
         let isStrict = isStrict || shape.isStrict
@@ -52,9 +51,9 @@ struct ShapeMatch {
         }
     }
 
-    /// Whether all items of an array, or with `place` the values of an object, have a shape.
+    /// Whether all items of an array, or all values of an object if `place` is `.key`, match.
     private func acceptsItems(
-        _ box: JSONShape.Box, _ index: Int, _ place: ShapePlace, isStrict: Bool
+        _ box: JSONShape.Box, _ index: Int, _ place: ValuePosition, isStrict: Bool
     ) -> Bool {
         let step = place == .key ? box.keyStep : box.itemStep
         let sure = UInt64(isStrict ? step.sureWhenStrict : step.sure)
@@ -66,10 +65,10 @@ struct ShapeMatch {
         while next < stop {
             let kind = words[next] >> 60
             if sure &>> kind & 1 == 0,
-                inner == 0 || kind != Word.Kind.array.rawValue || !areSure(next, by: inner)
+                inner == 0 || kind != Word.Kind.array.rawValue || !areScalars(next, by: inner)
             {
                 let isAccepted =
-                    quickly(step, next, isStrict: isStrict)
+                    acceptsPrepared(step, next, isStrict: isStrict)
                     ?? accepts(box.shape, next, place, isStrict: isStrict)
                 guard isAccepted else { return false }
             }
@@ -79,10 +78,12 @@ struct ShapeMatch {
         return true
     }
 
-    /// Whether all items of an array are scalars of the kinds in `sure`: arrays of numbers in arrays
-    /// are common, short and many.
+    /// Whether all items of an array are scalars of the kinds in `sure`.
+    ///
+    /// Arrays of short number arrays, such as coordinates, are common; this check is inlined for
+    /// them.
     @inline(__always)
-    private func areSure(_ index: Int, by sure: UInt64) -> Bool {
+    private func areScalars(_ index: Int, by sure: UInt64) -> Bool {
         let words = tape.words
         let stop = Word.end(words[index &+ 1])
         var next = index &+ 2
@@ -104,10 +105,10 @@ struct ShapeMatch {
         return true
     }
 
-    /// Whether the members of an object have the shapes that are there for their keys.
+    /// Whether the members of an object have their shapes.
     ///
-    /// Most documents have them in the order of the shape; from the first that differs on they
-    /// are searched for.
+    /// Most documents have members in the order of the shape. From the first member that differs,
+    /// keys are searched for.
     private func acceptsMembers(
         _ members: JSONShape.Members, _ index: Int, isStrict: Bool
     ) -> Bool {
@@ -146,11 +147,11 @@ struct ShapeMatch {
     private func acceptsMember(
         _ members: JSONShape.Members, _ number: Int, _ value: Int, isStrict: Bool
     ) -> Bool {
-        quickly(members.entries[number].step, value, isStrict: isStrict)
+        acceptsPrepared(members.entries[number].step, value, isStrict: isStrict)
             ?? accepts(members.shapes[number], value, .key, isStrict: isStrict)
     }
 
-    /// The same as `acceptsMembers` for those from `first` on, which stand at `place` or behind it.
+    /// Works like `acceptsMembers` for entries from `first` on, whose members start at `place`.
     @inline(never)
     private func acceptsRest(
         _ members: JSONShape.Members, _ index: Int, isStrict: Bool, from first: Int, at place: Int
@@ -172,14 +173,14 @@ struct ShapeMatch {
             }
             number &+= 1
         }
-        // With as many keys as were found, none can be foreign, unless one is repeated.
+        // If all members were found, no other key can exist unless one is repeated.
         return !members.isClosed || found == cursor.count
             || cursor.firstForeign(to: members, in: tape) == nil
     }
 }
 
 extension MemberCursor {
-    /// The index of the first key that the shape does not have.
+    /// The index of the first key that is not in the shape; nil if there is none.
     func firstForeign(to members: JSONShape.Members, in tape: Tape) -> Int? {
         let known = Set(members.keys.map { Array($0.utf8) })
         var place = first

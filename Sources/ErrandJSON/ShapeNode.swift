@@ -1,4 +1,4 @@
-/// What a type asked for at one place.
+/// The recorded requests of a type at one position.
 final class ShapeNode {
     private struct Member {
         var key: String
@@ -15,7 +15,7 @@ final class ShapeNode {
 
     private var content = Content.nothing
     private var isNullable = false
-    /// What a single value is to be in place of the stand-in.
+    /// The value to return instead of the default placeholder.
     var forced: JSON?
 
     func becomes(_ shape: JSONShape) { content = .plain(shape) }
@@ -27,7 +27,7 @@ final class ShapeNode {
 
     func becomesNullable() { isNullable = true }
 
-    /// The node of a member, made when it is asked for first.
+    /// The node of a member; created on first use.
     func member(_ key: String) -> ShapeNode {
         becomesObject()
         guard case .members(var members) = content else { return ShapeNode() }
@@ -47,7 +47,7 @@ final class ShapeNode {
         content = .members(members)
     }
 
-    /// The node of all items.
+    /// The node that all items share.
     func item() -> ShapeNode {
         if case .items(let node) = content { return node }
         let node = ShapeNode()

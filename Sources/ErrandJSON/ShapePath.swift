@@ -1,9 +1,9 @@
-/// The way to a value, printed as a normalised path of RFC 9535: `$['users'][3]['id']`.
+/// The path to a value in the normalised form of RFC 9535: `$['users'][3]['id']`.
 struct ShapePath: CustomStringConvertible {
     enum Step {
         case key(String)
         case position(Int)
-        /// Any item, in paths through shapes rather than values.
+        /// Any item; used in paths through shapes instead of values.
         case item
     }
 

@@ -1,21 +1,21 @@
 import Synchronization
 
-/// A compiled regular expression that several threads may use.
+/// A compiled regular expression that can be used from several threads.
 final class ShapePattern: Sendable {
     let expression: String
     private let regex: Mutex<Regex<AnyRegexOutput>>
 
-    /// Compiles an expression; nil if it does not compile.
+    /// Compiles an expression; returns nil if it does not compile.
     init?(_ expression: String) {
         guard let compiled = try? Regex(expression) else { return nil }
         self.expression = expression
         regex = Mutex(compiled)
     }
 
-    /// Whether the expression is found anywhere in `text`.
+    /// Whether the text contains a match.
     func isFound(in text: String) -> Bool {
         regex.withLock { regex in
-            // A failure inside the matcher counts as no match.
+            // An error in the matcher counts as no match.
             (try? regex.firstMatch(in: text)) != nil
         }
     }

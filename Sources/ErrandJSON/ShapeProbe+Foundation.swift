@@ -1,9 +1,9 @@
 import Foundation
 
-/// Runs types' `init(from:)` with stand-ins, and notes what they ask for.
+/// Runs the `init(from:)` of types with placeholder values and records their requests.
 final class ShapeProbe {
     let options: FastJSONDecoder
-    /// The types that are being asked: one that is met again is not asked again.
+    /// The types being probed, outermost first; a recursive type is not probed again.
     private var stack: [ObjectIdentifier] = []
 
     init(options: FastJSONDecoder) { self.options = options }
@@ -14,7 +14,7 @@ final class ShapeProbe {
     {
         JSONShapeDerivationError(
             path: text(of: path),
-            reason: "\(type) does not take the stand-ins it is asked with; write its shape by hand."
+            reason: "\(type) rejected a placeholder value; declare its shape explicitly."
         )
     }
 
@@ -22,11 +22,11 @@ final class ShapeProbe {
         path.reduce(into: "$") { $0 += $1.intValue == nil ? ".\($1.stringValue)" : "[]" }
     }
 
-    /// A value of the type, made without any JSON.
+    /// Creates a placeholder value of a type and records the type's shape in `node`.
     func standIn<T: Decodable>(
         for type: T.Type, _ node: ShapeNode, path: [any CodingKey]
     ) throws -> T {
-        // Apart, since nothing at all would be a fine value of an optional.
+        // Checked first and separately, because nil is a valid placeholder for an optional.
         if let made = plainStandIn(for: type, node), let value = made as? T { return value }
         if let type = type as? any ProbedContainer.Type,
             let made = try type.standIn(self, node, path), let value = made as? T
@@ -37,7 +37,7 @@ final class ShapeProbe {
             throw JSONShapeDerivationError(
                 path: Self.text(of: path),
                 reason:
-                    "\(type) holds itself in a way that has no end here; write its shape by hand.")
+                    "\(type) contains itself without end; declare its shape explicitly.")
         }
         stack.append(ObjectIdentifier(type))
         defer { stack.removeLast() }
@@ -53,7 +53,9 @@ final class ShapeProbe {
         }
     }
 
-    /// The first case of an enum with raw values, whose own `init(from:)` takes them one by one.
+    /// Creates the first case of an enum with raw values.
+    ///
+    /// The enum's own `init(from:)` must accept the raw value of every case.
     private func standIn<Cases: CaseIterable, T: Decodable>(
         amongCasesOf cases: Cases.Type, as type: T.Type, _ node: ShapeNode, _ path: [any CodingKey]
     ) throws -> T? {
@@ -120,7 +122,7 @@ final class ShapeProbe {
         }
     }
 
-    /// The key as it stands in the JSON.
+    /// The name of a key in the JSON, before the decoder's key conversion.
     func name(of key: any CodingKey, path: [any CodingKey]) throws -> String {
         let name = key.stringValue
         switch options.keyDecodingStrategy {
@@ -134,7 +136,7 @@ final class ShapeProbe {
         throw JSONShapeDerivationError(
             path: Self.text(of: path + [key]),
             reason:
-                "the strategy for keys does not say which key of the JSON this is; write the shape by hand."
+                "the key strategy cannot be reversed for this key; declare the shape explicitly."
         )
     }
 }

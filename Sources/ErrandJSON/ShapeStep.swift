@@ -1,19 +1,19 @@
-/// What the quick walk needs to know about a shape inside another.
+/// A nested shape, prepared for fast validation.
 ///
-/// It is plain data, nothing to copy or count; the objects it points to are held by the shape it
-/// was made from.
+/// It is plain data, so that copying it counts no references. The original shape keeps the objects
+/// alive that it points to.
 struct ShapeStep {
-    /// The kinds of values that surely pass, one bit each by `Word.Kind`; also in strict shapes.
+    /// The kinds of values that pass regardless of their content, one bit for each `Word.Kind`.
     let sure: UInt16
     let sureWhenStrict: UInt16
     let isOptional: Bool
     let isStrict: Bool
-    /// Whether numbers pass that lie within the range of `Double`.
+    /// Whether numbers within the range of `Double` pass.
     let takesDoubles: Bool
     let members: Unmanaged<JSONShape.Members>?
     let item: Unmanaged<JSONShape.Box>?
 
-    init(_ shape: JSONShape, place: ShapePlace) {
+    init(_ shape: JSONShape, place: ValuePosition) {
         isOptional = shape.isOptional
         isStrict = shape.isStrict
         sure = shape.sureKinds(place, isStrict: shape.isStrict)
@@ -32,7 +32,7 @@ struct ShapeStep {
         self.item = item
     }
 
-    /// The kinds of scalars that surely pass as items, if this is the shape of an array.
+    /// The kinds of scalars that pass as items if this is an array shape; otherwise none.
     @inline(__always)
     func sureScalars(isStrict: Bool) -> UInt64 {
         guard let item else { return 0 }
@@ -45,8 +45,8 @@ struct ShapeStep {
 }
 
 extension JSONShape {
-    /// The kinds that pass whatever their value.
-    fileprivate func sureKinds(_ place: ShapePlace, isStrict: Bool) -> UInt16 {
+    /// The kinds of values that pass regardless of their content.
+    fileprivate func sureKinds(_ place: ValuePosition, isStrict: Bool) -> UInt16 {
         func bits(_ kinds: Word.Kind...) -> UInt16 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
         let kinds: UInt16 =
             switch rule {

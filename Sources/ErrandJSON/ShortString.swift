@@ -1,10 +1,10 @@
-/// A string of at most 15 bytes, taken apart and put together without a call.
+/// A string of at most 15 bytes, converted to and from its two words without calls.
 ///
-/// `String` is a frozen type, and one that is so short is kept in the string itself: its bytes, and
-/// in the last of the sixteen how many they are and whether they are ASCII. Most keys and many
-/// values are; the ways of the standard library to and from their bytes take several calls each.
+/// `String` is a frozen type that stores short text inline: the bytes, and in the last byte their
+/// count and an ASCII flag. Most keys and many values are short, and the standard library's
+/// conversions take several calls each.
 struct ShortString {
-    /// The bytes, the first one lowest, and zeros.
+    /// The bytes, the first one lowest, padded with zeros.
     let low: UInt64
     let high: UInt64
     let count: Int
@@ -13,9 +13,9 @@ struct ShortString {
 
     private typealias Bits = (low: UInt64, high: UInt64)
 
-    /// Whether strings are kept here as this type expects.
+    /// Whether `String` has the expected layout.
     ///
-    /// It is known when this is compiled: literals are made then, and kept as all strings are.
+    /// Literals are compared with their expected words; the compiler folds this to a constant.
     @inline(__always)
     static var isKnown: Bool {
         guard MemoryLayout<String>.size == MemoryLayout<Bits>.size else { return false }
@@ -25,19 +25,21 @@ struct ShortString {
             && other.low == 0xA9C3 && other.high == 0xA200_0000_0000_0000
     }
 
-    /// Nil for a longer string, which is kept elsewhere.
+    /// Reads a string; nil if it is longer than 15 bytes or not stored inline.
     @inline(__always)
     init?(_ string: String) {
         guard ShortString.isKnown else { return nil }
         let bits = unsafeBitCast(string, to: Bits.self)
-        // Apart from the bit for ASCII, only short strings begin so.
+        // Only short strings have these discriminator bits; the ASCII bit is masked out.
         guard bits.high >> 60 & 0b1011 == 0b1010 else { return nil }
         low = bits.low
         high = bits.high & 0x00FF_FFFF_FFFF_FFFF
         count = Int(truncatingIfNeeded: bits.high >> 56 & 0xF)
     }
 
-    /// The string of `count` bytes of UTF-8 that have been checked, at most 15; sixteen may be read.
+    /// Creates a string from at most 15 bytes of valid UTF-8.
+    ///
+    /// Sixteen bytes from `text` must be readable.
     @inline(__always)
     static func string(_ text: UnsafePointer<UInt8>, count: Int) -> String {
         let text = TextPrefix(text, count: count)
@@ -46,7 +48,7 @@ struct ShortString {
         return unsafeBitCast((text.low, text.high | last << 56), to: String.self)
     }
 
-    /// Lends the bytes to `body`.
+    /// Calls `body` with the bytes.
     @inline(__always)
     func withUTF8<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
         withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { bytes in
@@ -57,9 +59,9 @@ struct ShortString {
     }
 }
 
-/// The first sixteen bytes of a text, compared with others without a branch.
+/// The first 16 bytes of a text, for comparison without branches.
 struct TextPrefix {
-    /// The bytes, the first one lowest, and zeros if there are fewer.
+    /// The bytes, the first one lowest, padded with zeros.
     let low: UInt64
     let high: UInt64
     private let lowMask: UInt64
@@ -67,7 +69,7 @@ struct TextPrefix {
 
     static let capacity = 16
 
-    /// Takes them from a text of `count` bytes; sixteen may be read.
+    /// Reads the prefix of a text of `count` bytes; 16 bytes must be readable.
     @inline(__always)
     init(_ text: UnsafePointer<UInt8>, count: Int) {
         (lowMask, highMask) = TextPrefix.masks(count)
@@ -91,7 +93,7 @@ struct TextPrefix {
         return (low, high)
     }
 
-    /// Whether a text of the same length begins with the same bytes; sixteen may be read.
+    /// Whether a text of the same length has the same prefix; 16 bytes must be readable.
     @inline(__always)
     func begins(_ text: UnsafePointer<UInt8>) -> Bool {
         (Scan.word(text) ^ low) & lowMask | (Scan.word(text + 8) ^ high) & highMask == 0

@@ -1,12 +1,13 @@
-/// Arrays of the standard library, encoded without containers: one loop, the same text.
+/// Arrays of the standard library, encoded in one loop without containers.
 protocol StreamCollection {
-    /// Writes a value of scalars, which stands under `key` or at `position` in `parent`; false if
-    /// its items may be of other types.
+    /// Writes an array of scalars under `key` or at `position` in `parent`.
+    ///
+    /// Returns false if the items are not scalars of a known type.
     static func writeScalars(
         _ value: Self, in parent: StreamEncoder, key: (any CodingKey)?, position: Int
     ) throws -> Bool
 
-    /// Writes `value`'s items; `encoder` is for the array itself.
+    /// Writes the items of `value`; `encoder` encodes the array itself.
     static func write(_ value: Self, to encoder: StreamEncoder) throws
 }
 
@@ -17,7 +18,7 @@ extension Array: StreamCollection where Element: Encodable {
         let sink = parent.sink
         @inline(__always)
         func each<T>(_ type: T.Type, _ write: (T, Int) throws -> Void) rethrows {
-            // Only called where this is the same type by another name.
+            // Called only if `T` and `Element` are the same type.
             let items = unsafeBitCast(value, to: [T].self)
             sink.write(UInt8(ascii: "["))
             for index in items.indices {
@@ -50,8 +51,8 @@ extension Array: StreamCollection where Element: Encodable {
             record.pointee.collection == nil && !record.pointee.isFoundations
             && Element.self != String.self && Element.self != Int.self
             && Element.self != Double.self && Element.self != Bool.self
-        // NB: an item that is passed on from a constant pointer is copied first, with all that is in
-        // it. Through `inout` it is not; nothing writes to it.
+        // Passing an item from a constant pointer would copy it first. Through `inout` it is not
+        // copied; the item is never modified.
         @inline(__always)
         func encode(_ item: inout Element, to encoder: StreamEncoder) throws {
             try item.encode(to: encoder)

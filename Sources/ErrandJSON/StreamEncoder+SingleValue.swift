@@ -1,4 +1,4 @@
-/// An encoder as the container of one value.
+/// The encoder as a single-value container.
 extension StreamEncoder: SingleValueEncodingContainer {
     func encodeNil() throws {
         beginScalar()
@@ -25,7 +25,7 @@ extension StreamEncoder: SingleValueEncodingContainer {
         try session.write(floating: value, to: sink) { self.codingPath }
     }
 
-    /// Writes the text of a number as it is.
+    /// Writes the text of a number unchanged.
     func encode(numberText: String) {
         beginScalar()
         var text = numberText
@@ -54,7 +54,7 @@ extension StreamEncoder: SingleValueEncodingContainer {
     func encode<T: Encodable>(_ value: T) throws {
         beginScalar()
         if try directly(value, { self.codingPath }) { return }
-        // The same place in the path, so the wrapper itself does not appear in it.
+        // The inner encoder has the same coding path, so the wrapper does not appear in it.
         let inner = StreamEncoder(
             session, stream: stream, parent: parent, key: key, position: position,
             keepsKeys: session.keepsKeys(of: T.self))

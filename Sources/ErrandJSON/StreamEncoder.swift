@@ -1,35 +1,35 @@
-/// Encodes one value into a stream; also a node of the path to it.
+/// An encoder of one value into a stream; also a node of the coding path.
 final class StreamEncoder: Encoder {
     let session: EncodingSession
     let stream: EncodingStream
-    /// The encoder around, which is alive while this one encodes; `owner` holds it beyond that.
+    /// The enclosing encoder, alive while this one encodes; `owner` retains it beyond that.
     @exclusivity(unchecked) private(set) unowned(unsafe) var parent: StreamEncoder?
     @exclusivity(unchecked) private var owner: StreamEncoder?
-    /// The key under which the value stands; for items of arrays the position counts instead.
+    /// The key of the value; nil for an item of an array, which has a `position`.
     @exclusivity(unchecked) private(set) var key: (any CodingKey)?
     @exclusivity(unchecked) private(set) var position: Int
-    /// The stream's sink and the session's settings, without the detour.
+    /// The stream's sink and the session's settings, copied to avoid an indirection.
     let sink: ByteSink
     let escapesSlashes: Bool
-    /// Whether keys are converted, which those are not that are data of a dictionary.
+    /// Whether keys are converted; false for dictionary keys, which are data.
     let convertsKeys: Bool
 
-    /// What has been written so far.
+    /// The kind of value written so far.
     @exclusivity(unchecked) private(set) var form = Form.nothing
-    /// How many members or items.
+    /// The number of members or items.
     @exclusivity(unchecked) private(set) var count = 0
-    /// The depth of the stream at which this encoder may write; -1 when it is done.
-    @exclusivity(unchecked) private var turn: Int
+    /// The stream depth at which this encoder may write; -1 when it is done.
+    @exclusivity(unchecked) private var writableDepth: Int
     @exclusivity(unchecked) private var firstMember: Int
     @exclusivity(unchecked) private var keyIndex: Set<UInt64>?
-    /// One bit for each key written, by its fingerprint: most keys are seen to be new by it.
+    /// A Bloom filter of the keys written, one bit for each fingerprint.
     @exclusivity(unchecked) private var keyBits: UInt64 = 0
-    /// Values with a stream of their own, and where they belong.
+    /// Values with their own streams, and the offsets at which to insert them.
     @exclusivity(unchecked) private var pending: [(offset: Int, encoder: StreamEncoder)] = []
 
-    /// Whether the encoder is used again for other values, see `EncoderReuse.swift`.
+    /// Whether the encoder is reused for other values, see `EncoderReuse.swift`.
     @exclusivity(unchecked) var isReused = false
-    /// The keyed container given out, what gives it out again, and the type of its keys.
+    /// The keyed container for reuse, its factory, and the type of its keys.
     @exclusivity(unchecked) var container: AnyObject?
     @exclusivity(unchecked) var makeContainer: ContainerMaker<AnyObject>?
     @exclusivity(unchecked) var containerKey: ObjectIdentifier?
@@ -50,21 +50,21 @@ final class StreamEncoder: Encoder {
         escapesSlashes = session.escapesSlashes
         convertsKeys = session.convertKey != nil && !keepsKeys
         stream.depth += 1
-        turn = stream.depth
+        writableDepth = stream.depth
         firstMember = stream.memberCount
         session.encoderCount &+= 1
     }
 
     deinit { session.encoderCount &-= 1 }
 
-    /// Lets go of what belongs to the value that is done; false if it is not done.
+    /// Releases the state of the value that is done; false if it is not done.
     func rest() -> Bool {
         parent = nil
         key = nil
-        return turn < 0 && pending.isEmpty
+        return writableDepth < 0 && pending.isEmpty
     }
 
-    /// Makes an encoder that is done ready for another value, below `parent`.
+    /// Prepares a reused encoder for another value below `parent`.
     @inline(__always)
     func restart(below parent: StreamEncoder?, key: (any CodingKey)?, position: Int) {
         self.parent = parent
@@ -76,11 +76,11 @@ final class StreamEncoder: Encoder {
         keyBits = 0
         if !pending.isEmpty { pending = [] }
         stream.depth += 1
-        turn = stream.depth
+        writableDepth = stream.depth
         firstMember = stream.memberCount
     }
 
-    /// Holds the encoder around from now on, or does without.
+    /// Retains or releases the parent encoder.
     func hold(parent isHeld: Bool) { owner = isHeld ? parent : nil }
 
     var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
@@ -116,10 +116,10 @@ final class StreamEncoder: Encoder {
         if value { sink.write("true") } else { sink.write("false") }
     }
 
-    /// Begins an object or array, or goes on with it; false if that contradicts what is written.
+    /// Begins or continues an object or array; false if another kind of value was already written.
     @inline(__always)
     func open(_ wanted: Form) -> Bool {
-        guard turn == stream.depth else { return false }
+        guard writableDepth == stream.depth else { return false }
         if form == wanted { return true }
         guard form == .nothing else { return false }
         form = wanted
@@ -127,18 +127,21 @@ final class StreamEncoder: Encoder {
         return true
     }
 
-    /// Where an object or array is written; one that contradicts what is written goes nowhere.
+    /// Returns the encoder that writes an object or array.
+    ///
+    /// If another kind of value was already written, it returns an encoder whose output is
+    /// discarded.
     func opened(_ wanted: Form) -> StreamEncoder {
         if open(wanted) { return self }
         session.isOutOfTurn = true
-        let nowhere = StreamEncoder(
+        let discarded = StreamEncoder(
             session, stream: EncodingStream(), parent: parent, key: key, position: position)
-        return nowhere.opened(wanted)
+        return discarded.opened(wanted)
     }
 
-    /// Writes the key and colon of a member; gives where the member began, comma included.
+    /// Writes the key and colon of a member and returns the member's offset, comma included.
     ///
-    /// - Parameter known: What was written for the key before, if its type allows to tell.
+    /// - Parameter known: The cache entry of the key; nil if its type has no cache.
     @inline(__always)
     func beginMember(_ key: some CodingKey, known: UnsafeMutablePointer<KnownKey>?) -> Int {
         checkTurn()
@@ -185,7 +188,7 @@ final class StreamEncoder: Encoder {
         return fingerprint
     }
 
-    /// The rest of `beginMember` for a key that the object may have already.
+    /// Completes `beginMember` for a key that may be repeated in the object.
     @inline(never)
     private func finishRepeated(_ fingerprint: UInt64, start: Int, keyStart: Int) -> Int {
         let removed = stream.note(
@@ -195,11 +198,11 @@ final class StreamEncoder: Encoder {
             count &+= 1
             return start
         }
-        return start - forget(removed)
+        return start - adjustPending(removed)
     }
 
-    /// Moves what was noted behind bytes that have been removed.
-    private func forget(_ removed: Range<Int>) -> Int {
+    /// Updates the offsets of pending values after bytes have been removed.
+    private func adjustPending(_ removed: Range<Int>) -> Int {
         pending.removeAll { removed.contains($0.offset) }
         for index in pending.indices where pending[index].offset >= removed.upperBound {
             pending[index].offset -= removed.count
@@ -216,7 +219,7 @@ final class StreamEncoder: Encoder {
         return start
     }
 
-    /// Removes a member or an item that could not be written.
+    /// Removes a member or an item whose encoding failed.
     func takeBack(to mark: Int) {
         sink.truncate(to: mark)
         count -= 1
@@ -224,7 +227,7 @@ final class StreamEncoder: Encoder {
         pending.removeAll { $0.offset >= mark }
     }
 
-    /// Marks that the value itself is about to be written, as a scalar.
+    /// Prepares for writing the value as a scalar.
     @inline(__always)
     func beginScalar() {
         if form != .nothing { session.isOutOfTurn = true }
@@ -234,10 +237,10 @@ final class StreamEncoder: Encoder {
 
     @inline(__always)
     private func checkTurn() {
-        if turn != stream.depth { session.isOutOfTurn = true }
+        if writableDepth != stream.depth { session.isOutOfTurn = true }
     }
 
-    /// Encodes a value of any type at the end of the stream, below this one.
+    /// Encodes a child value of any type at the end of the stream.
     @inline(__always)
     func encode<T: Encodable>(_ value: T, key: (any CodingKey)?, position: Int) throws {
         if try directly(value, { self.codingPath + [key ?? PlainKey(index: position)] }) { return }
@@ -256,7 +259,7 @@ final class StreamEncoder: Encoder {
     private func writeScalars<C: StreamCollection, T>(
         _ value: T, as type: C.Type, _ key: (any CodingKey)?, _ position: Int
     ) throws -> Bool {
-        // The same type, which only the caller knows by this name.
+        // `T` and `C` are the same type, but the compiler cannot know it.
         try withUnsafeBytes(of: value) { bytes in
             guard let base = bytes.baseAddress else { return false }
             return try type.writeScalars(
@@ -265,7 +268,7 @@ final class StreamEncoder: Encoder {
         }
     }
 
-    /// Encodes a value and ends this encoder.
+    /// Encodes a value and ends the encoder.
     @inline(__always)
     func encodeWhole<T: Encodable>(_ value: T, _ record: EncodingSession.Records.Record) throws {
         defer { end() }
@@ -286,14 +289,14 @@ final class StreamEncoder: Encoder {
 
     @inline(__always)
     private func write<C: StreamCollection, T>(_ value: T, as type: C.Type) throws {
-        // The same type, which only the caller knows by this name.
+        // `T` and `C` are the same type, but the compiler cannot know it.
         try withUnsafeBytes(of: value) { bytes in
             guard let base = bytes.baseAddress else { return }
             try type.write(base.assumingMemoryBound(to: C.self).pointee, to: self)
         }
     }
 
-    /// Encodes the outermost value.
+    /// Encodes the top-level value.
     func encodeTop<T: Encodable>(
         _ value: T, _ record: EncodingSession.Records.Record
     ) throws {
@@ -302,20 +305,20 @@ final class StreamEncoder: Encoder {
         if !isWritten {
             try encodeParts(of: value, record)
             guard form != .nothing else {
-                throw invalid(value, "Top-level \(T.self) did not encode any values.")
+                throw invalid(value, "The top-level \(T.self) did not encode any value.")
             }
             close()
         }
         if session.isOutOfTurn {
-            throw invalid(value, "A container was written to out of its turn.")
+            throw invalid(value, "A value was written to a container that is not open.")
         }
     }
 
-    private func invalid(_ value: some Encodable, _ words: String) -> EncodingError {
-        .invalidValue(value, .init(codingPath: codingPath, debugDescription: words))
+    private func invalid(_ value: some Encodable, _ message: String) -> EncodingError {
+        .invalidValue(value, .init(codingPath: codingPath, debugDescription: message))
     }
 
-    /// Writes types of the standard library without an encoder of their own; false for others.
+    /// Writes common types of the standard library without a child encoder; false for other types.
     @inline(__always)
     func directly<T>(_ value: T, _ path: () -> [any CodingKey]) throws -> Bool {
         if T.self == String.self {
@@ -334,7 +337,7 @@ final class StreamEncoder: Encoder {
 
     // MARK: - Ending
 
-    /// Closes what is open; a value that wrote nothing is an empty object.
+    /// Closes the open object or array; a value that wrote nothing becomes an empty object.
     func close() {
         if !pending.isEmpty { closePending() }
         switch form {
@@ -355,19 +358,19 @@ final class StreamEncoder: Encoder {
         pending = []
     }
 
-    /// Hands the stream back to the value around.
+    /// Returns write access to the enclosing value.
     func end() {
-        guard turn >= 0 else { return }
-        // Left over where encoding failed: each holds this one.
+        guard writableDepth >= 0 else { return }
+        // Encoders remain here after an error; ending them breaks the reference cycles.
         let left = pending
         pending = []
         for (_, encoder) in left { encoder.end() }
-        stream.depth = turn - 1
+        stream.depth = writableDepth - 1
         stream.dropMembers(from: firstMember)
-        turn = -1
+        writableDepth = -1
     }
 
-    /// An encoder for a value below this one that may be written later, at the stream's end.
+    /// Returns a child encoder with its own stream, for a value that may be written later.
     func laterEncoder(key: (any CodingKey)?, position: Int = 0) -> StreamEncoder {
         let later = StreamEncoder(
             session, stream: EncodingStream(capacity: 64), parent: self, key: key,

@@ -1,17 +1,17 @@
-/// The members of an object being written.
+/// A keyed container that writes the members of an object.
 //
-// Like `TapeKeyedContainer` it holds its encoder only where nobody else does.
+// It retains its encoder only if no other object does, like `TapeKeyedContainer`.
 struct StreamKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let reference: Unmanaged<StreamEncoder>
     private let owner: StreamEncoder?
     private let sink: ByteSink
-    /// What is known of the keys' texts, if they can be told apart quickly.
+    /// The cache of the key type's texts; nil if the type has none.
     private let keys: UnsafeMutablePointer<KnownKey>?
 
-    /// A container of an object that `encoder` outlives.
+    /// Creates a container that does not retain `encoder`, which must outlive it.
     init(of encoder: StreamEncoder) { self.init(encoder, owner: nil) }
 
-    /// A container of an object that holds its encoder.
+    /// Creates a container that retains its encoder.
     init(holding encoder: StreamEncoder) { self.init(encoder, owner: encoder) }
 
     private init(_ encoder: StreamEncoder, owner: StreamEncoder?) {
@@ -28,7 +28,7 @@ struct StreamKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { with { $0.codingPath } }
 
-    /// Writes a key; gives where the member began.
+    /// Writes a key and returns the member's offset.
     @inline(__always)
     private func begin(_ key: Key, _ encoder: StreamEncoder) -> Int {
         if let keys, let index = KnownKey.index(key) {
@@ -37,7 +37,7 @@ struct StreamKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         return encoder.beginMember(key, known: nil)
     }
 
-    /// Writes a member; what a failed one has left behind is taken back.
+    /// Writes a member; after an error it is removed again.
     @inline(__always)
     private func member(_ key: Key, _ write: (StreamEncoder) throws -> Void) throws {
         try with { encoder in

@@ -1,4 +1,4 @@
-/// The items of an array being written.
+/// An unkeyed container that writes the items of an array.
 struct StreamUnkeyedContainer: UnkeyedEncodingContainer {
     private let encoder: StreamEncoder
 
@@ -10,7 +10,7 @@ struct StreamUnkeyedContainer: UnkeyedEncodingContainer {
     private var session: EncodingSession { encoder.session }
     private var sink: ByteSink { encoder.sink }
 
-    /// Writes an item; what a failed one has left behind is taken back.
+    /// Writes an item; after an error it is removed again.
     @inline(__always)
     private func item(_ write: (Int) throws -> Void) throws {
         let position = encoder.count

@@ -1,6 +1,8 @@
-/// Finds the end of strings and checks their UTF-8 and escapes on the way.
+/// Finds the end of strings and validates their UTF-8 and escapes.
 enum StringScan {
-    /// Scans on from `at`, a byte inside a string that is not plain ASCII text.
+    /// Continues a scan at `at`, a byte inside a string that is not plain ASCII.
+    ///
+    /// Returns nil if the string is invalid.
     @inline(never)
     static func finish(_ at: Scan.Bytes) -> (end: Scan.Bytes, isEscaped: Bool)? {
         var next = at
@@ -35,7 +37,7 @@ enum StringScan {
         }
     }
 
-    /// The first byte past a run of sequences of two to four bytes, all valid by RFC 3629.
+    /// Skips valid multi-byte sequences (RFC 3629) and returns the next byte.
     @inline(__always)
     static func pastMultibyte(_ at: Scan.Bytes) -> Scan.Bytes {
         var next = at
@@ -46,12 +48,12 @@ enum StringScan {
         }
     }
 
-    /// The length of the valid multi-byte sequence at `at`; 0 if there is none.
+    /// The length of the valid multi-byte sequence at `at`; 0 if it is invalid.
     @inline(__always)
     private static func sequenceLength(_ at: Scan.Bytes) -> Int {
         let word = UInt32(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt32.self))
         if word & 0x00C0_C0F0 == 0x0080_80E0 {
-            // Not overlong, and not a surrogate.
+            // Neither overlong nor a surrogate.
             let middle = word & 0x0000_200F
             return middle != 0 && middle != 0x0000_200D ? 3 : 0
         }
@@ -59,7 +61,7 @@ enum StringScan {
             return word & 0x0000_001E != 0 ? 2 : 0
         }
         if word & 0xC0C0_C0F8 == 0x8080_80F0 {
-            // Not overlong, and not above U+10FFFF.
+            // Neither overlong nor above U+10FFFF.
             let isLongEnough = word & 0x0000_3007 != 0
             let isInRange = word & 0x0000_0004 == 0 || word & 0x0000_3003 == 0
             return isLongEnough && isInRange ? 4 : 0
@@ -67,7 +69,7 @@ enum StringScan {
         return 0
     }
 
-    /// The length of the valid escape, or surrogate pair of escapes, at `at`; 0 if there is none.
+    /// The length of the valid escape, or of the surrogate pair, at `at`; 0 if it is invalid.
     private static func escapeLength(_ at: Scan.Bytes) -> Int {
         switch at[1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
@@ -85,7 +87,7 @@ enum StringScan {
         }
     }
 
-    /// Where and why the string whose text starts at `start` is refused.
+    /// The position and kind of the error in the invalid string that starts at `start`.
     @inline(never)
     static func fault(
         from start: Scan.Bytes, end: Scan.Bytes

@@ -1,4 +1,4 @@
-/// From the bytes of a checked string to its text.
+/// Conversion from the bytes of a validated string to its text.
 extension Tape {
     /// The text of the string at `index`.
     @_effects(releasenone) @usableFromInline
@@ -8,7 +8,7 @@ extension Tape {
         return StringText.unescaped(text)
     }
 
-    /// The UTF-8 of the string at `index`, its escapes resolved.
+    /// The UTF-8 of the string at `index`, with escapes resolved.
     func unescapedBytes(at index: Int) -> [UInt8] {
         let text = text(at: index)
         guard kind(at: index) == .escaped else { return Array(text) }
@@ -18,7 +18,7 @@ extension Tape {
         }
     }
 
-    /// Whether the string at `index` is, its escapes resolved, the UTF-8 in `other`.
+    /// Whether the string at `index`, with escapes resolved, equals the UTF-8 in `other`.
     @inline(__always)
     func isString(at index: Int, equalTo other: UnsafeBufferPointer<UInt8>) -> Bool {
         let word = words[index]
@@ -34,15 +34,15 @@ extension Tape {
     private func isEscapedString(
         at index: Int, equalTo other: UnsafeBufferPointer<UInt8>
     ) -> Bool {
-        // An escape is never shorter than what it stands for.
+        // An escape is never shorter than its character.
         let length = Word.length(words[index])
         return length >= other.count && unescapedBytes(at: index).elementsEqual(other)
     }
 }
 
-/// Comparing short texts without a call.
+/// Comparison of short texts without a function call.
 enum Bytes {
-    /// Whether `count` bytes at two places are the same: in words that overlap, never beyond them.
+    /// Compares `count` bytes in overlapping words, without reading beyond them.
     @inline(__always)
     static func areEqual(
         _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, count: Int
@@ -73,10 +73,11 @@ enum Bytes {
     }
 }
 
-/// Resolving escapes that the parser has checked.
+/// Strings and escapes that the parser has validated.
 enum StringText {
-    /// Bytes that the parser has checked as a string, which does not check them again; `slack`
-    /// more may be read.
+    /// Creates a string from validated UTF-8 without validating it again.
+    ///
+    /// `slack` more bytes must be readable.
     @inline(__always)
     static func string(_ text: UnsafeBufferPointer<UInt8>) -> String {
         if ShortString.isKnown, text.count <= ShortString.capacity, let base = text.baseAddress {
@@ -122,11 +123,12 @@ enum StringText {
         }
     }
 
-    /// How much longer than its text a buffer must be.
+    /// The number of extra bytes that an output buffer needs.
     static let slack = 16
 
-    /// Writes `text` without its escapes and tells how many bytes that took; never more than
-    /// `text` has, but the buffer must have room for `slack` more.
+    /// Resolves the escapes of `text` and returns the number of bytes written.
+    ///
+    /// That number is at most `text.count`; the buffer must have capacity for `slack` more bytes.
     static func unescape(
         _ text: UnsafeBufferPointer<UInt8>, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
@@ -135,7 +137,7 @@ enum StringText {
         var read = source
         var write = target
         while true {
-            // Words may be read beyond the text, into the tape's padding at the furthest.
+            // Words may extend beyond the text into the tape's padding.
             let word = UnsafeRawPointer(read).loadUnaligned(as: UInt64.self)
             UnsafeMutableRawPointer(write).storeBytes(of: word, as: UInt64.self)
             let slashes = UInt64(littleEndian: word) ^ 0x5C5C_5C5C_5C5C_5C5C
@@ -155,12 +157,11 @@ enum StringText {
         }
     }
 
-    /// What a quote, a slash, a backslash or one of the letters b, f, n, r and t stands for.
-    ///
-    // Without branches: which escape comes next is anybody's guess.
+    /// The character of the escapes for quote, slash, backslash, b, f, n, r and t.
     @inline(__always)
     private static func simpleEscape(_ letter: UInt8) -> UInt8 {
-        // Four bits for each second letter from b on.
+        // Branch-free, because the order of escapes is unpredictable. The table has four bits for
+        // each second letter from b on.
         let controls: UInt64 = 0x9D_0A00_0C08
         let control = controls &>> UInt64((letter &- UInt8(ascii: "b")) &* 2) & 0xF
         return letter < UInt8(ascii: "a") ? letter : UInt8(truncatingIfNeeded: control)
@@ -171,13 +172,13 @@ enum StringText {
     private static func hex4(_ at: UnsafePointer<UInt8>) -> UInt32 {
         let digits = UInt32(
             littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt32.self))
-        // Letters, in either case, have a bit that digits lack, and begin with 1 in the low four.
+        // Letters of either case have a bit that digits lack, and their low four bits start at 1.
         let values = (digits & 0x0F0F_0F0F) &+ (digits >> 6 & 0x0101_0101) &* 9
         let pairs = (values << 4 | values >> 8) & 0x00FF_00FF
         return (pairs << 8 | pairs >> 16) & 0xFFFF
     }
 
-    /// Writes the scalar that a `\u` escape, or a pair of them, stands for; tells its length.
+    /// Writes the scalar of a `\u` escape or surrogate pair and returns the length of the escape.
     private static func append(
         escapeAt at: UnsafePointer<UInt8>, to target: inout UnsafeMutablePointer<UInt8>
     ) -> Int {

@@ -1,7 +1,8 @@
-/// Finding and reading values, called from inlined code of other modules: none of it makes the
-/// caller count a reference to the tape.
+/// Value access for code that is inlined into other modules.
+///
+/// None of these functions makes the caller retain or release the tape.
 extension Tape {
-    /// The index of the first value with this key; 0 without one, or if this is no object.
+    /// The index of the first value with this key; 0 if there is none or if this is not an object.
     @_effects(releasenone) @usableFromInline
     func place(of key: String, inObjectAt object: Int) -> Int {
         let head = words[object]
@@ -29,13 +30,13 @@ extension Tape {
         }
     }
 
-    /// The search among keys without escapes; `isKey` is asked about those of the right length.
+    /// Searches keys without escapes; `isKey` is called for keys of the right length.
     @inline(__always)
     private func place(
         length: Int, inObjectAt object: Int, _ isKey: (UnsafePointer<UInt8>) -> Bool
     ) -> Int {
         let words = words
-        // Kind and length of the key's word.
+        // The upper half of the key's word: kind and length.
         let wanted = Word.make(.string, length: length, offset: 0) >> 32
         let stop = Word.end(words[object &+ 1])
         var place = object &+ 2
@@ -47,7 +48,7 @@ extension Tape {
         return 0
     }
 
-    /// The same search, for empty keys and such as no word can describe, and among keys with escapes.
+    /// Searches empty keys, keys too long for a word, and objects in which keys have escapes.
     @inline(never)
     private func escapedPlace(
         of key: UnsafeBufferPointer<UInt8>, inObjectAt object: Int
@@ -61,7 +62,7 @@ extension Tape {
         return 0
     }
 
-    /// The index of the element at `position`; 0 without one, or if this is no array.
+    /// The index of the element at `position`; 0 if there is none or if this is not an array.
     @_effects(releasenone) @usableFromInline
     func place(of position: Int, inArrayAt array: Int) -> Int {
         guard words[array] >> 60 == Word.Kind.array.rawValue, position >= 0,
@@ -72,7 +73,7 @@ extension Tape {
         return place
     }
 
-    /// Where the values of a container begin and end, and by how many words each is preceded.
+    /// The range of a container's values, and the number of key words before each value.
     @_effects(releasenone) @usableFromInline
     func extent(of container: Int) -> (first: Int, stop: Int, step: Int) {
         switch words[container] >> 60 {

@@ -1,31 +1,30 @@
-/// A parsed document: its bytes and one word of 64 bits for each value.
+/// A parsed document: its bytes and an index of 64-bit words.
 ///
-/// The words stand in document order. A string, number or literal has one word: its kind, its
-/// length and its offset in the bytes. An array or object has two: kind and offset, then the
-/// number of its elements (or members) and the index just past its last word. A member is its
-/// key's word followed by its value's. Nothing is decoded before somebody asks. The first word
-/// says that there is no value, so that index 0 stands for one that is not found; the document's
-/// value is at index 1.
+/// The words are in document order. A string, number or literal has one word: kind, length, and
+/// offset in the bytes. An array or object has two words: kind and offset, then the number of its
+/// elements or members and the index after its last word. A member is the word of its key followed
+/// by the words of its value. Strings and numbers are decoded on access. The word at index 0 is the
+/// absent value, the result of unsuccessful lookups; the document's value is at index 1.
 ///
-/// What reads words is inlinable: only then do the loops of a user's module walk through values
-/// without counting references for each.
+/// Functions that read words are inlinable. Otherwise loops over values in other modules would
+/// retain and release the tape for each value (decision 11).
 //
-// @unchecked: both buffers are filled before `init` returns and only read from then on.
+// @unchecked: both buffers are filled before `init` returns and are only read afterwards.
 @usableFromInline final class Tape: @unchecked Sendable {
-    /// The document, followed by `padding` zero bytes that let scanners read ahead.
+    /// The document, followed by `padding` zero bytes so that scanners can read ahead.
     @usableFromInline let bytes: UnsafePointer<UInt8>
     let byteCount: Int
-    /// The words, followed by one more: a null to point to where a decoder misses a value.
+    /// The words, followed by a null that decoders use for a missing value.
     @usableFromInline let words: UnsafePointer<UInt64>
     let wordCount: Int
 
     /// The index of the document's value.
     static let root = 1
 
-    /// How many zero bytes follow every document.
+    /// The number of zero bytes after every document.
     static let padding = 64
 
-    /// Takes over two buffers made by `allocate`; they are freed with the tape.
+    /// Takes ownership of two buffers made by `allocate` and frees them with the tape.
     init(
         adopting bytes: UnsafePointer<UInt8>, byteCount: Int,
         words: UnsafePointer<UInt64>, wordCount: Int
@@ -41,7 +40,7 @@
         words.deallocate()
     }
 
-    /// The tape without a document: one word that says so.
+    /// The tape of the absent value.
     static let absent: Tape = {
         let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: Tape.padding)
         bytes.initialize(repeating: 0, count: Tape.padding)
@@ -55,14 +54,14 @@
     @inlinable @inline(__always)
     func kind(at index: Int) -> Word.Kind { Word.kind(words[index]) }
 
-    /// The index just past the value at `index`.
+    /// The index after the last word of the value at `index`.
     @inlinable @inline(__always)
     func end(of index: Int) -> Int {
         words[index] >> 60 >= Word.Kind.array.rawValue
             ? Word.end(words[index + 1]) : index + 1
     }
 
-    /// The bytes of the string, number or literal at `index`; a string's without its quotes.
+    /// The bytes of the string, number or literal at `index`; for a string without the quotes.
     @inlinable @inline(__always)
     func text(at index: Int) -> UnsafeBufferPointer<UInt8> {
         let word = words[index]
@@ -72,7 +71,7 @@
 
 /// The layout of a tape's words.
 @usableFromInline enum Word {
-    /// What a value is; containers come last so that one comparison finds them.
+    /// The kind of a value; containers are last, so that one comparison detects them.
     @usableFromInline enum Kind: UInt64 {
         case absent, null, `false`, `true`
         /// A number without fraction and exponent.
@@ -86,7 +85,7 @@
         case array, object
     }
 
-    /// The longest text one word can describe.
+    /// The maximum length of a text that a word can describe.
     static let maximumLength = 1 << 28 - 1
 
     @inlinable @inline(__always)
@@ -97,8 +96,8 @@
 
     @inlinable @inline(__always)
     static func kind(_ word: UInt64) -> Kind {
-        // The tag of a case is its place in the list, and so is its raw value; only `make` writes
-        // words. `Kind(rawValue:)` would be a call and a search for every value that is visited.
+        // The tag of a case equals its raw value, and only `make` writes words. `Kind(rawValue:)`
+        // would be a call and a search for every value visited.
         unsafeBitCast(UInt8(truncatingIfNeeded: word >> 60), to: Kind.self)
     }
 
@@ -110,7 +109,7 @@
     @inlinable @inline(__always)
     static func offset(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & 0xFFFF_FFFF) }
 
-    /// Marks, in the first word of an object, that one of its keys has escapes.
+    /// A bit in the first word of an object: at least one key has escapes.
     static let hasEscapedKeys: UInt64 = 1 << 32
 
     /// The second word of a container.

@@ -1,9 +1,9 @@
-/// Arrays and dictionaries of the standard library, decoded without containers.
+/// Arrays and dictionaries of the standard library, decoded in one loop without containers.
 ///
-/// Their own `init(from:)` asks an existential container for each element and copies it; this does
-/// the same in one loop, with the same errors.
+/// Their own `init(from:)` copies each element through an existential container. The errors are the
+/// same.
 protocol TapeCollection {
-    /// Decodes the value at `index`, which stands under `key` or at `position` in `parent`.
+    /// Decodes the value at `index`, under `key` or at `position` in `parent`.
     static func decode(
         at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
     ) throws -> Self
@@ -16,7 +16,7 @@ extension Array: TapeCollection where Element: Decodable {
         guard parent.words[index] >> 60 == Word.Kind.array.rawValue else {
             throw parent.session.mismatch([Any].self, at: index, parent.path(key, position))
         }
-        // Bit casts to the same type, which only these lines know by its name.
+        // Bit casts to the same type; the compiler cannot know that it is the same.
         if Element.self == Double.self {
             let items = try parent.scalars(at: index, key, position) { try $0.double(at: $1, $2) }
             return unsafeBitCast(items, to: [Element].self)
@@ -36,7 +36,7 @@ extension Array: TapeCollection where Element: Decodable {
 }
 
 extension TapeDecoder {
-    /// Reads the items, which need no decoder, of an array below this value.
+    /// Decodes the items of a nested array of scalars without a decoder.
     @inline(__always)
     fileprivate func scalars<T>(
         at index: Int, _ key: (any CodingKey)?, _ position: Int,
@@ -58,7 +58,7 @@ extension TapeDecoder {
         }
     }
 
-    /// Decodes the items of this array, whatever their type.
+    /// Decodes the items of this array, of any type.
     fileprivate func items<Element: Decodable>() throws -> [Element] {
         let count = Word.count(words[index + 1])
         return try [Element](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -85,7 +85,7 @@ extension TapeDecoder {
         }
     }
 
-    /// Decodes an item that is a collection straight to its place.
+    /// Decodes an item that is a collection directly into its memory.
     @inline(__always)
     private func put<C: TapeCollection>(
         _ type: C.Type, at place: Int, position: Int, into slot: UnsafeMutableRawPointer

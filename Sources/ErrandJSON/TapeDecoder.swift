@@ -1,31 +1,31 @@
-/// Decodes one value of a tape; also a node of the path to it.
+/// A decoder of one value of a tape; also a node of the coding path.
 ///
-/// What is written while decoding is marked as not checked for exclusive access: a decoder is used
-/// by one thread at a time and no access spans a call out of this module.
+/// Variables that change while decoding are not checked for exclusive access: one thread at a time
+/// uses a decoder, and no access spans a call out of this module.
 final class TapeDecoder: Decoder {
     let session: DecodingSession
     @exclusivity(unchecked) private(set) var index: Int
-    /// The decoder around, which is alive while this one decodes; `owner` holds it beyond that.
+    /// The enclosing decoder, alive while this one decodes; `owner` retains it beyond that.
     @exclusivity(unchecked) private(set) unowned(unsafe) var parent: TapeDecoder?
     @exclusivity(unchecked) private var owner: TapeDecoder?
-    /// The key under which the value stands; for items of arrays the position counts instead.
+    /// The key of the value; nil for an item of an array, which has a `position`.
     @exclusivity(unchecked) private(set) var key: (any CodingKey)?
     @exclusivity(unchecked) private(set) var position: Int
     @exclusivity(unchecked) private(set) var depth: Int
-    /// Whether the value's keys are taken as they are, because they are data of a dictionary.
+    /// Whether keys are not converted, because they are dictionary keys.
     let keepsKeys: Bool
 
-    /// The session's tape, without the detour.
+    /// The session's tape, copied to avoid an indirection.
     @exclusivity(unchecked) private(set) var words: UnsafePointer<UInt64>
     @exclusivity(unchecked) private(set) var bytes: UnsafePointer<UInt8>
-    /// The place in an object's members; all containers of this value share it.
+    /// The lookup position in the object, shared by all containers of this value.
     @exclusivity(unchecked) var cursor: MemberCursor
-    /// Converted or many keys, made when a container first needs them.
+    /// A hash table of the keys, created for converted keys and for objects with many members.
     @exclusivity(unchecked) var table: [String: Int]?
 
-    /// Whether the decoder is used again for other values, see `DecoderReuse.swift`.
+    /// Whether the decoder is reused for other values, see `DecoderReuse.swift`.
     @exclusivity(unchecked) var isReused = false
-    /// The keyed container given out, what gives it out again, and the type of its keys.
+    /// The keyed container for reuse, its factory, and the type of its keys.
     @exclusivity(unchecked) var container: AnyObject?
     @exclusivity(unchecked) var makeContainer: ContainerMaker<AnyObject>?
     @exclusivity(unchecked) var containerKey: ObjectIdentifier?
@@ -64,20 +64,20 @@ final class TapeDecoder: Decoder {
 
     deinit { session.decoderCount &-= 1 }
 
-    /// Lets go of what belongs to the value that is done.
+    /// Releases the state of the value that is done.
     func rest() {
         parent = nil
         key = nil
         if table != nil { table = nil }
     }
 
-    /// Makes a decoder that is used again ready for another document.
+    /// Prepares a reused decoder for another document.
     func read(_ tape: Tape) {
         words = tape.words
         bytes = tape.bytes
     }
 
-    /// Makes a decoder that is used again ready for a value below `parent`.
+    /// Prepares a reused decoder for a value below `parent`.
     @inline(__always)
     func restart(
         at index: Int, below parent: TapeDecoder?, key: (any CodingKey)?, position: Int
@@ -88,7 +88,7 @@ final class TapeDecoder: Decoder {
         restart(at: index, position: position)
     }
 
-    /// Makes it ready for the next item of the same array.
+    /// Prepares the decoder for the next item of the same array.
     @inline(__always)
     func restart(at index: Int, position: Int) {
         self.index = index
@@ -97,13 +97,13 @@ final class TapeDecoder: Decoder {
         if table != nil { table = nil }
     }
 
-    /// Holds the decoder around from now on, or does without.
+    /// Retains or releases the parent decoder.
     func hold(parent isHeld: Bool) { owner = isHeld ? parent : nil }
 
     @inline(__always)
     func isNull(at place: Int) -> Bool { words[place] >> 60 == Word.Kind.null.rawValue }
 
-    /// The index just past the value at `place`.
+    /// The index after the last word of the value at `place`.
     @inline(__always)
     func end(of place: Int) -> Int {
         words[place] >> 60 >= Word.Kind.array.rawValue
@@ -135,19 +135,19 @@ final class TapeDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// The path to a value below this one.
+    /// The coding path of a child value.
     func path(_ key: (any CodingKey)?, _ position: Int) -> [any CodingKey] {
         codingPath + [key ?? PlainKey(index: position)]
     }
 
     // MARK: - Values of any type
 
-    /// Decodes the value at `index`, which stands below this one.
+    /// Decodes the child value at `index`.
     @inline(__always)
     func decode<T: Decodable>(
         _ type: T.Type, at index: Int, key: (any CodingKey)?, position: Int
     ) throws -> T {
-        // Bit casts, because a dynamic cast of a type to itself costs more than the decoding.
+        // Bit casts, because a dynamic cast of a type to itself takes longer than the decoding.
         if type == String.self {
             let value = try session.string(at: index) { self.path(key, position) }
             return unsafeBitCast(value, to: T.self)
@@ -177,12 +177,12 @@ final class TapeDecoder: Decoder {
     func decodeCollection<C: TapeCollection, T>(
         _ type: C.Type, at index: Int, _ key: (any CodingKey)?, _ position: Int
     ) throws -> T {
-        // The cast is to the same type, which only the caller knows by this name.
+        // `T` and `C` are the same type, but the compiler cannot know it.
         unsafeBitCast(
             try type.decode(at: index, in: self, key: key, position: position), to: T.self)
     }
 
-    /// A decoder for the value at `index`, which stands below this one.
+    /// Creates a decoder for the child value at `index`.
     @inline(__always)
     func child(_ index: Int, key: (any CodingKey)?, position: Int) throws -> TapeDecoder {
         guard depth < session.maximumDepth else { throw tooDeep() }
@@ -209,7 +209,7 @@ final class TapeDecoder: Decoder {
     }
 }
 
-/// Dictionaries whose keys are data, which no strategy converts.
+/// Dictionaries with string keys; no strategy converts them.
 protocol StringKeyed {}
 extension Dictionary: StringKeyed where Key == String {}
 

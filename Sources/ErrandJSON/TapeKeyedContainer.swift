@@ -1,18 +1,18 @@
-/// The members of an object, for a type that names its keys.
+/// A keyed container that decodes the members of an object.
 //
-// Containers are copied for every key by the standard library, so this one holds its decoder only
-// where nobody else does.
+// The standard library copies the container for every key. It therefore retains its decoder only
+// if no other object does.
 struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let reference: Unmanaged<TapeDecoder>
     private let owner: TapeDecoder?
 
-    /// A container of an object that `decoder` outlives.
+    /// Creates a container that does not retain `decoder`, which must outlive it.
     init(of decoder: TapeDecoder) {
         reference = Unmanaged.passUnretained(decoder)
         owner = nil
     }
 
-    /// A container of an object that holds its decoder.
+    /// Creates a container that retains its decoder.
     init(holding decoder: TapeDecoder) {
         reference = Unmanaged.passUnretained(decoder)
         owner = decoder
@@ -79,7 +79,7 @@ struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try with { coder in try coder.session.float(at: try coder.place(key)) { coder.path(key) } }
     }
 
-    /// Reads a value unless it is missing or null.
+    /// Decodes a value; nil if it is missing or null.
     @inline(__always)
     private func ifPresent<T>(
         _ key: Key, _ read: (DecodingSession, Int, DecodingSession.Path) throws -> T

@@ -1,4 +1,4 @@
-/// The cold half of the parser: from bytes to a tape or an error.
+/// The slow path of the parser: setup and error reporting.
 extension Tape {
     /// Copies and parses `count` bytes at `source`.
     static func parse(
@@ -32,16 +32,16 @@ extension Tape {
 }
 
 extension TapeParser {
-    /// What is wrong where the parser stopped.
+    /// The error at the position where the parser stopped.
     @inline(never)
     func fault() -> JSONError {
-        let (at, kind) = faultPlace()
+        let (at, kind) = locateFault()
         let isPastEnd = at >= end && kind != .tooDeep && kind != .tooLarge
         return JSONError.located(
             isPastEnd ? .unexpectedEnd : kind, at: at - start, in: start, count: end - start)
     }
 
-    private func faultPlace() -> (Bytes, JSONError.Kind) {
+    private func locateFault() -> (Bytes, JSONError.Kind) {
         let at = position
         if isTooDeep { return (at, .tooDeep) }
         if expectation == .end { return (at, .trailingContent) }
@@ -71,7 +71,7 @@ extension TapeParser {
         }
         while past < end, isNumberByte(past.pointee) { past += 1 }
         if past - at > Word.maximumLength { return (at, .tooLarge) }
-        // What is left unfinished by the end of the document may have been a good number.
+        // A number cut off by the end of the document may have been valid.
         return past == end && !Scan.isDigit(past[-1]) ? (end, .unexpectedEnd) : (at, .invalidNumber)
     }
 
@@ -87,7 +87,7 @@ extension TapeParser {
 }
 
 extension Tape {
-    /// The offset of the first key that its object has already had.
+    /// The offset of the first repeated key; nil if there is none.
     func firstDuplicateKey() -> Int? {
         var index = Tape.root
         while index < wordCount {

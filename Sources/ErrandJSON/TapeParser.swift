@@ -1,7 +1,7 @@
-/// Fills a tape from a document in one pass, without recursion.
+/// Parses a document into a tape in one pass, without recursion.
 ///
-/// The hot loop works on local pointers only; whatever goes wrong leaves it with the position of
-/// the fault, and the cold half (`TapeParser+Faults`) then says what it is.
+/// The hot loop works on local pointers only. On an error it stops at the position, and
+/// `TapeParser+Faults` determines the kind of error.
 struct TapeParser {
     typealias Bytes = Scan.Bytes
 
@@ -11,25 +11,25 @@ struct TapeParser {
 
     /// The next byte to read.
     private var next: Bytes
-    /// The tape, the next word to write and the word past the last that may be written.
+    /// The tape's words, the next word to write, and the end of the allocated words.
     private(set) var words: UnsafeMutablePointer<UInt64>
     private var free: UnsafeMutablePointer<UInt64>
     private var limit: UnsafeMutablePointer<UInt64>
-    /// The index of the innermost open container, how many values it holds, how deep it is.
+    /// The index, the number of values and the depth of the innermost open container.
     private var open = 0
     private var count = 0
     private var depth = 0
     private var isObject = false
-    /// What the parser was looking for when it failed.
+    /// The token that the parser expected when it failed.
     private(set) var expectation = Expectation.value
 
     enum Expectation { case value, key, colon, separator, end }
 
-    /// Parses `count` bytes at `bytes`, which are followed by `Tape.padding` zero bytes.
+    /// Creates a parser for `count` bytes, which must be followed by `Tape.padding` zero bytes.
     init(bytes: Bytes, count: Int, maximumDepth: Int) {
         start = bytes
         end = bytes + count
-        // Deeper, a tape could have more words than its indexes can count.
+        // At greater depths the number of words could exceed the range of an index.
         self.maximumDepth = min(maximumDepth, 1 << 30)
         next = bytes
         let capacity = count / 4 + 16
@@ -40,20 +40,20 @@ struct TapeParser {
         free += 1
     }
 
-    /// How many words have been written.
+    /// The number of words written.
     var wordCount: Int { free - words }
-    /// Where the parser stands; after a failure, at the fault or shortly before it.
+    /// The parser's position; after an error, at the error or shortly before it.
     var position: Bytes { next }
-    /// Whether the innermost open container is one level too deep.
+    /// Whether the innermost open container exceeds the maximum depth.
     var isTooDeep: Bool { depth > maximumDepth }
 
-    /// Writes the null that stands behind every tape, without counting it.
+    /// Writes the null that follows every tape; `wordCount` does not include it.
     mutating func finish() {
         reserve()
         free.pointee = Word.make(.null, length: 0, offset: 0)
     }
 
-    /// Parses the document; false if it is at fault.
+    /// Parses the document; false if it is invalid.
     mutating func run() -> Bool {
         if end - start >= 3, start[0] == 0xEF, start[1] == 0xBB, start[2] == 0xBF { next += 3 }
         next = Scan.pastSpace(next)
@@ -83,7 +83,7 @@ struct TapeParser {
         return false
     }
 
-    /// Reads a scalar or an empty container, or opens containers down to their first scalar.
+    /// Parses a scalar or an empty container, or opens containers up to their first scalar.
     @inline(__always)
     private mutating func value() -> Bool {
         while true {
@@ -129,7 +129,7 @@ struct TapeParser {
     @inline(__always)
     private mutating func push(_ kind: Word.Kind) {
         free[0] = Word.make(kind, length: 0, offset: next - start)
-        // Until it is closed, a container's second word keeps its parent's state.
+        // While a container is open, its second word stores its parent's state.
         free[1] = Word.extent(count: count, end: open)
         open = free - words
         free += 2
@@ -149,7 +149,7 @@ struct TapeParser {
         isObject = words[open] >> 60 == Word.Kind.object.rawValue
     }
 
-    /// Makes room for a key and a container's two words.
+    /// Ensures capacity for a key and the two words of a container.
     @inline(__always)
     private mutating func reserve() {
         if limit - free < 4 { grow() }
@@ -169,7 +169,7 @@ struct TapeParser {
 
     // MARK: - Scalars
 
-    /// Reads a key, its colon and the space behind it.
+    /// Parses a key, its colon and the white space after it.
     @inline(__always)
     private mutating func key() -> Bool {
         guard next.pointee == UInt8(ascii: "\""), string(isKey: true) else {

@@ -1,4 +1,4 @@
-/// The items of an array, decoded one after the other.
+/// An unkeyed container that decodes the items of an array.
 struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
     private let decoder: TapeDecoder
     private(set) var currentIndex = 0
@@ -20,7 +20,9 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
 
     private func path() -> [any CodingKey] { decoder.path(PlainKey(index: currentIndex)) }
 
-    /// The index of the next value, which `type` asks for.
+    /// The index of the next value.
+    ///
+    /// - Throws: `DecodingError.valueNotFound` for `type` at the end of the array.
     @inline(__always)
     private func next<T>(_ type: T.Type) throws -> Int {
         guard currentIndex < total else { throw atEnd(type) }
@@ -36,7 +38,7 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
     @inline(never)
     private func atEnd<T>(_ type: T.Type) -> DecodingError {
         .valueNotFound(
-            type, .init(codingPath: path(), debugDescription: "Unkeyed container is at end."))
+            type, .init(codingPath: path(), debugDescription: "The array has no more items."))
     }
 
     mutating func decodeNil() throws -> Bool {

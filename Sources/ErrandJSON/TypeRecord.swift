@@ -1,49 +1,49 @@
 import Synchronization
 
-/// What a session knows about a type it has met: one session codes many values of few types.
+/// A session's cached information about a type.
 ///
-/// `Collection` is the metatype of a protocol that the standard library's collections have, `Coder`
-/// the class that codes one value.
+/// `Collection` is the metatype of the protocol for the standard library's collections, `Coder` the
+/// class that codes one value.
 struct TypeRecord<Collection, Coder: AnyObject> {
     let type: ObjectIdentifier
-    /// The type as a collection, if it is one; remembered, because the cast is slow.
+    /// The type as a collection, or nil; cached because the cast is slow.
     let collection: Collection?
-    /// Whether Foundation's strategies code it.
+    /// Whether `FoundationDecoding` or `FoundationEncoding` codes the type.
     let isFoundations: Bool
-    /// Whether values of the type are known to keep containers.
+    /// Whether user code has kept a container of the type.
     private(set) var keepsContainers: Bool
-    /// A coder for the type's next value.
+    /// A coder for reuse by the type's next value.
     var spare: Coder?
 
     init<T>(_ type: T.Type, isFoundations: Bool) {
         self.type = ObjectIdentifier(type)
         self.isFoundations = isFoundations
         collection = type as? Collection
-        keepsContainers = ContainerKeepers.contain(ObjectIdentifier(type))
+        keepsContainers = RetainedContainerTypes.contain(ObjectIdentifier(type))
     }
 
     mutating func noteKeptContainer() {
         keepsContainers = true
-        ContainerKeepers.insert(type)
+        RetainedContainerTypes.insert(type)
     }
 }
 
-/// The types of which a value has kept a container, in this process.
-private enum ContainerKeepers {
+/// The types, in this process, of which user code has kept a container.
+private enum RetainedContainerTypes {
     private static let types = Mutex<Set<ObjectIdentifier>>([])
 
     static func contain(_ type: ObjectIdentifier) -> Bool { types.withLock { $0.contains(type) } }
     static func insert(_ type: ObjectIdentifier) { types.withLock { _ = $0.insert(type) } }
 }
 
-/// The types a session has met; whoever owns it destroys it.
+/// The type records of a session; the owner must call `destroy`.
 struct TypeRecords<Collection, Coder: AnyObject> {
     typealias Record = UnsafeMutablePointer<TypeRecord<Collection, Coder>>
 
     private var common: [Record] = []
     private var rare: [ObjectIdentifier: Record] = [:]
 
-    /// What is known about a type; the record lives as long as the session.
+    /// The record of a type, or nil; a record is valid as long as the session.
     @inline(__always)
     func find<T>(_ type: T.Type) -> Record? {
         let wanted = ObjectIdentifier(type)
@@ -55,7 +55,7 @@ struct TypeRecords<Collection, Coder: AnyObject> {
     mutating func add<T>(_ type: T.Type, isFoundations: Bool) -> Record {
         let record = Record.allocate(capacity: 1)
         record.initialize(to: TypeRecord(type, isFoundations: isFoundations))
-        // The first types are found by looking at each, the others by a table.
+        // Up to 32 types are searched linearly, further types in a hash table.
         if common.count < 32 {
             common.append(record)
         } else {
@@ -64,8 +64,9 @@ struct TypeRecords<Collection, Coder: AnyObject> {
         return record
     }
 
-    /// Drops the spare coders that `isKept` refuses and gives how many there are then; nil if the
-    /// types are too many to be remembered.
+    /// Releases the spare coders that `isKept` rejects.
+    ///
+    /// Returns the number of remaining coders; nil if there are too many types for reuse.
     @inline(__always)
     func keepSpares(where isKept: (Coder) -> Bool) -> Int? {
         var count = 0
@@ -76,7 +77,7 @@ struct TypeRecords<Collection, Coder: AnyObject> {
         return rare.isEmpty ? count : nil
     }
 
-    /// Frees the spare coders, which hold their session.
+    /// Releases the spare coders, which retain their session.
     func dropSpares() {
         for record in common { record.pointee.spare = nil }
         for record in rare.values { record.pointee.spare = nil }

@@ -2,23 +2,25 @@
     public import ErrandCore
     public import Logging
 
-    /// Writes what happens to requests to a swift-log logger.
+    /// Writes request events to a swift-log logger.
     ///
     ///     configuration.eventListeners = [LoggingListener(Logger(label: "app.network"))]
     ///
-    /// Built with the package trait `Observability` only, so that nobody else resolves swift-log. Lines hold the
-    /// endpoint, the task, the address without its query, statuses, times and sizes: no headers, no bodies, no
-    /// arguments. The end of a request is logged at `info`, a failure at `warning`, a cancellation at `debug`, like
-    /// everything between.
+    /// It requires the package trait `Observability`; without the trait, swift-log is not resolved. A line
+    /// contains the endpoint, the task, the URL without its query, statuses, times and sizes, but no headers, bodies
+    /// or arguments. Success is logged at `info`, a failure at `warning`, a retry at `notice`, and most other events,
+    /// including a cancellation, at `debug`.
     public struct LoggingListener: RequestEventListener {
         private let logger: Logger
 
-        /// Makes a listener that writes to a logger, at the logger's own level.
+        /// Creates a listener for a logger.
+        ///
+        /// The logger's own level selects which lines are written.
         public init(_ logger: Logger) { self.logger = logger }
 
-        /// Writes one line for the event, where the logger's level asks for it.
+        /// Writes one line for the event, if the logger's level includes it.
         public func handle(_ event: RequestEvent) {
-            let line = LogLine(event.kind)
+            let line = LogMessage(event.kind)
             logger.log(
                 level: line.level, "\(event.endpoint) \(line.text)",
                 metadata: [

@@ -4,18 +4,18 @@
     import Foundation
     import Glibc
 
-    /// Watches the network by a netlink socket, for as long as it lives.
+    /// Observes the network status with a netlink socket, until it is released.
     ///
-    /// Every message is only an occasion to look at the routes anew: what it says is not parsed, and one that
-    /// was lost, when the kernel's buffer ran over, makes no difference to the next look.
+    /// A netlink message only triggers a new read of the routes; its content is not parsed. Messages that the
+    /// kernel drops when its buffer is full therefore cause no wrong status.
     public final class NetlinkReachability: Reachability {
         private let hub: NetworkStatusHub
-        // Written once, and `cancel`, the one call on it later, may come from any thread.
+        // Set once; `cancel()`, the only later call, is thread-safe.
         nonisolated(unsafe) private let source: (any DispatchSourceRead)?
 
-        /// Looks at the network and begins to watch.
+        /// Reads the network status and starts to observe it.
         ///
-        /// Where no socket can be had, what was seen stays.
+        /// If the netlink socket cannot be created, the status does not change any more.
         public init() {
             hub = NetworkStatusHub(LinuxNetworkFacts.system().status)
             source = Self.watch(hub)
@@ -26,10 +26,10 @@
             hub.finish()
         }
 
-        /// What is known now.
+        /// The current network status.
         public var current: NetworkStatus { hub.current }
 
-        /// What is known now, then every change.
+        /// The current network status, then every change.
         public func changes() -> AsyncStream<NetworkStatus> { hub.changes() }
 
         private static func watch(_ hub: NetworkStatusHub) -> (any DispatchSourceRead)? {
@@ -57,12 +57,14 @@
             }
             source.setCancelHandler { close(descriptor) }
             source.resume()
-            // What changed between the first look and the bind.
+            // Includes changes between the first read and the bind.
             hub.update(LinuxNetworkFacts.system().status)
             return source
         }
 
-        /// Reads until nothing is left; ENOBUFS says that messages were lost, and is passed over.
+        /// Reads and discards all pending messages.
+        ///
+        /// ENOBUFS means that messages were dropped, and is ignored.
         private static func drain(_ descriptor: Int32) {
             withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) { buffer in
                 while true {
@@ -75,7 +77,7 @@
         }
     }
 
-    /// `struct sockaddr_nl` (linux/netlink.h), which Glibc's module does not have.
+    /// `struct sockaddr_nl` (linux/netlink.h), which the Glibc module does not contain.
     private struct NetlinkAddress {
         var family = sa_family_t(AF_NETLINK)
         var padding: UInt16 = 0
@@ -85,7 +87,9 @@
     }
 
     extension LinuxNetworkFacts {
-        /// What the kernel says now; what cannot be read counts as empty.
+        /// Reads the current facts from the kernel.
+        ///
+        /// A file that cannot be read is treated as empty.
         static func system() -> LinuxNetworkFacts {
             func text(_ path: String) -> String {
                 (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -3,12 +3,12 @@
     public import ErrandCore
     import Network
 
-    /// Watches the network with `NWPathMonitor`, for as long as it lives.
+    /// Observes the network status with `NWPathMonitor`, until it is released.
     public final class PathReachability: Reachability {
         private let hub = NetworkStatusHub()
         private let monitor = NWPathMonitor()
 
-        /// Begins to watch.
+        /// Starts to observe the network status.
         public init() {
             monitor.pathUpdateHandler = { [hub] path in hub.update(Self.status(of: path)) }
             monitor.start(queue: DispatchQueue(label: "errand.reachability"))
@@ -19,10 +19,10 @@
             hub.finish()
         }
 
-        /// What is known now.
+        /// The current network status.
         public var current: NetworkStatus { hub.current }
 
-        /// What is known now, then every change.
+        /// The current network status, then every change.
         public func changes() -> AsyncStream<NetworkStatus> { hub.changes() }
 
         private static func status(of path: NWPath) -> NetworkStatus {

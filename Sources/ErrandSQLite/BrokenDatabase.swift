@@ -1,30 +1,31 @@
 import CSQLite
 import Foundation
 
-/// A database file that cannot be used: moves it out of the way, under a lock that all processes
-/// respect.
+/// A database file that cannot be used.
+///
+/// Renames it, under a lock that all processes respect.
 struct BrokenDatabase {
     let path: String
 
     enum Outcome {
-        /// Another process has replaced it already.
-        case mendedMeanwhile
+        /// Another process has already replaced the file.
+        case alreadyReplaced
         case movedTo(String)
         case failed(String)
     }
 
-    func setAside() -> Outcome {
+    func moveAway() -> Outcome {
         let lock = open(path + ".repair", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        // Without the lock two processes could move each other's new file away: nothing but entries
-        // lost.
+        // If the lock cannot be taken, two processes may rename each other's new file. That loses
+        // cached entries and nothing else.
         if lock >= 0 { _ = flock(lock, LOCK_EX) }
         defer {
             if lock >= 0 { close(lock) }
         }
-        if isUsable { return .mendedMeanwhile }
-        let target = freeName
-        // The database first: should the process end here, SQLite drops a log without database by
-        // itself.
+        if isUsable { return .alreadyReplaced }
+        let target = unusedName
+        // Rename the database before its log: if the process ends in between, SQLite discards a
+        // log that has no database.
         guard rename(path, target) == 0 else {
             return .failed(String(cString: strerror(errno)))
         }
@@ -41,8 +42,10 @@ struct BrokenDatabase {
         return check.text(0) == "ok"
     }
 
-    /// At most three are kept: a disk that fails again and again must not be filled up with them.
-    private var freeName: String {
+    /// The new name.
+    ///
+    /// At most three damaged files are kept, so that repeated damage cannot fill the disk.
+    private var unusedName: String {
         for number in 1..<3 {
             let name = "\(path).broken-\(number)"
             if access(name, F_OK) != 0 { return name }

@@ -1,15 +1,15 @@
 import Dispatch
 
-/// Moves the write-ahead log into the database.
+/// Copies the write-ahead log into the database.
 ///
-/// On a thread of its own and over a connection of its own, because this is the one thing that
-/// waits for the disk. Readers and writers go on meanwhile.
+/// It uses its own queue and its own connection, because a checkpoint waits for the disk. Readers
+/// and writers are not blocked meanwhile.
 struct Checkpointer: Sendable {
     private let queue = DispatchQueue(label: "errand.store.checkpoint", qos: .utility)
 
     func run(path: String) {
         queue.async {
-            // When it fails, the log grows until the next time.
+            // If the checkpoint fails, the log grows until the next one.
             let connection = try? SQLiteConnection(path: path, busyMilliseconds: 1000)
             try? connection?.execute("PRAGMA wal_checkpoint(PASSIVE)")
         }

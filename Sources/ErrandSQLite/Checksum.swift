@@ -1,8 +1,10 @@
-/// 64 bits that tell damage on a disk from data: fast, and no protection against intent.
+/// A 64-bit checksum that detects accidental damage.
+///
+/// It is fast and not cryptographic.
 struct Checksum {
     private var hash: UInt64 = 0x9e37_79b9_7f4a_7c15
 
-    /// Every call counts by itself: "ab" and "c" is not "a" and "bc".
+    /// Adds bytes with their count, so that "ab", "c" and "a", "bc" give different sums.
     mutating func combine(_ bytes: UnsafeRawBufferPointer) {
         combine(UInt64(bytes.count))
         var offset = 0
@@ -19,9 +21,9 @@ struct Checksum {
         combine(rest)
     }
 
-    /// Takes 32 bytes at a time in four lanes: the multiplications need not wait for each other.
+    /// Adds 32 bytes at a time in four independent lanes, which the processor computes in parallel.
     ///
-    /// - Returns: How many bytes were taken.
+    /// - Returns: The number of bytes that were added.
     private mutating func combineLanes(_ bytes: UnsafeRawBufferPointer) -> Int {
         var (one, two, three, four) = (Checksum(), Checksum(), Checksum(), Checksum())
         var offset = 0
@@ -51,7 +53,7 @@ struct Checksum {
     mutating func combine(_ value: Int) { combine(UInt64(bitPattern: Int64(value))) }
 
     mutating func combine(_ word: UInt64) {
-        // A multiplication spreads a changed bit upwards, the shift brings it down again.
+        // The multiplication spreads a changed bit to higher bits, the shift back to lower ones.
         hash = (hash ^ word) &* 0xd6e8_feb8_6659_fd93
         hash ^= hash >> 32
     }

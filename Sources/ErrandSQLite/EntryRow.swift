@@ -1,12 +1,12 @@
-import ErrandCore
+import ErrandCaching
 import Foundation
 import HTTPTypes
 
-/// An entry as a row: how it is written, read, and found to be damaged.
+/// Writes an entry to a database row, reads it, and detects damage with a checksum.
 enum EntryRow {
-    /// The number of a key's row.
+    /// The row number of a key.
     ///
-    /// Two keys with one number are told apart by the key's text.
+    /// Two keys may have the same number; the key's text in the row distinguishes them.
     static func id(of key: CacheKey) -> Int64 { Int64(bitPattern: key.hash64) }
 
     static let columns = """
@@ -52,19 +52,20 @@ enum EntryRow {
         try result.get()
     }
 
-    /// What a row turned out to be.
+    /// The result of reading a row.
     enum Reading {
         case entry(StoredResponse, accessed: Int64)
-        /// Another key's, with the same number.
+        /// The row belongs to another key with the same row number.
         case otherKey
         case damaged
     }
 
-    /// Reads the row the statement stands on; it selects ``columns``.
+    /// Reads the current row of a statement that selects ``columns``.
     static func read(for key: CacheKey, from statement: SQLiteStatement) -> Reading {
         guard let stored = statement.bytes(2) else { return .damaged }
         guard isEqual(stored, key.canonical) else { return .otherKey }
-        // The text of a column moves when another is read in another form; all are read as bytes.
+        // SQLite may move a column's bytes when it converts them to another type. Every column is
+        // therefore read as bytes.
         guard let url = statement.text(3), let headers = statement.bytes(10),
             let body = statement.bytes(11), let fields = decode(headers)
         else { return .damaged }
@@ -106,9 +107,9 @@ enum EntryRow {
         return sum.value
     }
 
-    /// The fields as lines, name and value with a colon between.
+    /// Writes one `name:value` line for each field.
     ///
-    /// A value holds no line break: `HTTPField` sees to that.
+    /// `HTTPField` guarantees that a value contains no line break.
     private static func encode(_ headers: HTTPFields) -> [UInt8] {
         var bytes: [UInt8] = []
         for field in headers {
@@ -129,8 +130,7 @@ enum EntryRow {
             rest = rest[(end + 1)...]
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
                 let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)),
-                // More are no head that was ever stored, and `HTTPFields` stops the process at
-                // 65,535.
+                // No stored response has more fields, and `HTTPFields` traps at 65,535.
                 fields.count < 60_000
             else { return nil }
             let value = String(decoding: line[(colon + 1)...], as: UTF8.self)

@@ -1,12 +1,14 @@
 import CSQLite
-import ErrandCore
+import ErrandCaching
 import Foundation
 
-/// The database, opened, checked to be ours, and with its statements prepared.
+/// An open database whose schema was checked and whose statements are prepared.
 final class OpenDatabase {
-    /// "ERRD": says that a file is an Errand store, to us and to `file(1)`.
+    /// "ERRD": marks a file as an Errand response store, also for `file(1)`.
     static let applicationID: Int64 = 0x4552_5244
-    /// Counts up with every change of the table; a file of another version is set aside.
+    /// Increases with every change of the table.
+    ///
+    /// A file with another version is renamed and replaced.
     static let schemaVersion: Int64 = 1
 
     let connection: SQLiteConnection
@@ -22,7 +24,7 @@ final class OpenDatabase {
 
     init(path: String) throws(SQLiteFailure) {
         connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
-        // Before there is a byte in it; write-ahead log and index take the mode over from here.
+        // Set before anything is written, because SQLite creates log and index with this mode.
         chmod(path, 0o600)
         try Self.configure(connection)
         try Self.checkOwnership(of: connection)
@@ -38,13 +40,13 @@ final class OpenDatabase {
             deleteRow = try connection.prepare("DELETE FROM entries WHERE id = ?")
             touch = try connection.prepare("UPDATE entries SET accessed = ? WHERE id = ?")
         } catch  where error.code == SQLITE_ERROR {
-            throw .foreign("its table is not the one of this version")
+            throw .foreign("its table does not have the columns of this version")
         }
     }
 
     private static func configure(_ connection: SQLiteConnection) throws(SQLiteFailure) {
-        // No memory map: a file that somebody cuts short would end the process with SIGBUS. No
-        // automatic checkpoints: they would sync in the middle of a request, see `Checkpointer`.
+        // No memory map: if another process truncates the file, reading it would raise SIGBUS. No
+        // automatic checkpoints: they would wait for the disk during a request, see `Checkpointer`.
         try connection.execute(
             """
             PRAGMA journal_mode = WAL;
@@ -60,12 +62,12 @@ final class OpenDatabase {
     }
 
     private static func checkOwnership(of connection: SQLiteConnection) throws(SQLiteFailure) {
-        if try isOurs(connection) { return }
+        if try hasExpectedSchema(connection) { return }
         try connection.transaction { () throws(SQLiteFailure) in
-            // Another process may have made the table since.
-            if try isOurs(connection) { return }
+            // Another process may have created the table since the first check.
+            if try hasExpectedSchema(connection) { return }
             guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
-                throw .foreign("it is a database of something else")
+                throw .foreign("it is the database of another application")
             }
             try connection.execute(
                 """
@@ -82,7 +84,9 @@ final class OpenDatabase {
         }
     }
 
-    private static func isOurs(_ connection: SQLiteConnection) throws(SQLiteFailure) -> Bool {
+    private static func hasExpectedSchema(_ connection: SQLiteConnection) throws(SQLiteFailure)
+        -> Bool
+    {
         let id = try connection.integer("PRAGMA application_id")
         let version = try connection.integer("PRAGMA user_version")
         if id == applicationID && version == schemaVersion { return true }
@@ -92,7 +96,7 @@ final class OpenDatabase {
         return false
     }
 
-    /// A number that changes with every commit of another connection, in this process or another.
+    /// A number that changes with every commit of another connection, in any process.
     func dataVersion() throws(SQLiteFailure) -> Int64 { try version.readInteger() }
 
     func entry(for key: CacheKey, id: Int64) throws(SQLiteFailure) -> EntryRow.Reading? {
@@ -125,12 +129,12 @@ final class OpenDatabase {
         try touch.run()
     }
 
-    /// The bytes of the pages in use.
+    /// The size of the pages in use, in bytes.
     func usedBytes() throws(SQLiteFailure) -> Int {
         Int((try pageCount.readInteger() - freePageCount.readInteger()) * pageSize)
     }
 
-    /// Up to `limit` entries behind a row number, in the order of row numbers.
+    /// Up to `limit` entries with greater row numbers than `id`, ordered by row number.
     func list(after id: Int64, limit: Int) throws(SQLiteFailure) -> [(Int64, StoredEntryInfo)] {
         let statement = try connection.prepare(
             """
@@ -151,9 +155,9 @@ final class OpenDatabase {
         return result
     }
 
-    /// Access times and sizes of some entries, chosen at random; of all where there are not more.
+    /// Access times and sizes of up to `count` entries, chosen at random.
     ///
-    /// Row numbers are hashes, so a run of them behind a random number is a fair sample.
+    /// Row numbers are hashes, so consecutive rows after a random number are a random sample.
     func sample(_ count: Int) throws(SQLiteFailure) -> [(id: Int64, accessed: Int64, size: Int)] {
         let statement = try connection.prepare(
             """

@@ -1,14 +1,14 @@
-import ErrandCore
+import ErrandOutbox
 import Foundation
 
-/// The table of an outbox: how it is made, and who may send which of its rows.
+/// The table of an outbox: its schema, its migrations, and the leases of its rows.
 ///
-/// Version 0 had the entries alone, version 1 said beside each where it stands and who sends it, version 2 has the bodies
-/// in a column of their own, so that the rest can be read without them.
+/// Version 0 had the entries only. Version 1 added columns for the position and the lease of each
+/// entry. Version 2 moved the bodies to their own column, so that entries can be read without them.
 struct OutboxTable {
-    /// "ERRO": says that a file is an outbox.
+    /// "ERRO": marks a file as an outbox.
     private static let applicationID: Int64 = 0x4552_524f
-    /// Counts up with every change of the table.
+    /// Increases with every change of the table.
     private static let version: Int64 = 2
 
     private let connection: SQLiteConnection
@@ -17,23 +17,26 @@ struct OutboxTable {
 
     // MARK: - The table
 
-    /// Makes the table where there is none, and brings an older one up to date; what it holds stays.
+    /// Creates the table if it does not exist, and migrates an older one.
+    ///
+    /// Entries are kept.
     func prepare() throws(SQLiteFailure) {
         try connection.transaction { () throws(SQLiteFailure) in
             let id = try connection.integer("PRAGMA application_id")
             let version = try connection.integer("PRAGMA user_version")
             if id == Self.applicationID, version == Self.version { return }
             if id == Self.applicationID, version == 0 {
-                try addPlaces()
+                try addPositions()
                 return try separateBodies()
             }
             if id == Self.applicationID, version == 1 { return try separateBodies() }
             guard id == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
                 throw .foreign(
                     id == Self.applicationID
-                        ? "a newer version has written it" : "it is a database of something else")
+                        ? "it was written by a newer version"
+                        : "it is the database of another application")
             }
-            // AUTOINCREMENT: a number is never given twice, so the order holds across removals.
+            // AUTOINCREMENT never reuses a number, so the order holds after removals.
             try connection.execute(
                 """
                 CREATE TABLE outbox (
@@ -42,13 +45,13 @@ struct OutboxTable {
                 );
                 PRAGMA application_id = \(Self.applicationID);
                 """)
-            try addPlaces()
+            try addPositions()
             try separateBodies()
         }
     }
 
-    /// Says beside each entry where it stands, and who sends it.
-    private func addPlaces() throws(SQLiteFailure) {
+    /// Migrates version 0 to 1: adds origin, parked flag and lease to each entry.
+    private func addPositions() throws(SQLiteFailure) {
         try connection.execute(
             """
             ALTER TABLE outbox ADD COLUMN lane TEXT;
@@ -62,24 +65,26 @@ struct OutboxTable {
         let select = try connection.prepare("SELECT sequence, entry FROM outbox")
         let update = try connection.prepare(
             "UPDATE outbox SET lane = ?, aside = ? WHERE sequence = ?")
-        var places: [(sequence: Int64, entry: OutboxEntry)] = []
+        var positions: [(sequence: Int64, entry: OutboxEntry)] = []
         while try select.step() {
             let bytes = select.bytes(1).map { Data($0) } ?? Data()
-            // What cannot be read is told by whoever wants all entries.
+            // `SQLiteOutboxStore.entries()` reports an entry that cannot be decoded.
             guard let entry = try? JSONDecoder().decode(OutboxEntry.self, from: bytes) else {
                 continue
             }
-            places.append((select.integer(0), entry))
+            positions.append((select.integer(0), entry))
         }
-        for (sequence, entry) in places {
+        for (sequence, entry) in positions {
             update.bind(entry.lane, at: 1)
-            update.bind(Int64(entry.isSetAside ? 1 : 0), at: 2)
+            update.bind(Int64(entry.isParked ? 1 : 0), at: 2)
             update.bind(sequence, at: 3)
             try update.run()
         }
     }
 
-    /// Takes the bodies out of the entries' texts; one at a time, since together they may be large.
+    /// Migrates version 1 to 2: moves the bodies from the JSON texts to their own column.
+    ///
+    /// One entry at a time, because all bodies together may be large.
     private func separateBodies() throws(SQLiteFailure) {
         try connection.execute("ALTER TABLE outbox ADD COLUMN body BLOB")
         let next = try connection.prepare(
@@ -91,7 +96,7 @@ struct OutboxTable {
             last = next.integer(0)
             let bytes = next.bytes(1).map { Data($0) } ?? Data()
             next.reset()
-            // What cannot be read stays as it is, and is told by whoever wants all entries.
+            // An entry that cannot be decoded is kept unchanged; `entries()` reports it.
             guard var entry = try? JSONDecoder().decode(OutboxEntry.self, from: bytes),
                 let body = entry.body
             else { continue }
@@ -109,10 +114,11 @@ struct OutboxTable {
 
     // MARK: - Leases
 
-    /// Decides about a claim and writes down what was granted: one transaction, so that of two one gets it.
+    /// Decides about a claim and stores a granted lease, in one transaction: of two concurrent
+    /// claims, one is granted.
     func claim(_ id: UUID, lease: OutboxLease) throws(SQLiteFailure) -> OutboxClaim {
         try connection.transaction { () throws(SQLiteFailure) in
-            let claim = OutboxClaim.decide(id, lease: lease, among: try places(beside: id))
+            let claim = OutboxClaim.decide(id, lease: lease, among: try positions(relatedTo: id))
             guard claim == .granted else { return claim }
             let update = try connection.prepare(
                 "UPDATE outbox SET owner = ?, taken = ?, expires = ? WHERE id = ?")
@@ -134,8 +140,8 @@ struct OutboxTable {
         try update.run()
     }
 
-    /// The entry, the first of its lane, and those that somebody has a lease of.
-    private func places(beside id: UUID) throws(SQLiteFailure) -> [OutboxPlace] {
+    /// The positions of the entry, and of the first entry and all leased entries of its lane.
+    private func positions(relatedTo id: UUID) throws(SQLiteFailure) -> [OutboxPosition] {
         let columns = "id, sequence, aside, owner, taken, expires"
         let select = try connection.prepare(
             """
@@ -147,7 +153,7 @@ struct OutboxTable {
                 AND lane = (SELECT lane FROM outbox WHERE id = ?1)
             """)
         select.bind(id.uuidString, at: 1)
-        var places: [OutboxPlace] = []
+        var positions: [OutboxPosition] = []
         while try select.step() {
             guard let id = select.text(0).flatMap({ UUID(uuidString: $0) }) else { continue }
             let lease = select.text(3).flatMap { UUID(uuidString: $0) }.map { owner in
@@ -155,11 +161,11 @@ struct OutboxTable {
                     owner: owner, takenAt: Date(timeIntervalSince1970: select.double(4)),
                     expiresAt: Date(timeIntervalSince1970: select.double(5)))
             }
-            places.append(
-                OutboxPlace(
-                    id: id, sequence: select.integer(1), isSetAside: select.integer(2) != 0,
+            positions.append(
+                OutboxPosition(
+                    id: id, sequence: select.integer(1), isParked: select.integer(2) != 0,
                     lease: lease))
         }
-        return places
+        return positions
     }
 }

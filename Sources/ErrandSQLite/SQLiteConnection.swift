@@ -1,19 +1,19 @@
 import CSQLite
 import Foundation
 
-/// A connection; closed when it goes.
+/// A connection to a database; closed when deallocated.
 ///
-/// Not Sendable: it lives inside one lock.
+/// Not Sendable: the owner protects it with a lock.
 final class SQLiteConnection {
     fileprivate let handle: OpaquePointer
 
-    /// Opens a database, which need not exist yet.
+    /// Opens a database, and creates it if it does not exist.
     ///
-    /// - Parameter busyMilliseconds: How long a statement blocks its thread for the lock of another
-    ///   connection; who can wait without a thread waits longer.
+    /// - Parameter busyMilliseconds: How long a statement waits, and blocks its thread, while
+    ///   another connection holds the lock. Then it fails, and callers that can suspend try again.
     init(path: String, busyMilliseconds: Int32) throws(SQLiteFailure) {
         var handle: OpaquePointer?
-        // No mutex of SQLite's own: the store's lock is one already.
+        // SQLite's own mutex is not needed: the store's lock serialises all calls.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard code == SQLITE_OK, let handle else {
@@ -28,16 +28,16 @@ final class SQLiteConnection {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// How many rows the last statement changed.
+    /// The number of rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
-    /// Runs statements that return nothing of interest.
+    /// Runs statements and ignores the rows that they return.
     func execute(_ sql: String) throws(SQLiteFailure) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Runs a statement that returns one number.
+    /// Runs a statement and returns its first column, or 0 without a row.
     func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
         try prepare(sql).readInteger()
     }
@@ -50,7 +50,7 @@ final class SQLiteConnection {
         return SQLiteStatement(statement, of: self)
     }
 
-    /// Everything or nothing.
+    /// Runs a closure in a transaction: commits if it returns, rolls back if it throws.
     func transaction<T>(
         _ body: () throws(SQLiteFailure) -> T
     ) throws(SQLiteFailure) -> T {
@@ -60,7 +60,7 @@ final class SQLiteConnection {
             try execute("COMMIT")
             return result
         } catch {
-            // It may be over already: SQLite rolls back by itself after some failures.
+            // The result is ignored: after some errors SQLite has rolled back by itself.
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
             throw error
         }
@@ -73,7 +73,9 @@ final class SQLiteConnection {
     }
 }
 
-/// A prepared statement; parameters count from 1, columns from 0, as SQLite has it.
+/// A prepared statement.
+///
+/// As in SQLite, parameters count from 1 and columns from 0.
 final class SQLiteStatement {
     private let handle: OpaquePointer
     private let connection: SQLiteConnection
@@ -85,7 +87,9 @@ final class SQLiteStatement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// - Returns: Whether there is a row to look at.
+    /// Runs the statement to its next row.
+    ///
+    /// - Returns: Whether there is a row.
     func step() throws(SQLiteFailure) -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
@@ -93,24 +97,26 @@ final class SQLiteStatement {
         throw connection.failure(code)
     }
 
-    /// Runs a statement that returns no rows and makes it ready for the next time.
+    /// Runs a statement that returns no rows, and resets it.
     func run() throws(SQLiteFailure) {
         defer { reset() }
         _ = try step()
     }
 
-    /// The first column of the first row, 0 without one.
+    /// Runs the statement and returns the first column of its first row, or 0 without a row.
     func readInteger() throws(SQLiteFailure) -> Int64 {
         defer { reset() }
         return try step() ? integer(0) : 0
     }
 
-    /// Runs a statement that returns no rows, with bytes that are not copied; `nil` is NULL.
+    /// Runs a statement that returns no rows, with bytes that are not copied; `nil` binds NULL.
     func run(binding data: Data?, at index: Int32) throws(SQLiteFailure) {
         _ = try readInteger(binding: data, at: index)
     }
 
-    /// The first column of the first row, 0 without one, with bytes that are not copied; `nil` is NULL.
+    /// Returns the first column of the first row, or 0 without a row.
+    ///
+    /// - Parameter data: Bytes that are bound without a copy; `nil` binds NULL.
     func readInteger(binding data: Data?, at index: Int32) throws(SQLiteFailure) -> Int64 {
         defer {
             reset()
@@ -121,7 +127,7 @@ final class SQLiteStatement {
             do throws(SQLiteFailure) {
                 guard try step() else { return .success(0) }
                 let number = integer(0)
-                // To its end: only then is it committed.
+                // Run the statement to its end: it commits only there.
                 while try step() {}
                 return .success(number)
             } catch {
@@ -131,7 +137,7 @@ final class SQLiteStatement {
         return try result.get()
     }
 
-    /// Ends the statement's transaction; without it other connections wait.
+    /// Ends the statement's transaction, which otherwise blocks other connections.
     func reset() { sqlite3_reset(handle) }
 
     func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
@@ -145,7 +151,7 @@ final class SQLiteStatement {
         }
         value.withUTF8 { text in
             text.withMemoryRebound(to: CChar.self) { text in
-                // An empty string may have no address, and no address means NULL to SQLite.
+                // An empty buffer may have no address, and SQLite binds NULL without an address.
                 guard let start = text.baseAddress else {
                     sqlite3_bind_text(handle, index, "", 0, errand_sqlite_transient())
                     return
@@ -157,7 +163,9 @@ final class SQLiteStatement {
         }
     }
 
-    /// Binds bytes without a copy: they must stay where they are until the statement was run.
+    /// Binds bytes without a copy.
+    ///
+    /// They must stay valid until the statement has run.
     func bindUnowned(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
             sqlite3_bind_zeroblob(handle, index, 0)
@@ -174,7 +182,7 @@ final class SQLiteStatement {
 
     /// A column's bytes, valid until the next step; `nil` for NULL.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
-        // This order is the one SQLite asks for: first the pointer, then the count.
+        // SQLite requires this order: first the pointer, then the count.
         let start = sqlite3_column_blob(handle, column)
         let count = Int(sqlite3_column_bytes(handle, column))
         if let start { return UnsafeRawBufferPointer(start: start, count: count) }

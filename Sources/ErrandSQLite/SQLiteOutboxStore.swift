@@ -1,14 +1,16 @@
-public import ErrandCore
+public import ErrandOutbox
 public import Foundation
 import Synchronization
 
-/// The entries of an ``Outbox`` in a SQLite database, written through to the disk before they count.
+/// Stores the entries of an ``Outbox`` in a SQLite database.
 ///
-/// A file that is damaged or belongs to something else is an error and stays as it is: what it holds was promised to be
-/// delivered. The file is readable for its owner only; bodies are in it as they will be sent. Several outboxes may use one
-/// file at once, also in different processes; each entry is sent by one of them.
+/// An entry is on the disk before ``append(_:)`` returns. A file that is damaged or belongs to
+/// another application is an error and is not changed, because its entries are not delivered yet.
+/// Only the owner of the file can read it; it contains the bodies as they will be sent. Several
+/// outboxes may use one file at the same time, also in different processes; a lease ensures that
+/// one of them sends an entry.
 public final class SQLiteOutboxStore: SharedOutboxStore {
-    /// Where the database is.
+    /// The absolute path of the database file.
     public let path: String
 
     private struct State {
@@ -17,10 +19,10 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
 
     private let state = Mutex(State())
 
-    /// Makes a store in a file that need not exist yet; nothing is opened before the first use.
+    /// Creates a store in a file that need not exist yet; nothing is opened before the first use.
     public init(path: String) { self.path = URL(fileURLWithPath: path).path }
 
-    /// Adds an entry behind all others.
+    /// Adds an entry after all others.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func append(_ entry: OutboxEntry) async throws(RequestError) -> OutboxEntry {
@@ -33,7 +35,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
             insert.bind(entry.id.uuidString, at: 1)
             insert.bind(text, at: 2)
             insert.bind(entry.lane, at: 3)
-            insert.bind(Int64(entry.isSetAside ? 1 : 0), at: 4)
+            insert.bind(Int64(entry.isParked ? 1 : 0), at: 4)
             return try insert.readInteger(binding: entry.body, at: 5)
         }
         var stored = entry
@@ -41,7 +43,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
         return stored
     }
 
-    /// Replaces an entry, its body excepted.
+    /// Replaces an entry, except its body.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func update(_ entry: OutboxEntry) async throws(RequestError) {
@@ -51,7 +53,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
                 "UPDATE outbox SET entry = ?, lane = ?, aside = ? WHERE id = ?")
             update.bind(text, at: 1)
             update.bind(entry.lane, at: 2)
-            update.bind(Int64(entry.isSetAside ? 1 : 0), at: 3)
+            update.bind(Int64(entry.isParked ? 1 : 0), at: 3)
             update.bind(entry.id.uuidString, at: 4)
             try update.run()
         }
@@ -75,7 +77,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
         try await entries(after: .min)
     }
 
-    /// The entries behind a sequence, in order.
+    /// The entries after a sequence, in order, with their bodies.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``, also when an entry cannot be read.
     public func entries(after sequence: Int64) async throws(RequestError) -> [OutboxEntry] {
@@ -84,7 +86,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
         }
     }
 
-    /// The entries behind a sequence, in order, without their bodies.
+    /// The entries after a sequence, in order, without their bodies.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``, also when an entry cannot be read.
     public func outlines(after sequence: Int64) async throws(RequestError) -> [OutboxEntry] {
@@ -93,7 +95,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
         }
     }
 
-    /// One entry with its body; `nil` where there is none.
+    /// One entry with its body; `nil` if there is none.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``, also when the entry cannot be read.
     public func entry(_ id: UUID) async throws(RequestError) -> OutboxEntry? {
@@ -138,7 +140,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
         var body: Data?
     }
 
-    /// Takes a lease where that may be, in one transaction.
+    /// Claims the lease of an entry, in one transaction.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func claim(
@@ -149,7 +151,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
         }
     }
 
-    /// Gives a lease back.
+    /// Releases a lease.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func release(_ id: UUID, by owner: UUID) async throws(RequestError) {
@@ -171,11 +173,12 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
     private func failure(_ what: String, _ error: any Error) -> RequestError {
         RequestError(
             .storeFailed, stage: .cache,
-            "The outbox at \(path) failed: \(what). Move the file away, or mend it; what it holds is not delivered.",
+            "The outbox at \(path) failed: \(what). Repair the file or move it away; "
+                + "the requests in it are not delivered.",
             underlying: error)
     }
 
-    /// Runs something under the lock, and again while another process holds the database.
+    /// Runs a closure under the lock, and retries while another process holds the database.
     private func perform<T: Sendable>(
         _ work: (SQLiteConnection) throws(SQLiteFailure) -> T
     ) async throws(RequestError) -> T {
@@ -203,7 +206,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
             attributes: [.posixPermissions: 0o700])
         let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
         chmod(path, 0o600)
-        // FULL: a request that was taken survives the machine's loss of power, too.
+        // FULL: an added entry also survives a loss of power.
         try connection.execute(
             """
             PRAGMA journal_mode = WAL;

@@ -1,10 +1,13 @@
 public import Foundation
 
 extension SQLiteResponseStore {
-    /// The usual place of a cache: `$XDG_CACHE_HOME/errand/<name>.sqlite`, by default below
-    /// `~/.cache`, on Linux; the user's Caches directory on Apple systems.
+    /// The default location of a cache database.
     ///
-    /// - Parameter name: A file name; slashes and what else leads elsewhere are replaced.
+    /// On Linux `$XDG_CACHE_HOME/errand/<name>.sqlite`, where `~/.cache` is the default of the
+    /// variable; on Apple platforms `errand/<name>.sqlite` in the user's Caches directory.
+    ///
+    /// - Parameter name: A file name. `/`, `:` and NUL become `_`; a name that is empty, begins
+    ///   with a dot or has 200 bytes or more becomes `default`.
     public static func defaultURL(named name: String) -> URL {
         defaultURL(named: name, environment: ProcessInfo.processInfo.environment)
     }
@@ -19,7 +22,7 @@ extension SQLiteResponseStore {
 
     private static func cachesDirectory(_ environment: [String: String]) -> URL {
         #if os(Linux)
-            // A relative path is to be ignored, says the XDG specification.
+            // The XDG base directory specification requires a relative path to be ignored.
             if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
                 return URL(fileURLWithPath: path, isDirectory: true)
             }

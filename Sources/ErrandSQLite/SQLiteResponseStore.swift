@@ -1,37 +1,40 @@
-public import ErrandCore
+public import ErrandCaching
 public import Foundation
 import Synchronization
 
-/// Answers in one SQLite database (write-ahead log), with a bounded memory in front of it.
+/// Stores responses in a SQLite database with a write-ahead log, and caches some of them in memory.
 ///
-/// Several stores, in one process or in several, may share a file; each sees what the others write.
-/// An entry is written whole or not at all and survives the death of the process. A file that is no
-/// database, belongs to something else or is damaged is renamed to `….broken-1` and made anew;
-/// ``problems`` tells.
+/// Several stores, in one process or in several, may share a file; each sees the writes of the
+/// others. Writes are atomic and survive a crash of the process. A file that is damaged, is not a
+/// database or belongs to another application is renamed to `….broken-1` and replaced by a new
+/// one; ``problems`` contains the reason.
 ///
-/// Nothing is opened before the first use, and making the directory and the file, readable for
-/// their owner only, is left to the store. For example:
+/// Nothing is opened before the first use. The store creates the directory and the file, readable
+/// for their owner only. For example:
 ///
 ///     let store = SQLiteResponseStore(url: SQLiteResponseStore.defaultURL(named: "airline"))
 ///     let agent = RequestAgent(configuration: configuration, store: store)
 public final class SQLiteResponseStore: ResponseStore {
-    /// Where the database is.
+    /// The absolute path of the database file.
     public let path: String
-    /// The most bytes the database uses; the entries not read for the longest go first.
+    /// The maximum size of the database in bytes; the least recently read entries are removed
+    /// first.
     public let maximumBytes: Int
 
     private let state: Mutex<StoreState>
     private let checkpointer = Checkpointer()
     private let now: @Sendable () -> Date
 
-    /// Makes a store in a file that need not exist yet.
+    /// Creates a store in a file that need not exist yet.
     ///
     /// Nothing is read or written before the first use.
     ///
     /// - Parameters:
-    ///   - maximumBytes: The most bytes the database uses, at least 64 KiB. Default 256 MiB. An entry may
-    ///     take half of it.
-    ///   - maximumMemoryBytes: The most bytes kept in memory besides; 0 keeps none. Default 8 MiB.
+    ///   - path: The path of the database file.
+    ///   - maximumBytes: The maximum size of the database, at least 64 KiB. Default 256 MiB. One
+    ///     entry may use half of it.
+    ///   - maximumMemoryBytes: The maximum size of the entries cached in memory; 0 caches none.
+    ///     Default 8 MiB.
     public convenience init(
         path: String, maximumBytes: Int = 256 << 20, maximumMemoryBytes: Int = 8 << 20
     ) {
@@ -40,8 +43,7 @@ public final class SQLiteResponseStore: ResponseStore {
         self.init(path: path, limits: limits, now: { Date() })
     }
 
-    /// Makes a store in a file that need not exist yet, as
-    /// ``init(path:maximumBytes:maximumMemoryBytes:)``.
+    /// Creates a store like ``init(path:maximumBytes:maximumMemoryBytes:)``, from a file URL.
     public convenience init(
         url: URL, maximumBytes: Int = 256 << 20, maximumMemoryBytes: Int = 8 << 20
     ) {
@@ -50,8 +52,8 @@ public final class SQLiteResponseStore: ResponseStore {
     }
 
     init(path: String, limits: StoreLimits, now: @escaping @Sendable () -> Date) {
-        // Absolute, so that a later change of directory changes nothing, and so that no name has a
-        // special meaning to SQLite.
+        // An absolute path is independent of the working directory, and has no special meaning to
+        // SQLite as ":memory:" has.
         self.path = URL(fileURLWithPath: path).path
         self.now = now
         maximumBytes = limits.bytes
@@ -60,16 +62,17 @@ public final class SQLiteResponseStore: ResponseStore {
 
     deinit { state.withLock { $0.writeBackAccesses() } }
 
-    /// What went wrong with the file itself and was mended or not, the latest last; at most 16.
+    /// The last 16 problems with the file itself, whether it could be replaced or not; the latest
+    /// last.
     public var problems: [RequestError] { state.withLock { $0.problems } }
 
-    /// How many reads were answered from memory.
+    /// The number of reads that were served from memory.
     var memoryHits: Int { state.withLock { $0.memoryHits } }
 
-    /// The entry of a key, whatever its age; `nil` when there is none.
+    /// The entry of a key, whatever its age; `nil` if there is none.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``; ``RequestError/Code/cacheMiss`` with
-    ///   ``CacheMissReason/invalidData`` for a damaged entry, which is gone by then.
+    ///   ``CacheMissReason/invalidData`` for a damaged entry, which has been deleted.
     public func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse? {
         let now = milliseconds
         let reading = try await perform { (state) throws(SQLiteFailure) in
@@ -80,13 +83,14 @@ public final class SQLiteResponseStore: ResponseStore {
         case .none: return nil
         case .damaged:
             throw .cacheMiss(
-                .invalidData, "The stored answer was damaged and is gone. Load it again.")
+                .invalidData, "The stored response was damaged and was deleted. Load it again.")
         }
     }
 
-    /// Writes an entry, whole or not at all; it is there for everybody when this returns.
+    /// Writes an entry atomically; all stores over the file see it when this returns.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``.
+    /// - Throws: ``RequestError/Code/storeFailed``, also for an entry larger than half of
+    ///   ``maximumBytes``; then the previous entry of the key has been removed.
     public func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError) {
         guard entry.size <= maximumBytes / 2 else {
             try await remove(key)
@@ -95,18 +99,17 @@ public final class SQLiteResponseStore: ResponseStore {
         let now = milliseconds
         let wantsCheckpoint = try await perform { (state) throws(SQLiteFailure) in
             try state.write(entry, for: key, now: now)
-            return state.takeCheckpointWish()
+            return state.takeCheckpointRequest()
         }
         if wantsCheckpoint { checkpointer.run(path: path) }
     }
 
-    /// Removes an entry; nothing happens where there is none.
+    /// Removes an entry; does nothing if there is none.
     public func remove(_ key: CacheKey) async throws(RequestError) {
         try await perform { (state) throws(SQLiteFailure) in try state.remove([key]) }
     }
 
-    /// Removes the entries for which the predicate holds; `nil` removes all, and their bytes from
-    /// the disk.
+    /// Removes the entries that match the predicate; `nil` removes all and shrinks the file.
     public func removeAll(
         where predicate: (@Sendable (StoredEntryInfo) -> Bool)?
     ) async throws(RequestError) {
@@ -114,20 +117,20 @@ public final class SQLiteResponseStore: ResponseStore {
             return try await perform { (state) throws(SQLiteFailure) in try state.removeAll() }
         }
         try await forEachPage { page throws(RequestError) in
-            let doomed = page.filter(predicate).map(\.key)
-            guard !doomed.isEmpty else { return }
-            try await self.perform { (state) throws(SQLiteFailure) in try state.remove(doomed) }
+            let matches = page.filter(predicate).map(\.key)
+            guard !matches.isEmpty else { return }
+            try await self.perform { (state) throws(SQLiteFailure) in try state.remove(matches) }
         }
     }
 
-    /// What is stored, without the bodies, in no particular order.
+    /// The metadata of all entries, in no particular order.
     public func entries() async throws(RequestError) -> [StoredEntryInfo] {
         var all: [StoredEntryInfo] = []
         try await forEachPage { page throws(RequestError) in all += page }
         return all
     }
 
-    /// How many bytes the database uses.
+    /// The number of bytes that the database uses.
     public func totalBytes() async throws(RequestError) -> Int {
         try await perform { (state) throws(SQLiteFailure) in try state.usedBytes() }
     }
@@ -137,7 +140,7 @@ public final class SQLiteResponseStore: ResponseStore {
         return Int64(exactly: time.rounded()) ?? 0
     }
 
-    /// In pages, so that no reader waits until all is listed.
+    /// Lists the entries in pages, so that other readers need not wait for the whole list.
     private func forEachPage(
         _ body: ([StoredEntryInfo]) async throws(RequestError) -> Void
     ) async throws(RequestError) {
@@ -154,10 +157,11 @@ public final class SQLiteResponseStore: ResponseStore {
         }
     }
 
-    /// Runs something under the lock, and again while another process holds the database.
+    /// Runs a closure under the lock, and retries while another process holds the database.
     ///
-    /// The thread is held for some microseconds: a hop to a queue and back would cost more than the
-    /// work itself. For another process it is given back, for up to five seconds in all.
+    /// The work blocks its thread for some microseconds, because switching to a queue and back
+    /// would cost more than the work. Between retries the task sleeps: 30 ms each, at most 100
+    /// times.
     private func perform<T: Sendable>(
         _ work: (inout StoreState) throws(SQLiteFailure) -> T
     ) async throws(RequestError) -> T {
@@ -174,7 +178,7 @@ public final class SQLiteResponseStore: ResponseStore {
         }
     }
 
-    /// - Returns: False when nobody waits any more.
+    /// - Returns: False if the calling task was cancelled.
     private func pause() async -> Bool {
         do {
             try await Task.sleep(for: .milliseconds(30))

@@ -1,10 +1,10 @@
-import ErrandCore
+import ErrandCaching
 import Foundation
 
-/// Everything behind the store's lock: the connection, the memory in front of it, and what is to be
-/// written back one day.
+/// The state that the store's lock protects: the connection, the entries cached in memory, and the
+/// access times that are not written yet.
 struct StoreState {
-    private struct Kept: Sendable {
+    private struct CachedEntry: Sendable {
         var key: CacheKey
         var entry: StoredResponse
         var accessed: Int64
@@ -13,37 +13,38 @@ struct StoreState {
     private let path: String
     private let limits: StoreLimits
     private var database: OpenDatabase?
-    /// By row number, which hashes faster than the key's text.
-    private var front: LRUTable<Int64, Kept>
-    /// The database's version when ``front`` was true.
-    private var frontVersion: Int64 = 0
-    /// Row numbers and times of reads that are not in the database yet.
-    private var touches: [Int64: Int64] = [:]
-    private var bytesSinceMeasure = 0
+    /// Entries by row number, which hashes faster than the key's text.
+    private var memoryCache: LRUTable<Int64, CachedEntry>
+    /// The data version of the database to which ``memoryCache`` corresponds.
+    private var memoryCacheVersion: Int64 = 0
+    /// Access times by row number that are not in the database yet.
+    private var pendingAccessTimes: [Int64: Int64] = [:]
+    private var bytesSinceSizeCheck = 0
     private var bytesSinceCheckpoint = 0
 
-    /// What went wrong with the file, the latest last.
+    /// Problems with the file, the latest last.
     private(set) var problems: [RequestError] = []
-    /// How many reads the memory answered.
+    /// The number of reads that were served from memory.
     private(set) var memoryHits = 0
 
     init(path: String, limits: StoreLimits) {
         self.path = path
         self.limits = limits
-        front = LRUTable(limit: limits.memoryBytes)
+        memoryCache = LRUTable(limit: limits.memoryBytes)
     }
 
-    // MARK: - Opening and mending
+    // MARK: - Opening and replacing
 
-    /// Runs something with the database, which is opened for it or, when it turns out to be none or
-    /// damaged, set aside and made anew: then it is run once more.
+    /// Runs a closure with the database and opens it first if necessary.
+    ///
+    /// If the file is unusable, it is renamed and replaced by a new one, and the closure runs once more.
     mutating func withDatabase<T>(
         _ body: (inout StoreState, OpenDatabase) throws(SQLiteFailure) -> T
     ) throws(SQLiteFailure) -> T {
         do throws(SQLiteFailure) {
             return try body(&self, opened())
-        } catch  where error.isDamage {
-            try replaceBroken(error)
+        } catch  where error.isUnusableFile {
+            try replaceUnusableFile(error)
             return try body(&self, opened())
         }
     }
@@ -54,27 +55,27 @@ struct StoreState {
             atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let database = try OpenDatabase(path: path)
-        frontVersion = try database.dataVersion()
+        memoryCacheVersion = try database.dataVersion()
         self.database = database
         return database
     }
 
-    private mutating func replaceBroken(_ failure: SQLiteFailure) throws(SQLiteFailure) {
+    private mutating func replaceUnusableFile(_ failure: SQLiteFailure) throws(SQLiteFailure) {
         database = nil
-        front.removeAll()
-        touches.removeAll()
-        let outcome = BrokenDatabase(path: path).setAside()
+        memoryCache.removeAll()
+        pendingAccessTimes.removeAll()
+        let outcome = BrokenDatabase(path: path).moveAway()
         switch outcome {
-        case .mendedMeanwhile: return
+        case .alreadyReplaced: return
         case .movedTo(let newPath):
             report(
-                "The response store at \(path) is unusable: \(failure.message). It is now at "
-                    + "\(newPath), and a new one was made; remove it when nobody needs it.", failure
-            )
+                "The response store at \(path) is unusable: \(failure.message). It was renamed to "
+                    + "\(newPath) and replaced by a new one. Delete the renamed file when it is no "
+                    + "longer needed.", failure)
         case .failed(let reason):
             report(
                 "The response store at \(path) is unusable: \(failure.message). It could not be "
-                    + "moved out of the way: \(reason). Remove it, or give the store another path.",
+                    + "renamed: \(reason). Delete it, or give the store another path.",
                 failure)
             throw failure
         }
@@ -90,7 +91,7 @@ struct StoreState {
     enum Reading: Sendable {
         case entry(StoredResponse)
         case none
-        /// It was there, and was damaged, and is gone.
+        /// The entry was damaged and has been deleted.
         case damaged
     }
 
@@ -102,8 +103,8 @@ struct StoreState {
             }
             switch try database.entry(for: key, id: id) {
             case .entry(let entry, let accessed):
-                let isNoted = state.noteAccess(id, last: accessed, now: now)
-                state.keep(entry, for: key, id: id, accessed: isNoted ? now : accessed)
+                let isRecorded = state.recordAccess(id, last: accessed, now: now)
+                state.cacheInMemory(entry, for: key, id: id, accessed: isRecorded ? now : accessed)
                 return .entry(entry)
             case .damaged:
                 try database.delete(id: id)
@@ -117,51 +118,52 @@ struct StoreState {
     private mutating func readFromMemory(
         _ key: CacheKey, id: Int64, _ database: OpenDatabase, now: Int64
     ) throws(SQLiteFailure) -> StoredResponse? {
-        guard let kept = front.value(for: id), kept.key == key else { return nil }
-        // Only now: a read from the database needs no such question, and what it brings while the
-        // version is an old one goes with the rest when somebody asks.
+        guard let cached = memoryCache.value(for: id), cached.key == key else { return nil }
+        // The version is checked only for reads from memory: a read from the database is current.
+        // Entries that were read from the database under an old version are removed here, too.
         let version = try database.dataVersion()
-        guard version == frontVersion else {
-            // Somebody else wrote, here or in another process.
-            front.removeAll()
-            frontVersion = version
+        guard version == memoryCacheVersion else {
+            // Another connection has written, in this process or in another.
+            memoryCache.removeAll()
+            memoryCacheVersion = version
             return nil
         }
         memoryHits += 1
-        if noteAccess(id, last: kept.accessed, now: now) {
-            keep(kept.entry, for: key, id: id, accessed: now)
+        if recordAccess(id, last: cached.accessed, now: now) {
+            cacheInMemory(cached.entry, for: key, id: id, accessed: now)
         }
-        return kept.entry
+        return cached.entry
     }
 
-    private mutating func keep(
+    private mutating func cacheInMemory(
         _ entry: StoredResponse, for key: CacheKey, id: Int64, accessed: Int64
     ) {
-        // What would push out everything else is better read from the disk.
+        // A large entry would evict most others; it is read from the disk instead.
         guard entry.size <= limits.memoryBytes / 4 else {
-            front.remove(id)
+            memoryCache.remove(id)
             return
         }
-        // Some 300 bytes go for the key, the headers' objects and the list.
-        let kept = Kept(key: key, entry: entry, accessed: accessed)
-        front.insert(kept, for: id, cost: entry.size + 300)
+        // The key, the header objects and the list node take about 300 bytes more.
+        let cached = CachedEntry(key: key, entry: entry, accessed: accessed)
+        memoryCache.insert(cached, for: id, cost: entry.size + 300)
     }
 
-    private mutating func noteAccess(_ id: Int64, last: Int64, now: Int64) -> Bool {
-        // Written back rarely and together: a row for every read would cost more than the reads.
+    private mutating func recordAccess(_ id: Int64, last: Int64, now: Int64) -> Bool {
+        // Access times are written rarely and in one transaction: one write for each read would
+        // cost more than the read.
         guard now &- last >= limits.accessGranularity else { return false }
-        touches[id] = now
-        if touches.count >= 4096 { writeBackAccesses() }
+        pendingAccessTimes[id] = now
+        if pendingAccessTimes.count >= 4096 { writeBackAccesses() }
         return true
     }
 
-    /// Writes the times of reads down.
+    /// Writes the pending access times to the database.
     ///
-    /// When that fails only the order of eviction suffers.
+    /// Errors are ignored: they affect only the order of eviction.
     mutating func writeBackAccesses() {
-        guard !touches.isEmpty, let database else { return }
-        let pending = touches
-        touches.removeAll()
+        guard !pendingAccessTimes.isEmpty, let database else { return }
+        let pending = pendingAccessTimes
+        pendingAccessTimes.removeAll()
         try? database.connection.transaction { () throws(SQLiteFailure) in
             for (id, time) in pending { try database.setAccessed(time, id: id) }
         }
@@ -174,21 +176,21 @@ struct StoreState {
     ) throws(SQLiteFailure) {
         try withDatabase { (state, database) throws(SQLiteFailure) in
             let id = EntryRow.id(of: key)
-            state.front.remove(id)
+            state.memoryCache.remove(id)
             try database.store(entry, for: key, id: id, accessed: now)
-            state.touches[id] = nil
-            state.keep(entry, for: key, id: id, accessed: now)
+            state.pendingAccessTimes[id] = nil
+            state.cacheInMemory(entry, for: key, id: id, accessed: now)
             state.bytesSinceCheckpoint += entry.size + 8192
-            state.bytesSinceMeasure += entry.size
-            if state.bytesSinceMeasure >= state.limits.measureInterval {
-                state.bytesSinceMeasure = 0
+            state.bytesSinceSizeCheck += entry.size
+            if state.bytesSinceSizeCheck >= state.limits.sizeCheckInterval {
+                state.bytesSinceSizeCheck = 0
                 try state.evict(from: database)
             }
         }
     }
 
-    /// Whether so much was written that the log should go into the database; asked once.
-    mutating func takeCheckpointWish() -> Bool {
+    /// Whether 4 MiB were written since the last checkpoint; resets the count if so.
+    mutating func takeCheckpointRequest() -> Bool {
         guard bytesSinceCheckpoint >= 4 << 20 else { return false }
         bytesSinceCheckpoint = 0
         return true
@@ -196,7 +198,7 @@ struct StoreState {
 
     mutating func remove(_ keys: [CacheKey]) throws(SQLiteFailure) {
         try withDatabase { (state, database) throws(SQLiteFailure) in
-            for key in keys { state.front.remove(EntryRow.id(of: key)) }
+            for key in keys { state.memoryCache.remove(EntryRow.id(of: key)) }
             try database.connection.transaction { () throws(SQLiteFailure) in
                 for key in keys { try database.delete(key) }
             }
@@ -205,16 +207,16 @@ struct StoreState {
 
     mutating func removeAll() throws(SQLiteFailure) {
         try withDatabase { (state, database) throws(SQLiteFailure) in
-            state.front.removeAll()
-            state.touches.removeAll()
+            state.memoryCache.removeAll()
+            state.pendingAccessTimes.removeAll()
             try database.connection.execute("DELETE FROM entries")
-            // Who signs out wants the bytes gone, not only the rows. It waits for nobody: what
-            // another process holds up now goes with its own next time.
+            // Also removes the bytes from the disk, for example when a user signs out. If another
+            // process holds the database now, they remain until a later VACUUM or overwrite.
             try? database.connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
         }
     }
 
-    // MARK: - Looking around
+    // MARK: - Size and eviction
 
     mutating func usedBytes() throws(SQLiteFailure) -> Int {
         try withDatabase { (_, database) throws(SQLiteFailure) in try database.usedBytes() }
@@ -228,25 +230,25 @@ struct StoreState {
         }
     }
 
-    /// Drops what was not used for the longest until the limit holds with something to spare.
+    /// Removes the least recently read entries until the size is below the limit minus `spare`.
     ///
-    /// With up to 256 entries the order is exact. Beyond, each round looks at 256 entries chosen at
-    /// random and drops the oldest quarter of them: nearly the same, and it needs no index that
-    /// would make every write dearer.
+    /// With up to 256 entries the order is exact. With more, each round samples 256 entries at
+    /// random and removes the oldest quarter of them. That is approximately LRU and needs no index,
+    /// which would slow down every write.
     private mutating func evict(from database: OpenDatabase) throws(SQLiteFailure) {
         guard try database.usedBytes() > limits.bytes else { return }
         writeBackAccesses()
         let target = limits.bytes - limits.spare
-        front.removeAll()
+        memoryCache.removeAll()
         try database.connection.transaction { () throws(SQLiteFailure) in
             while try database.usedBytes() > target {
                 var excess = try database.usedBytes() - target
                 let sample = try database.sample(256).sorted { $0.accessed < $1.accessed }
-                // The newest stays in any case: it was written a moment ago.
-                let doomed = sample.prefix(max(1, sample.count / 4)).dropLast(
+                // Never remove the last entry: it has just been written.
+                let victims = sample.prefix(max(1, sample.count / 4)).dropLast(
                     sample.count == 1 ? 1 : 0)
-                if doomed.isEmpty { return }
-                for row in doomed where excess > 0 {
+                if victims.isEmpty { return }
+                for row in victims where excess > 0 {
                     try database.delete(id: row.id)
                     excess -= row.size + 64
                 }
@@ -255,17 +257,17 @@ struct StoreState {
     }
 }
 
-/// How much of what.
+/// The size limits of a store and the intervals derived from them.
 struct StoreLimits: Sendable {
-    /// The most bytes of database pages in use.
+    /// The maximum size of the database pages in use, in bytes.
     var bytes: Int
-    /// The most bytes of entries in memory.
+    /// The maximum size of the entries in memory, in bytes.
     var memoryBytes: Int
-    /// Milliseconds; reads within this time of the last noted one are not noted.
+    /// The minimum time between two recorded reads of an entry, in milliseconds.
     var accessGranularity: Int64 = 60_000
 
-    /// After so many bytes written the size is looked at again.
-    var measureInterval: Int { min(64 << 10, bytes / 16) }
-    /// How far below the limit eviction goes, so that not every write evicts.
+    /// The number of written bytes after which the size is checked again.
+    var sizeCheckInterval: Int { min(64 << 10, bytes / 16) }
+    /// How far below the limit eviction goes, in bytes, so that not every write evicts.
     var spare: Int { min(1 << 20, bytes / 8) }
 }

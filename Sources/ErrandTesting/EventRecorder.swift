@@ -1,9 +1,9 @@
 public import ErrandCore
 
-/// Keeps every event in the order in which it was told, and lets a test wait for one.
+/// A listener that records all events in order and lets a test wait for them.
 ///
 ///     let recorder = EventRecorder()
-///     configuration.listeners = [recorder]
+///     configuration.eventListeners = [recorder]
 ///     …
 ///     let event = try await recorder.next { if case .retrying = $0.kind { true } else { false } }
 public final class EventRecorder: RequestEventListener {
@@ -14,7 +14,7 @@ public final class EventRecorder: RequestEventListener {
 
     private let state = Watched(State())
 
-    /// Makes a recorder without events.
+    /// Creates a recorder without events.
     public init() {}
 
     /// Records the event.
@@ -22,32 +22,32 @@ public final class EventRecorder: RequestEventListener {
         state.change { $0.events.append(event) }
     }
 
-    /// All events so far.
+    /// All recorded events, in order.
     public var events: [RequestEvent] { state.change { $0.events } }
 
-    /// What happened so far, in order, as the names of ``RequestEvent/Kind``'s cases, such as
-    /// `attemptStarted`.
+    /// The names of the recorded events' ``RequestEvent/Kind`` cases, such as `attemptStarted`.
     public var names: [String] { events.map { Self.name(of: $0.kind) } }
 
-    /// The first event behind the last one that was given out for which the condition holds; waits for it.
+    /// Returns the next event that meets the condition, and waits for it if necessary.
     ///
-    /// Events that are passed over are not given out any more.
+    /// The search starts after the event that the previous call returned. Skipped events are not returned by
+    /// later calls.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func next(
         where condition: @escaping @Sendable (RequestEvent) -> Bool = { _ in true }
     ) async throws -> RequestEvent {
         try await state.wait { state in
-            let behind = state.events[state.taken...]
-            guard let index = behind.firstIndex(where: condition) else { return nil }
+            let remaining = state.events[state.taken...]
+            guard let index = remaining.firstIndex(where: condition) else { return nil }
             state.taken = index + 1
             return state.events[index]
         }
     }
 
-    /// Waits until the events so far meet the condition.
+    /// Waits until the recorded events meet the condition, and returns them.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     @discardableResult
     public func until(
         _ condition: @escaping @Sendable ([RequestEvent]) -> Bool
@@ -55,9 +55,10 @@ public final class EventRecorder: RequestEventListener {
         try await state.wait { condition($0.events) ? $0.events : nil }
     }
 
-    /// Waits until a task has ended, and returns its events; of any task when none is named.
+    /// Waits until a task has ended, and returns its events.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Parameter endpoint: The endpoint of the task. Default `nil`: the first task that ends.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     @discardableResult
     public func untilEnded(_ endpoint: String? = nil) async throws -> [RequestEvent] {
         try await state.wait { state in

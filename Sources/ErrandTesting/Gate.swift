@@ -1,11 +1,13 @@
-/// A place where a script waits until the test lets it go on: instead of a pause of some length.
+/// A condition that holds scripted responses until the test opens it.
+///
+/// It replaces delays of a fixed length.
 ///
 /// A gate is opened once and stays open.
 ///
 ///     let gate = Gate()
-///     server.route("/slow") { _ in LoopbackAnswer(body: "late").held(by: gate) }
+///     server.route("/slow") { _ in LoopbackResponse(body: "late").held(by: gate) }
 ///     …
-///     try await gate.reached()     // the server stands at the gate
+///     try await gate.reached()     // the server waits at the gate
 ///     gate.open()
 public final class Gate: Sendable {
     private struct State: Sendable {
@@ -17,45 +19,45 @@ public final class Gate: Sendable {
 
     private let state = Watched(State())
 
-    /// Makes a closed gate.
+    /// Creates a closed gate.
     public init() {}
 
-    /// Lets everybody through who stands at the gate, and everybody who comes later.
+    /// Opens the gate: all current waiters proceed, and later arrivals do not wait.
     public func open() {
         state.change { state in
             state.isOpen = true
-            // Under the lock, so that nobody is called who has left.
+            // Under the lock, so that no callback runs after its `leave(_:)`.
             for notify in state.waiting.values { notify() }
             state.waiting = [:]
         }
     }
 
-    /// Whether the gate was opened.
+    /// Whether the gate is open.
     public var isOpen: Bool { state.change { $0.isOpen } }
 
-    /// How often somebody came to the gate so far, open or not.
+    /// The number of arrivals so far, before and after the gate was opened.
     public var arrivals: Int { state.change { $0.arrivals } }
 
-    /// Waits until somebody came to the gate.
+    /// Waits for arrivals at the gate.
     ///
-    /// - Parameter count: How many arrivals to wait for, counted from the beginning. Default 1.
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Parameter count: The number of arrivals to wait for, counted since the gate was created. Default 1.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func reached(times count: Int = 1) async throws {
         try await state.wait { $0.arrivals >= count ? true : nil }
     }
 
-    /// Waits until the gate is open.
+    /// Arrives at the gate and waits until it is open.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func passed() async throws {
         state.change { $0.arrivals += 1 }
         try await state.wait { $0.isOpen ? true : nil }
     }
 
-    /// Comes to the gate.
+    /// Registers an arrival.
     ///
-    /// - Parameter notify: Called once the gate opens, at once when it is open; it may not call the gate.
-    /// - Returns: What ``leave(_:)`` wants.
+    /// - Parameter notify: Called when the gate opens, or at once if it is open. It must not call the gate.
+    /// - Returns: A token for ``leave(_:)``.
     @discardableResult
     func arrive(_ notify: @escaping @Sendable () -> Void) -> Int {
         let (id, isOpen) = state.change { state in
@@ -68,6 +70,7 @@ public final class Gate: Sendable {
         return id
     }
 
+    /// Removes the callback of an arrival.
     func leave(_ token: Int) {
         state.change { state in state.waiting[token] = nil }
     }

@@ -1,11 +1,11 @@
 public import ErrandCore
 public import Foundation
 
-/// A clock that stands still until the test moves it: nothing waits for real time.
+/// A clock that advances only when the test advances it, so that tests do not wait for real time.
 ///
 ///     let clock = ManualClock()
 ///     …
-///     try await clock.untilSleeping()      // the code under test has gone to sleep
+///     try await clock.untilSleeping()      // the code under test is sleeping
 ///     clock.advance(by: .seconds(5))
 public final class ManualClock: RequestClock {
     private struct Sleeper: Sendable {
@@ -23,23 +23,23 @@ public final class ManualClock: RequestClock {
 
     private let state: Watched<State>
 
-    /// Makes a clock that stands at a date.
+    /// Creates a clock with an initial date.
     ///
-    /// - Parameter now: Default is 1 January 2030, 00:00 UTC.
+    /// - Parameter now: The initial date. Default 1 January 2030, 00:00 UTC.
     public init(now: Date = Date(timeIntervalSince1970: 1_893_456_000)) {
         state = Watched(State(now: now))
     }
 
-    /// The date to which the clock was moved.
+    /// The current date of the clock.
     public var now: Date { state.change { $0.now } }
 
-    /// How far the clock was moved so far.
+    /// The sum of all advances.
     public var uptime: Duration { state.change { $0.uptime } }
 
-    /// How many are asleep.
+    /// The number of sleeping tasks.
     public var sleepers: Int { state.change { $0.sleepers.count } }
 
-    /// Moves date and uptime forward and wakes whoever has slept enough, the earliest first.
+    /// Advances date and uptime, and wakes the tasks whose deadline is reached, the earliest first.
     public func advance(by duration: Duration) {
         let due = state.change { state in
             state.uptime += duration
@@ -51,12 +51,18 @@ public final class ManualClock: RequestClock {
         for (_, sleeper) in due { sleeper.wake(nil) }
     }
 
-    /// Moves only the date, as a user does who sets it; nobody wakes.
+    /// Changes only the date, like a change of the system clock.
+    ///
+    /// Sleeping tasks are not woken.
     public func setNow(_ date: Date) {
         state.change { $0.now = date }
     }
 
-    /// Sleeps until the clock was moved so far; at once when the duration is not positive.
+    /// Sleeps until the clock has advanced by the duration.
+    ///
+    /// Returns at once if the duration is not positive.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(for duration: Duration) async throws {
         guard duration > .zero else { return try Task.checkCancellation() }
         let id = state.change { state in
@@ -89,9 +95,10 @@ public final class ManualClock: RequestClock {
         }
     }
 
-    /// Waits until so many are asleep.
+    /// Waits until tasks are sleeping.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Parameter count: The number of sleeping tasks to wait for. Default 1.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func untilSleeping(_ count: Int = 1) async throws {
         try await state.wait { $0.sleepers.count >= count ? true : nil }
     }

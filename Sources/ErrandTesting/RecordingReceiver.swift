@@ -1,47 +1,49 @@
-public import ErrandCore
+import ErrandCore
+public import ErrandTransport
 public import Foundation
 
-/// Collects what a transfer brings, lets a test wait for it, and notes every breach of the contract of
-/// ``TransferReceiver``.
+/// A receiver that records a transfer's calls and every violation of the ``TransferReceiver`` contract.
 public final class RecordingReceiver: TransferReceiver {
-    /// What a receiver hears.
+    /// A call of the receiver.
     public enum Event: Sendable {
-        /// An interim answer.
+        /// The head of an interim response.
         case informational(ResponseHead)
-        /// The final head.
+        /// The head of the final response.
         case head(ResponseHead)
-        /// So many bytes.
+        /// Bytes of the response body, with their count.
         case bytes(Int)
-        /// So many bytes of the request's body are sent.
+        /// The number of bytes of the request body that were sent so far.
         case sent(Int64)
-        /// The end.
+        /// The end of the transfer.
         case end(TransferEnd)
     }
 
-    /// What came so far.
+    /// The calls so far.
     public struct Record: Sendable {
-        /// Interim heads.
+        /// The heads of interim responses.
         public var informational: [ResponseHead] = []
-        /// The head; the last one, if there were several against the contract.
+        /// The head of the final response.
+        ///
+        /// If the transport violated the contract with several, the last one.
         public var head: ResponseHead?
-        /// The body, if it is kept.
+        /// The response body; empty if it is not kept.
         public var body = Data()
-        /// How many bytes of body came.
+        /// The number of received body bytes.
         public var received: Int64 = 0
-        /// How many calls they came in.
+        /// The number of calls that delivered body bytes.
         public var chunks = 0
-        /// How many bytes of the request's body were sent.
+        /// The number of bytes of the request body that were sent.
         public var sent: Int64 = 0
-        /// The end.
+        /// The end of the transfer; `nil` before it.
         public var end: TransferEnd?
-        /// How often an end was told: once, if all is well.
+        /// The number of end calls; 1 after a correct transfer.
         public var ends = 0
-        /// What the transport did against the contract.
+        /// The transport's violations of the contract.
         public var violations: [String] = []
         fileprivate var isInCall = false
     }
 
-    /// Decides after each chunk, from what came so far.
+    /// Returns the demand after each chunk, from the calls so far.
     public typealias Demanding = @Sendable (Record) -> Demand
 
     private let state = Watched(Record())
@@ -49,12 +51,12 @@ public final class RecordingReceiver: TransferReceiver {
     private let demand: Demanding
     private let observer: (@Sendable (Event) -> Void)?
 
-    /// Makes a receiver.
+    /// Creates a receiver.
     ///
     /// - Parameters:
-    ///   - keepsBody: Whether the bytes are kept, or only counted. Default true.
-    ///   - demand: Decides after each chunk. Default is to take everything.
-    ///   - observer: Told of every event within the transport's call, for example to cancel from there.
+    ///   - keepsBody: Whether body bytes are kept, or only counted. Default true.
+    ///   - demand: Returns the demand after each chunk. Default: always `.more`.
+    ///   - observer: Called for every event inside the transport's call, for example to cancel there.
     public init(
         keepsBody: Bool = true, demand: @escaping Demanding = { _ in .more },
         observer: (@Sendable (Event) -> Void)? = nil
@@ -64,12 +66,12 @@ public final class RecordingReceiver: TransferReceiver {
         self.demand = demand
     }
 
-    /// What came so far.
+    /// The calls so far.
     public var record: Record { state.change { $0 } }
 
-    /// Waits until what came meets the condition.
+    /// Waits until the record meets the condition, and returns it.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     @discardableResult
     public func until(
         _ condition: @escaping @Sendable (Record) -> Bool
@@ -77,40 +79,42 @@ public final class RecordingReceiver: TransferReceiver {
         try await state.wait { condition($0) ? $0 : nil }
     }
 
-    /// Waits for the end, and returns everything that came.
+    /// Waits for the end of the transfer, and returns the record.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func ended() async throws -> Record { try await until { $0.end != nil } }
 
-    /// Waits for the head.
+    /// Waits for the head of the final response, and returns it.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func headCame() async throws -> ResponseHead {
         try await state.wait { $0.head }
     }
 
     // MARK: - TransferReceiver
 
-    /// Records an interim answer.
+    /// Records an interim response.
     public func didReceive(informational head: ResponseHead) {
-        hear(.informational(head)) { record in
-            if record.head != nil { record.violations.append("interim answer behind the head") }
+        handle(.informational(head)) { record in
+            if record.head != nil {
+                record.violations.append("interim response after the head")
+            }
             record.informational.append(head)
         }
     }
 
     /// Records the head.
     public func didReceive(head: ResponseHead) {
-        hear(.head(head)) { record in
+        handle(.head(head)) { record in
             if record.head != nil { record.violations.append("second head") }
             record.head = head
         }
     }
 
-    /// Records bytes and answers with the demand.
+    /// Records bytes and returns the demand.
     public func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
         let data = keepsBody ? Data(bytes) : Data()
-        hear(.bytes(bytes.count)) { record in
+        handle(.bytes(bytes.count)) { record in
             if record.head == nil { record.violations.append("bytes before the head") }
             if bytes.isEmpty { record.violations.append("empty chunk") }
             record.body.append(data)
@@ -122,7 +126,7 @@ public final class RecordingReceiver: TransferReceiver {
 
     /// Records progress.
     public func didSend(bodyBytes: Int64) {
-        hear(.sent(bodyBytes)) { record in
+        handle(.sent(bodyBytes)) { record in
             if bodyBytes < record.sent { record.violations.append("progress went backwards") }
             record.sent = bodyBytes
         }
@@ -130,7 +134,7 @@ public final class RecordingReceiver: TransferReceiver {
 
     /// Records the end.
     public func didEnd(_ end: TransferEnd) {
-        hear(.end(end)) { record in
+        handle(.end(end)) { record in
             record.ends += 1
             if end.error == nil, record.head == nil {
                 record.violations.append("success without a head")
@@ -139,12 +143,12 @@ public final class RecordingReceiver: TransferReceiver {
         }
     }
 
-    private func hear(_ event: Event, _ body: (inout Record) -> Void) {
+    private func handle(_ event: Event, _ body: (inout Record) -> Void) {
         state.change { record in
-            if record.end != nil { record.violations.append("call behind the end: \(event)") }
+            if record.end != nil { record.violations.append("call after the end: \(event)") }
             if record.isInCall { record.violations.append("two calls at once") }
             record.isInCall = true
-            // The end is published last, so that who waits for it sees everything.
+            // The end is recorded after the observer returns, so that a waiter for the end sees its effects.
             if case .end = event {} else { body(&record) }
         }
         observer?(event)

@@ -1,10 +1,12 @@
 import Synchronization
 
-/// State behind a lock that can be waited on: every change looks whether somebody's condition now holds.
+/// State under a lock that tasks can wait on.
+///
+/// Every change evaluates the conditions of all waiters.
 final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         var id: UInt64
-        /// Takes what the waiter wants out of the state; `nil` when it is not there yet.
+        /// Evaluates the waiter's condition; returns its resumption, or `nil` if it does not hold yet.
         var attempt: @Sendable (inout State) -> (@Sendable () -> Void)?
         var cancel: @Sendable () -> Void
     }
@@ -12,7 +14,7 @@ final class Watched<State: Sendable>: Sendable {
     private struct Inner {
         var state: State
         var waiters: [Waiter] = []
-        /// Waiters that were cancelled before they were in the list.
+        /// Waiters that were cancelled before they were added to the list.
         var cancelled: Set<UInt64> = []
         var nextID: UInt64 = 0
     }
@@ -23,7 +25,7 @@ final class Watched<State: Sendable>: Sendable {
         inner = Mutex(Inner(state: state))
     }
 
-    /// Reads or changes the state, then wakes everybody whose condition holds.
+    /// Reads or changes the state, then wakes the waiters whose condition holds.
     @discardableResult
     func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         let (result, wakeUps) = inner.withLock { inner in
@@ -34,9 +36,11 @@ final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until `take` returns a value; it runs under the lock, after every change.
+    /// Waits until `take` returns a value.
     ///
-    /// Throws `CancellationError` when the waiting task is cancelled first.
+    /// `take` runs under the lock, after every change.
+    ///
+    /// Throws `CancellationError` if the waiting task is cancelled first.
     @discardableResult
     func wait<Result: Sendable>(
         _ take: @escaping @Sendable (inout State) -> Result?
@@ -76,7 +80,7 @@ final class Watched<State: Sendable>: Sendable {
     private func cancel(_ id: UInt64) {
         let waiter = inner.withLock { inner -> Waiter? in
             guard let index = inner.waiters.firstIndex(where: { $0.id == id }) else {
-                // Either it is served already, or it is about to be put in the list.
+                // The waiter was resumed already, or is not in the list yet.
                 inner.cancelled.insert(id)
                 return nil
             }
@@ -85,8 +89,9 @@ final class Watched<State: Sendable>: Sendable {
         waiter?.cancel()
     }
 
-    /// Serves waiters in the order in which they came, until nobody can be served any more: what one
-    /// takes may be what another was waiting to see go.
+    /// Removes the waiters whose condition holds, in order of arrival, and returns their resumptions.
+    ///
+    /// `take` may change the state, so after each removal all remaining conditions are evaluated again.
     private static func settle(_ inner: inout Inner) -> [@Sendable () -> Void] {
         var wakeUps: [@Sendable () -> Void] = []
         var index = 0

@@ -1,10 +1,11 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 
-/// A body as URLSession wants it: a stream that is always ready.
+/// An input stream over a body source that never returns `.wait`.
 ///
-/// NB: a stream that says "not yet" is taken for one that has ended, and one that blocks stalls every
-/// session of the process; so the source under it must never have to wait (see ``BodySpool``).
+/// FoundationNetworking (Swift 6.3.1) treats a stream without available bytes as ended, and a stream that
+/// blocks stalls all sessions of the process. A source that may wait is therefore copied first; see
+/// ``BodyBuffer``.
 final class BodyInputStream: InputStream {
     private let source: any BodySource
     private let failed: @Sendable (RequestError) -> Void
@@ -44,13 +45,14 @@ final class BodyInputStream: InputStream {
         case .wait:
             failed(
                 RequestError(
-                    .bodyReadFailed, stage: .transport, "The body had to be waited for."))
+                    .bodyReadFailed, stage: .transport,
+                    "The body source returned .wait, which an input stream cannot report."))
             return -1
         }
     }
 }
 
-/// A stream that refuses to be read: so URLSession gives up instead of sending a request again.
+/// A stream whose reads fail, so that URLSession ends the task instead of sending the request again.
 final class RefusingInputStream: InputStream {
     init() { super.init(data: Data()) }
 

@@ -2,7 +2,7 @@
     import Foundation
 
     enum ChallengeRules {
-        /// Whether the challenge is about the server's certificate, which the system judges.
+        /// Whether the challenge is for server trust, which the system's default handling evaluates.
         static func isServerTrust(_ challenge: URLAuthenticationChallenge) -> Bool {
             challenge.protectionSpace.authenticationMethod
                 == NSURLAuthenticationMethodServerTrust

@@ -3,7 +3,7 @@
     import FoundationNetworking
 
     enum ChallengeRules {
-        /// Never here: FoundationNetworking does not ask about certificates.
+        /// Always false: FoundationNetworking sends no challenges for server trust.
         static func isServerTrust(_ challenge: URLAuthenticationChallenge) -> Bool { false }
     }
 #endif

@@ -1,12 +1,14 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 
-/// To whom a request's connection may go: the host of its URL, or a proxy that the environment names.
+/// A host and port that a request may connect to: the origin, or a proxy from the environment.
 struct ConnectionPeer: Sendable, Hashable {
     let host: String
     let port: Int
 
-    /// Both, since exceptions in the environment say which of them it is.
+    /// The origin and, if the environment has one, the proxy.
+    ///
+    /// `no_proxy` is not evaluated, so both are included.
     static func all(
         of url: URI, environment: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
     ) -> [ConnectionPeer] {
@@ -17,7 +19,7 @@ struct ConnectionPeer: Sendable, Hashable {
             + [proxy.flatMap(self.proxy)].compactMap { $0 }
     }
 
-    /// libcurl takes one without a scheme for an http one, and 1080 for its port.
+    /// Parses a proxy like libcurl: without a scheme it is `http`, and the default port of `http` is 1080.
     private static func proxy(_ text: String) -> ConnectionPeer? {
         guard let url = try? URI(parsing: text.contains("://") ? text : "http://" + text),
             let host = url.host

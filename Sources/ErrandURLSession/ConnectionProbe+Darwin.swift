@@ -1,13 +1,15 @@
 #if canImport(Darwin)
-    /// Whether a connection is still being set up: not to be seen here.
+    /// Does nothing: sockets that are connecting cannot be listed on this platform.
     enum ConnectionProbe {
-        /// There is none.
+        /// Never created.
         struct Candidate: Sendable, Hashable {}
 
-        /// Always empty: the limit of silence counts.
+        /// Always empty, so only the idle timeout applies.
         static func connecting(toPortsOf peers: [ConnectionPeer]) -> [Candidate] { [] }
 
         /// Always false.
-        static func leads(_ candidates: [Candidate], to peers: [ConnectionPeer]) -> Bool { false }
+        static func isConnecting(_ candidates: [Candidate], to peers: [ConnectionPeer]) -> Bool {
+            false
+        }
     }
 #endif

@@ -1,22 +1,23 @@
 #if os(Linux) || os(Android)
     import Foundation
 
-    /// Whether a connection is still being set up.
+    /// Detects whether a connection is still being established.
     ///
-    /// NB: FoundationNetworking tells neither when it connects nor when it has; without looking, a limit of
-    /// connecting would cut off every answer that is slow to begin. So the kernel is asked for this process's
-    /// own sockets. DNS and the TLS handshake are not seen: there the limit of silence counts.
+    /// FoundationNetworking (Swift 6.3.1) does not report when it connects. Without this check, the connect
+    /// timeout would also end requests whose response is slow to start. The probe therefore reads the TCP
+    /// sockets of this process from the kernel. It does not see DNS lookups and TLS handshakes; the idle
+    /// timeout applies to them.
     enum ConnectionProbe {
-        /// A socket in state SYN_SENT in a table of the kernel's.
+        /// A socket in the state SYN_SENT.
         struct Candidate: Sendable, Hashable {
-            /// The peer's address and port, as the table has them.
+            /// The peer's address and port, in the format of `/proc/net/tcp`.
             let remote: String
             let inode: String
 
             var port: Int? { remote.split(separator: ":").last.flatMap { Int($0, radix: 16) } }
         }
 
-        /// The sockets of this process that wait for a connection to one of the peers' ports.
+        /// The sockets of this process that are connecting to a port of one of the peers.
         static func connecting(toPortsOf peers: [ConnectionPeer]) -> [Candidate] {
             let candidates = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap { table in
                 connecting(in: read(table)).filter { candidate in
@@ -28,8 +29,10 @@
             return candidates.filter { own.contains($0.inode) }
         }
 
-        /// Whether one of them leads to an address of one of the peers; looks names up.
-        static func leads(_ candidates: [Candidate], to peers: [ConnectionPeer]) -> Bool {
+        /// Whether one of the sockets connects to an address of one of the peers.
+        ///
+        /// Resolves host names.
+        static func isConnecting(_ candidates: [Candidate], to peers: [ConnectionPeer]) -> Bool {
             let remotes = Set(candidates.map(\.remote))
             return peers.contains { peer in
                 addresses(of: peer.host).contains { address in
@@ -38,7 +41,7 @@
             }
         }
 
-        /// The sockets in state SYN_SENT (02) in a table.
+        /// The sockets in the state SYN_SENT (02) in the text of `/proc/net/tcp`.
         static func connecting(in table: String) -> [Candidate] {
             table.split(separator: "\n").dropFirst().compactMap { line in
                 let columns = line.split(separator: " ")
@@ -47,7 +50,7 @@
             }
         }
 
-        /// A host's addresses as the kernel writes them: words in the machine's order.
+        /// A host's addresses in the kernel's format: 32-bit words in native byte order, in hexadecimal.
         static func addresses(of host: String) -> [String] {
             let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
             let name = isBracketed ? String(host.dropFirst().dropLast()) : host
@@ -71,7 +74,7 @@
             case AF_INET:
                 let word = UnsafeRawPointer(address).loadUnaligned(
                     fromByteOffset: 4, as: UInt32.self)
-                // The second is how a socket for both kinds has it.
+                // A dual-stack socket contains the address in its IPv4-mapped form.
                 return [hex(word), "0000000000000000" + hex(UInt32(0xFFFF).bigEndian) + hex(word)]
             case AF_INET6:
                 let words = (0..<4).map { index in
@@ -89,7 +92,7 @@
         }
 
         private static func read(_ path: String) -> String {
-            // Files in /proc have no size: read until the end.
+            // Files in /proc report the size 0, so they are read to the end.
             guard let handle = FileHandle(forReadingAtPath: path) else { return "" }
             defer { try? handle.close() }
             let data = (try? handle.readToEnd()) ?? nil

@@ -1,10 +1,10 @@
 import Dispatch
-import ErrandCore
+import ErrandTransport
 import Synchronization
 
-/// A timer that ends a transfer by its deadlines, exact to the millisecond.
+/// A timer that applies a transfer's deadlines, with millisecond precision.
 ///
-/// It is set to the earliest deadline and looks again when it fires, so that activity costs no timer.
+/// The timer is set to the earliest deadline and checks again when it fires, so activity does not reset it.
 final class DeadlineWatch: Sendable {
     private struct State {
         var deadlines: TransferDeadlines
@@ -25,15 +25,17 @@ final class DeadlineWatch: Sendable {
         state = Mutex(State(deadlines: TransferDeadlines(timeouts, start: .zero)))
     }
 
-    /// Begins to count, and calls once when a limit is reached.
+    /// Starts the timeouts.
+    ///
+    /// `expired` is called once, when the first of them is reached.
     func start(_ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void) {
         guard timeouts.connect != nil || timeouts.idle != nil else { return }
         let now = elapsed
-        // Timers are not Sendable: this one lives behind the lock from its beginning to its end.
+        // Timers are not Sendable, so this one is only used under the lock.
         state.withLock { state in
             guard !state.isStopped, state.timer == nil else { return }
             let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.queue)
-            timer.setEventHandler { [weak self] in self?.look(expired) }
+            timer.setEventHandler { [weak self] in self?.check(expired) }
             state.deadlines = TransferDeadlines(timeouts, start: now)
             if case .wait(let duration) = state.deadlines.verdict(at: now) {
                 Self.schedule(timer, duration)
@@ -65,7 +67,7 @@ final class DeadlineWatch: Sendable {
 
     private static func schedule(_ timer: any DispatchSourceTimer, _ duration: Duration) {
         let (seconds, attoseconds) = duration.components
-        // Rounded up: a timer that fires early would only fire again.
+        // Rounded up, because a timer that fires early must be set again.
         let nanoseconds = min(seconds, 1 << 30) * 1_000_000_000 + attoseconds / 1_000_000_000 + 1
         timer.schedule(
             deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), leeway: .nanoseconds(0))
@@ -74,23 +76,23 @@ final class DeadlineWatch: Sendable {
     private static let probes = DispatchQueue(
         label: "errand.urlsession.probes", attributes: .concurrent)
 
-    private static func rest(_ verdict: TransferDeadlines.Verdict) -> Duration {
+    private static func delay(after verdict: TransferDeadlines.Verdict) -> Duration {
         if case .wait(let duration) = verdict { max(duration, .seconds(1)) } else { .seconds(1) }
     }
 
-    /// Ends the transfer if one of these connections, which are not there yet, is its own; otherwise looks again.
-    private func judge(
+    /// Ends the transfer if one of the candidates connects to its peers; otherwise checks again.
+    private func resolve(
         _ candidates: [ConnectionProbe.Candidate],
         _ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void
     ) {
-        let isConnecting = ConnectionProbe.leads(
+        let isConnecting = ConnectionProbe.isConnecting(
             candidates, to: ConnectionPeer.all(of: url))
-        let hasHeard = state.withLock { $0.deadlines.hasHeard }
-        if isConnecting, !hasHeard { return expired(.connect) }
-        Self.queue.async { [weak self] in self?.look(expired) }
+        let hasServerActivity = state.withLock { $0.deadlines.hasServerActivity }
+        if isConnecting, !hasServerActivity { return expired(.connect) }
+        Self.queue.async { [weak self] in self?.check(expired) }
     }
 
-    private func look(_ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void) {
+    private func check(_ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void) {
         var now = elapsed
         var verdict = state.withLock { $0.deadlines.verdict(at: now) }
         if case .isConnecting = verdict {
@@ -102,9 +104,9 @@ final class DeadlineWatch: Sendable {
                 return state.deadlines.verdict(at: now)
             }
             if !candidates.isEmpty {
-                // Looking up names may take its time; the other limits wait for it, but not for ever.
-                Self.probes.async { [weak self] in self?.judge(candidates, expired) }
-                verdict = .wait(Self.rest(verdict))
+                // A DNS lookup can block, so it has its own queue. The idle timeout stays active.
+                Self.probes.async { [weak self] in self?.resolve(candidates, expired) }
+                verdict = .wait(Self.delay(after: verdict))
             }
         }
         switch verdict {

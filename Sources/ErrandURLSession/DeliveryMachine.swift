@@ -1,31 +1,32 @@
-import ErrandCore
+import ErrandTransport
 
-/// The life of one transfer as its receiver sees it, without effects: what to tell next, and exactly one
-/// end.
+/// Decides the order of the calls to a transfer's receiver, and emits exactly one end.
 ///
-/// Events come from the session's queue, from timers and from callers, on any thread. Whoever brings one
-/// calls ``begin()``; the one thread that gets `true` then performs ``next()`` until there is nothing left.
-/// So calls are serial, and no thread waits for another.
+/// A pure state machine.
+///
+/// Events arrive from the session's queue, from timers and from callers, on any thread. The thread that adds
+/// an event calls ``begin()``. If it returns `true`, that thread performs ``next()`` until it returns
+/// `.nothing`. Calls of the receiver are therefore serial, and no thread blocks for another.
 struct DeliveryMachine {
-    /// What the delivering thread does next.
+    /// The next step of the delivering thread.
     enum Action {
         case informational(ResponseHead)
         case head(ResponseHead)
         case sent(Int64)
-        /// Take some bytes out of the buffer and tell them; then ``delivered(_:demand:)``.
+        /// Deliver some bytes from the buffer, then call ``delivered(_:demand:)``.
         case storedBytes
         case end(RequestError?)
-        /// Nobody delivers any more.
+        /// Nothing is pending; the calling thread has stopped delivering.
         case nothing
     }
 
-    /// What becomes of bytes that arrive.
+    /// The way to handle bytes that arrive.
     enum Intake {
-        /// Tell them now, straight from the session; then ``delivered(_:demand:)`` and ``next()``.
+        /// Deliver them now without a copy, then call ``delivered(_:demand:)`` and ``next()``.
         case deliver
-        /// Put them into the buffer, then ``stored(_:)``.
+        /// Append them to the buffer, then call ``stored(_:)``.
         case store
-        /// Nobody wants them any more.
+        /// Discard them: the transfer is over.
         case drop
     }
 
@@ -38,22 +39,22 @@ struct DeliveryMachine {
     private var sent: Int64?
     private var buffered = 0
     private var isDelivering = false
-    private var isTellingBytes = false
+    private var isDeliveringBytes = false
     private var isPaused = false
-    /// A receiver may be resumed by another thread before its `.pause` has come back here.
-    private var wasResumedMeanwhile = false
+    /// Another thread resumed the receiver before its call returned `.pause`.
+    private var wasResumedDuringCall = false
     private var completion: Completion?
     private var abortion: RequestError?
     private(set) var hasHead = false
     private(set) var hasEnded = false
 
-    /// Whether the receiver is to blame for silence.
+    /// Whether the receiver delays the transfer, so that the idle timeout does not apply.
     var isWaitingForReceiver: Bool { isPaused || buffered > 0 }
 
-    /// Whether nothing that arrives from now on matters.
+    /// Whether further events are ignored.
     var isOver: Bool { hasEnded || abortion != nil }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     mutating func arrived(informational head: ResponseHead) {
         guard !isOver, !hasHead else { return }
@@ -71,14 +72,14 @@ struct DeliveryMachine {
         sent = bytes
     }
 
-    /// Bytes arrived.
+    /// Decides how to handle bytes that arrived.
     ///
-    /// On `.deliver` the calling thread has become the delivering one.
+    /// If it returns `.deliver`, the calling thread has become the delivering thread.
     mutating func arrived(bytes count: Int) -> Intake {
         guard !isOver, hasHead, count > 0 else { return .drop }
         guard heads.isEmpty, buffered == 0, !isPaused, !isDelivering else { return .store }
         isDelivering = true
-        isTellingBytes = true
+        isDeliveringBytes = true
         return .deliver
     }
 
@@ -89,7 +90,7 @@ struct DeliveryMachine {
         completion = error.map { .failure($0) } ?? .success
     }
 
-    /// Ends the transfer before everything else; false when it has ended, or is about to.
+    /// Ends the transfer before anything else that is pending; returns false if it is already over.
     mutating func abort(_ error: RequestError) -> Bool {
         guard !isOver else { return false }
         abortion = error
@@ -98,26 +99,26 @@ struct DeliveryMachine {
 
     mutating func resume() {
         isPaused = false
-        if isTellingBytes { wasResumedMeanwhile = true }
+        if isDeliveringBytes { wasResumedDuringCall = true }
     }
 
     // MARK: - The delivering thread
 
-    /// Whether the calling thread is now the one that delivers.
+    /// Makes the calling thread the delivering thread; returns false if there already is one.
     mutating func begin() -> Bool {
         guard !isDelivering else { return false }
         isDelivering = true
         return true
     }
 
-    /// Bytes were told; so many of them came out of the buffer.
+    /// Records that the receiver was called with bytes, `fromBuffer` of them from the buffer.
     mutating func delivered(_ fromBuffer: Int, demand: Demand) {
         buffered -= fromBuffer
-        isTellingBytes = false
-        defer { wasResumedMeanwhile = false }
+        isDeliveringBytes = false
+        defer { wasResumedDuringCall = false }
         switch demand {
         case .more: break
-        case .pause: isPaused = !wasResumedMeanwhile
+        case .pause: isPaused = !wasResumedDuringCall
         case .stop: _ = abort(.cancelled)
         }
     }
@@ -132,7 +133,7 @@ struct DeliveryMachine {
         if let bytes = sent.take() { return .sent(bytes) }
         if isPaused { return idle() }
         if buffered > 0 {
-            isTellingBytes = true
+            isDeliveringBytes = true
             return .storedBytes
         }
         switch completion {

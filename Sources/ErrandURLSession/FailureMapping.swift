@@ -1,31 +1,31 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
 
-/// What a session's error means.
+/// Maps a session's errors to ``RequestError``.
 ///
-/// NB: on Linux most failures are -1 "unknown", and only libcurl's sentence tells them apart; so sentences
-/// are looked at first, codes after.
+/// FoundationNetworking (Swift 6.3.1) reports most failures as -1 (unknown), with libcurl's message as the
+/// only distinction. Messages are therefore matched first, then codes.
 enum FailureMapping {
     /// The error that a transfer ends with.
     ///
     /// - Parameters:
-    ///   - hasHead: The answer's head is there.
-    ///   - isEncoded: Its body was being decoded.
+    ///   - hasHead: Whether the response head was received.
+    ///   - isEncoded: Whether URLSession decodes the body.
     static func error(
         for underlying: any Error, hasHead: Bool = true, isEncoded: Bool = false
     ) -> RequestError {
         let error = underlying as NSError
         let text = error.localizedDescription
         var code = classify(code: error.code, text: text)
-        // Where nobody has stopped it, it is the decoder that takes no more: bytes behind the end of the coding.
+        // The transfer did not stop reading, so the decoder did: bytes follow the end of the encoded data.
         if isEncoded, text.lowercased().contains("failed writing received data") {
             code = .badContentEncoding
         }
-        // libcurl counts what is missing of a body that never began.
+        // libcurl reports a truncated body even if the head did not arrive.
         if code == .truncatedBody, !hasHead { code = .connectionLost }
         return RequestError(
             code, stage: code == .cancelled ? .cancel : .transport, message(code, text),
@@ -35,14 +35,14 @@ enum FailureMapping {
     static func classify(code: Int, text: String) -> RequestError.Code {
         if code == URLError.cancelled.rawValue { return .cancelled }
         let text = text.lowercased()
-        for (code, phrases) in sentences where phrases.contains(where: text.contains) {
+        for (code, phrases) in messagePatterns where phrases.contains(where: text.contains) {
             return code
         }
         return codes[code] ?? .transportFailed
     }
 
-    /// Parts of libcurl's sentences, in the order in which they are looked for.
-    private static let sentences: [(RequestError.Code, [String])] = [
+    /// Parts of libcurl's messages, in the order of the search.
+    private static let messagePatterns: [(RequestError.Code, [String])] = [
         (.proxyFailed, ["proxy", "connect tunnel failed"]),
         (
             .clientCertificateRejected,
@@ -89,10 +89,10 @@ enum FailureMapping {
         URLError.cannotConnectToHost.rawValue: .cannotConnect,
         URLError.notConnectedToInternet.rawValue: .cannotConnect,
         URLError.networkConnectionLost.rawValue: .connectionLost,
-        // On Linux: closed without a byte.
+        // On Linux: the connection was closed without a response.
         URLError.badServerResponse.rawValue: .connectionLost,
         URLError.cannotParseResponse.rawValue: .badServerResponse,
-        // On Linux: a status line that is none.
+        // On Linux: an invalid status line.
         URLError.unsupportedURL.rawValue: .badServerResponse,
         URLError.badURL.rawValue: .invalidURL,
         URLError.cannotDecodeContentData.rawValue: .badContentEncoding,
@@ -109,20 +109,21 @@ enum FailureMapping {
     private static func message(_ code: RequestError.Code, _ text: String) -> String {
         let advice =
             switch code {
-            case .timedOut: "Nothing came for too long."
-            case .cannotFindHost: "The host's name has no address; look at its spelling."
-            case .cannotConnect: "Nobody listens there, or the way is closed."
-            case .connectionLost: "The connection broke before the answer was complete."
+            case .timedOut: "Nothing was sent or received in time."
+            case .cannotFindHost: "The host name has no address. Check the name and DNS."
+            case .cannotConnect: "Could not connect. Check that the server is running."
+            case .connectionLost: "The connection was lost before the response was complete."
             case .truncatedBody: "The body ended before its announced length."
-            case .badContentEncoding: "The answer's content encoding is corrupt or unknown."
-            case .badServerResponse: "The server's answer is not HTTP."
+            case .badContentEncoding: "The response's content encoding is corrupt or unknown."
+            case .badServerResponse: "The server's response is invalid."
             case .certificateRejected: "The server's certificate is not trusted."
-            case .clientCertificateRejected: "The server wants a client certificate."
+            case .clientCertificateRejected:
+                "The server requires a client certificate, or rejected it."
             case .secureConnectionFailed: "The TLS handshake failed."
             case .proxyFailed: "The proxy refused or failed."
             case .cancelled: "The request was cancelled."
             default: "The transfer failed."
             }
-        return code == .cancelled ? advice : "\(advice) URLSession says: \(text)"
+        return code == .cancelled ? advice : "\(advice) URLSession reported: \(text)"
     }
 }

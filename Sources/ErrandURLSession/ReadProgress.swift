@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How far a body of known length was read.
+/// The number of bytes that remain to be read of a body with a known length.
 final class ReadProgress: Sendable {
     private let left: Mutex<Int64>
 

@@ -1,4 +1,4 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 import HTTPTypes
 
@@ -7,21 +7,24 @@ import HTTPTypes
 #endif
 
 extension ResponseHead {
-    private static let mostFields = 10_000
+    private static let maximumFields = 10_000
 
-    /// A head of what URLSession keeps of it: names re-capitalised, duplicates joined, no order.
+    /// Creates a head from a URLSession response.
+    ///
+    /// URLSession changes the capitalisation of names, joins repeated fields and does not keep their order.
     init(_ response: HTTPURLResponse) {
         var headers = HTTPFields()
         let pairs = response.allHeaderFields.compactMap { key, value -> (String, String)? in
             guard let name = key as? String, let value = value as? String else { return nil }
             return (name, value)
         }
-        // By name: a dictionary's order changes from run to run.
+        // Sorted by name, because the order of a dictionary differs between runs.
         for (text, value) in pairs.sorted(by: { $0.0 < $1.0 }) {
             guard let name = HTTPField.Name(text) else { continue }
             var values = name == .setCookie ? SetCookieLines.split(value) : [value]
-            // HTTPFields traps above 65,535: what would be too many stays in one piece, whose size is judged next.
-            if headers.count + values.count > Self.mostFields { values = [value] }
+            // HTTPFields traps above 65,535 fields, so a value with too many parts is not split. The size
+            // limit of the head still applies to it.
+            if headers.count + values.count > Self.maximumFields { values = [value] }
             for value in values { headers.append(HTTPField(name: name, value: value)) }
         }
         self.init(
@@ -30,32 +33,32 @@ extension ResponseHead {
         if !isEncoded { contentLength = headers[.contentLength].flatMap { Int64($0) } }
     }
 
-    /// Whether the body is decoded on its way.
+    /// Whether URLSession decodes the body.
     var isEncoded: Bool {
         headers[.contentEncoding].map { !["", "identity", "none"].contains($0.lowercased()) }
             ?? false
     }
 
-    /// Whether a transfer coding was named that changes nothing, `identity` or an empty one, beside a length.
+    /// Whether the head has a Content-Length and an empty or `identity` Transfer-Encoding.
     ///
-    /// NB: libcurl then waits for the connection's end, and the length is what says where the body ends.
-    var hidesLength: Bool {
+    /// libcurl ignores the length of such a response and waits for the connection to close.
+    var needsLengthFraming: Bool {
         guard status.code != 204, status.code != 304, contentLength != nil else { return false }
         return headers[.transferEncoding].map { ["", "identity"].contains($0.lowercased()) }
             ?? false
     }
 
-    /// About how many bytes the head had on the wire.
+    /// The approximate size of the head on the wire, in bytes.
     var wireSize: Int {
         headers.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
     }
 
-    /// The body's length on the wire, where it is announced and encoded.
+    /// The announced length of an encoded body; `nil` if the body is not encoded or has no announced length.
     var encodedLength: Int64? {
         contentLength == nil ? headers[.contentLength].flatMap { Int64($0) } : nil
     }
 
-    /// Whether lengths are announced that differ from each other (RFC 9112 §6.3), or cannot be lengths.
+    /// Whether Content-Length has different values, or a value that is not a number (RFC 9112 §6.3).
     var hasContradictoryLength: Bool {
         guard let text = headers[.contentLength] else { return false }
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -67,9 +70,11 @@ extension ResponseHead {
     }
 }
 
-/// `Set-Cookie` lines that URLSession has joined with commas, taken apart again.
+/// Separates `Set-Cookie` fields that URLSession joined with commas.
 enum SetCookieLines {
-    /// Splits at commas that are followed by `name=`; the comma in a date is not.
+    /// Splits at each comma that is followed by `name=`.
+    ///
+    /// The comma in a date is not.
     static func split(_ text: String) -> [String] {
         var lines: [String] = []
         var start = text.startIndex

@@ -1,4 +1,4 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 import Synchronization
 
@@ -6,12 +6,14 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// Hears of everything a session does and hands it to the transfer whose task it is.
+/// Forwards a session's delegate calls to the transfer that owns the task.
 ///
-/// Every method runs on the queue that all sessions of the process share (``InlineOperationQueue``).
+/// All methods run on the queue that the process's sessions share (``InlineOperationQueue``).
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let transfers = Mutex<[ObjectIdentifier: URLSessionTransfer]>([:])
-    /// Where challenges are answered: on the spot they would deadlock.
+    /// The queue on which challenges are completed.
+    ///
+    /// Completing a challenge inside the delegate call would deadlock.
     private let control: DispatchQueue
 
     init(control: DispatchQueue) { self.control = control }
@@ -45,9 +47,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         transfer(of: task)?.sent(totalBytesSent)
     }
 
-    /// Follows no redirect.
+    /// Does not follow redirects.
     ///
-    /// NB: following loses bodies and leaks credentials; the redirect is the answer, and others follow it.
+    /// URLSession's own redirects drop request bodies and forward credentials. The redirect is delivered as
+    /// the response, and the agent's redirect policy decides.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
@@ -56,10 +59,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(nil)
     }
 
-    /// Refuses every challenge.
+    /// Refuses all challenges except for server trust.
     ///
-    /// NB: one without an answer hangs for ever, timeouts included. The refusal below ends the task
-    /// with -999 after the 401 and its body have been delivered, which the transfer takes for success.
+    /// In FoundationNetworking (Swift 6.3.1), a task whose challenge is not completed never ends, not even by
+    /// a timeout. After this refusal, the task delivers the 401 response with its body and ends with -999
+    /// (cancelled); the transfer treats that as success.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,

@@ -1,4 +1,4 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 import Synchronization
 
@@ -6,16 +6,16 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The session behind a transport, the transfers under way, and the queue at each host's door.
+/// Owns a transport's session and active transfers, and limits the connections to each origin.
 final class SessionEngine: Sendable {
     private struct State {
         var session: URLSession?
-        var gate: OriginGate
+        var connectionLimit: OriginConnectionLimit
         var transfers: [ObjectIdentifier: URLSessionTransfer] = [:]
-        /// Sessions for one request each; see ``needsOwnConnection(_:)``.
-        var ownSessions: [ObjectIdentifier: URLSession] = [:]
-        /// Transfers that hold a place.
-        var placed: Set<ObjectIdentifier> = []
+        /// Sessions that serve one request each; see ``needsDedicatedConnection(_:bodyLength:)``.
+        var dedicatedSessions: [ObjectIdentifier: URLSession] = [:]
+        /// Transfers that count towards the connection limit.
+        var admitted: Set<ObjectIdentifier> = []
         var isShutDown = false
     }
 
@@ -42,7 +42,9 @@ final class SessionEngine: Sendable {
             })
         delegate = SessionDelegate(control: control)
         state = Mutex(
-            State(gate: OriginGate(limit: configuration.httpMaximumConnectionsPerHost)))
+            State(
+                connectionLimit: OriginConnectionLimit(
+                    limit: configuration.httpMaximumConnectionsPerHost)))
     }
 
     func start(
@@ -50,23 +52,24 @@ final class SessionEngine: Sendable {
     ) -> URLSessionTransfer {
         let transfer = URLSessionTransfer(
             request, receiver: receiver,
-            surroundings: .init(
+            context: .init(
                 control: control, delivery: delivery,
-                // Strong: who waits at the gate still gets their turn when the transport is gone.
+                // A strong reference: waiting transfers still start after the transport is released.
                 finished: { [self] transfer in finished(transfer) }))
         let id = ObjectIdentifier(transfer)
-        let (isShutDown, hasPlace) = state.withLock { state in
+        let (isShutDown, isAdmitted) = state.withLock { state in
             state.transfers[id] = transfer
             guard !state.isShutDown else { return (true, false) }
-            let hasPlace = !Self.isGated(request) || state.gate.enter(request.url.origin, id)
-            if hasPlace { state.placed.insert(id) }
-            return (false, hasPlace)
+            let isAdmitted =
+                !Self.isLimited(request) || state.connectionLimit.acquire(request.url.origin, id)
+            if isAdmitted { state.admitted.insert(id) }
+            return (false, isAdmitted)
         }
         if isShutDown {
             transfer.abort(Self.shutDownError)
         } else if let refusal = URLSessionRefusals.refusal(of: request) {
             transfer.abort(refusal)
-        } else if hasPlace {
+        } else if isAdmitted {
             transfer.watchDeadlines()
             control.async { [self] in prepare(transfer) }
         }
@@ -85,26 +88,32 @@ final class SessionEngine: Sendable {
     }
 
     deinit {
-        // The last one to let go may be a callback of the session.
+        // A callback of the session may release the last reference, so the session is ended asynchronously.
         let session = state.withLock { $0.session.take() }
         control.async { session?.finishTasksAndInvalidate() }
     }
 
     private static var shutDownError: RequestError {
-        RequestError(.agentShutDown, stage: .transport, "The transport was shut down.")
+        RequestError(
+            .agentShutDown, stage: .transport,
+            "The transport was shut down. Use another one for new requests.")
     }
 
-    /// Over TLS, HTTP/2 may carry any number of requests on one connection.
-    private static func isGated(_ request: TransportRequest) -> Bool {
+    /// Whether the connection limit applies.
+    ///
+    /// Over TLS, HTTP/2 can multiplex requests on one connection.
+    private static func isLimited(_ request: TransportRequest) -> Bool {
         request.url.scheme == "http"
     }
 
-    /// Whether the request must not go over a connection that others used.
+    /// Whether the request must not use a connection that carried another request.
     ///
-    /// NB: when a server drops a reused connection after reading a request, libcurl sends the request again;
-    /// a body can refuse that, but a request without one cannot.
-    private static func needsOwnConnection(_ request: TransportRequest, bodyLength: Int64?) -> Bool
-    {
+    /// FoundationNetworking (Swift 6.3.1): if the server closes a reused connection after it read a request,
+    /// libcurl sends the request again. A body stream can refuse to be sent again; a request without a body
+    /// cannot.
+    private static func needsDedicatedConnection(
+        _ request: TransportRequest, bodyLength: Int64?
+    ) -> Bool {
         !request.options.mayReplay && !request.method.isIdempotent && (bodyLength ?? 0) == 0
     }
 }
@@ -115,8 +124,8 @@ extension SessionEngine {
     private func prepare(_ transfer: URLSessionTransfer) {
         guard !transfer.isOver else { return transfer.finish() }
         guard let body = transfer.request.body else { return launch(transfer) }
-        // What makes a stream is the user's, and may wait for what this queue does.
-        if body.mayHaveToWait { return delivery.async { [self] in open(body, for: transfer) } }
+        // User code creates the stream, and may block until this queue has done other work.
+        if body.mayWait { return delivery.async { [self] in open(body, for: transfer) } }
         open(body, for: transfer)
     }
 
@@ -124,7 +133,7 @@ extension SessionEngine {
         do throws(RequestError) {
             let source = try body.makeSource()
             transfer.attach(source)
-            if body.mayHaveToWait {
+            if body.mayWait {
                 spool(source, for: transfer)
             } else {
                 launch(transfer)
@@ -135,7 +144,7 @@ extension SessionEngine {
     }
 
     private func spool(_ source: any BodySource, for transfer: URLSessionTransfer) {
-        BodySpool(source, queue: delivery, activity: { [weak transfer] in transfer?.active() }) {
+        BodyBuffer(source, queue: delivery, activity: { [weak transfer] in transfer?.active() }) {
             [control] result in
             control.async { [self] in
                 switch result {
@@ -158,17 +167,17 @@ extension SessionEngine {
         var request = WireRequest.make(
             transfer.request, url: url, bodyLength: length, additional: additionalHeaders)
         request.httpBodyStream = stream
-        let isAlone = Self.needsOwnConnection(transfer.request, bodyLength: length)
-        let task = session(for: transfer, alone: isAlone).dataTask(with: request)
+        let isDedicated = Self.needsDedicatedConnection(transfer.request, bodyLength: length)
+        let task = session(for: transfer, isDedicated: isDedicated).dataTask(with: request)
         delegate.attach(transfer, to: task)
         transfer.attach(task)
         task.resume()
     }
 
-    private func session(for transfer: URLSessionTransfer, alone isAlone: Bool) -> URLSession {
-        if isAlone {
+    private func session(for transfer: URLSessionTransfer, isDedicated: Bool) -> URLSession {
+        if isDedicated {
             let session = makeSession()
-            state.withLock { $0.ownSessions[ObjectIdentifier(transfer)] = session }
+            state.withLock { $0.dedicatedSessions[ObjectIdentifier(transfer)] = session }
             return session
         }
         if let session = state.withLock({ $0.session }) { return session }
@@ -183,37 +192,41 @@ extension SessionEngine {
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
     }
 
-    /// No task works for the transfer any more; called on any queue, once for each.
+    /// Removes a transfer whose task has ended and starts the next waiting one.
+    ///
+    /// Called once for each transfer, on any queue.
     private func finished(_ transfer: URLSessionTransfer) {
         let id = ObjectIdentifier(transfer)
-        let (next, own) = state.withLock { state in
+        let (next, dedicated) = state.withLock { state in
             state.transfers[id] = nil
-            let own = state.ownSessions.removeValue(forKey: id)
-            guard Self.isGated(transfer.request) else { return (URLSessionTransfer?.none, own) }
-            let origin = transfer.request.url.origin
-            guard state.placed.remove(id) != nil else {
-                _ = state.gate.giveUp(origin, id)
-                return (nil, own)
+            let dedicated = state.dedicatedSessions.removeValue(forKey: id)
+            guard Self.isLimited(transfer.request) else {
+                return (URLSessionTransfer?.none, dedicated)
             }
-            let nextID = state.gate.leave(origin)
-            if let nextID { state.placed.insert(nextID) }
-            return (nextID.flatMap { state.transfers[$0] }, own)
+            let origin = transfer.request.url.origin
+            guard state.admitted.remove(id) != nil else {
+                _ = state.connectionLimit.removeWaiter(origin, id)
+                return (nil, dedicated)
+            }
+            let nextID = state.connectionLimit.release(origin)
+            if let nextID { state.admitted.insert(nextID) }
+            return (nextID.flatMap { state.transfers[$0] }, dedicated)
         }
-        // Not on the queue: the session may keep it for as long as it likes.
+        // Not on the control queue, which a busy session may block.
         next?.watchDeadlines()
         control.async { [self] in
-            own?.finishTasksAndInvalidate()
+            dedicated?.finishTasksAndInvalidate()
             if let next { prepare(next) }
         }
     }
 }
 
 extension HTTPBody {
-    /// Whether the body's bytes may not be there yet when they are asked for.
-    fileprivate var mayHaveToWait: Bool {
+    /// Whether a read of the body can return `.wait`.
+    fileprivate var mayWait: Bool {
         switch storage {
         case .data, .file: false
-        case .stream, .source: true
+        case .stream, .multipart, .invalid: true
         }
     }
 }

@@ -1,15 +1,15 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 import Synchronization
 
-/// Bytes that arrived while the receiver paused: some in memory, the rest in a file without a name.
+/// Stores bytes that arrive while the receiver is paused: first in memory, then in an unlinked file.
 ///
-/// A task of URLSession cannot be paused: its bytes go on coming, and blocking its queue would stall every
-/// session of the process.
+/// FoundationNetworking cannot pause a task, and blocking the delegate queue would stall all sessions of the
+/// process.
 final class SpillBuffer: Sendable {
-    /// How much stays in memory.
+    /// The maximum number of bytes in memory.
     static let memoryCapacity = 256 << 10
-    /// How much the file may hold.
+    /// The maximum number of bytes in the file.
     static let fileCapacity: Int64 = 8 << 30
 
     private struct State {
@@ -23,7 +23,7 @@ final class SpillBuffer: Sendable {
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(RequestError) {
         try state.withLock { state throws(RequestError) in
-            // Once bytes are in the file, all later ones lie behind them.
+            // While the file has bytes, later ones are appended to it, to keep the order.
             let isSpilled = state.writeOffset > state.readOffset
             if !isSpilled, state.memory.count + bytes.count <= Self.memoryCapacity {
                 state.memory.append(contentsOf: bytes)
@@ -32,7 +32,7 @@ final class SpillBuffer: Sendable {
             guard state.writeOffset - state.readOffset < Self.fileCapacity else {
                 throw RequestError(
                     .bodyTooLarge, stage: .transport,
-                    "The answer's reader paused while 8 GiB arrived. Read faster, or use "
+                    "The receiver was paused while 8 GiB arrived. Read faster, or use "
                         + "CurlTransport, which can pause the connection.")
             }
             let file: UnlinkedFile
@@ -47,7 +47,7 @@ final class SpillBuffer: Sendable {
         }
     }
 
-    /// The next bytes, in order; empty when there are none.
+    /// Removes and returns the next bytes, in order; empty if there are none.
     func next(upTo limit: Int = 64 << 10) throws(RequestError) -> Data {
         try state.withLock { state throws(RequestError) in
             if !state.memory.isEmpty {
@@ -72,7 +72,7 @@ final class SpillBuffer: Sendable {
         }
     }
 
-    /// How many bytes lie in the file.
+    /// The number of unread bytes in the file.
     var spilled: Int64 { state.withLock { $0.writeOffset - $0.readOffset } }
 
     func clear() { state.withLock { $0 = State() } }

@@ -1,13 +1,15 @@
-import ErrandCore
+import ErrandTransport
 
-/// When a transfer has waited too long: pure arithmetic on times since its start.
+/// Computes a transfer's timeouts from times since its start.
+///
+/// A pure value.
 struct TransferDeadlines {
     enum Verdict: Hashable {
-        /// Look again after so long.
+        /// Check again after the duration.
         case wait(Duration)
-        /// There is no limit.
+        /// No timeout applies.
         case never
-        /// The limit of connecting is reached and nothing has shown that there is a connection.
+        /// The connect timeout is reached, and no activity has shown that a connection exists.
         case isConnecting
         case expired(RequestError.TimeoutKind)
     }
@@ -16,9 +18,9 @@ struct TransferDeadlines {
     private let idle: Duration?
     private var lastActivity: Duration
     private var isConnected = false
-    /// Whether the server has shown that there is a connection.
-    private(set) var hasHeard = false
-    /// Silence while the receiver does not want bytes is nobody's fault.
+    /// Whether bytes were sent to or received from the server.
+    private(set) var hasServerActivity = false
+    /// Whether the receiver is paused, so that the idle timeout does not apply.
     private var isPaused = false
 
     init(_ timeouts: Timeouts, start: Duration) {
@@ -27,13 +29,17 @@ struct TransferDeadlines {
         lastActivity = start
     }
 
-    /// A byte went out or came in.
+    /// Records activity.
+    ///
+    /// `fromServer` is true if it shows that a connection exists.
     mutating func active(at time: Duration, fromServer: Bool) {
         lastActivity = max(lastActivity, time)
-        if fromServer { (isConnected, hasHeard) = (true, true) }
+        if fromServer { (isConnected, hasServerActivity) = (true, true) }
     }
 
-    /// The connection is there, or nobody can tell: from now on only silence counts.
+    /// Ends the connect timeout: the connection exists, or its state is unknown.
+    ///
+    /// The idle timeout remains.
     mutating func connected() { isConnected = true }
 
     mutating func setPaused(_ paused: Bool, at time: Duration) {
@@ -48,7 +54,7 @@ struct TransferDeadlines {
             next = connect
         }
         if let idle {
-            // While the receiver pauses there is nothing to see; look again a whole limit later.
+            // While the receiver is paused, nothing can expire; check again after a full timeout.
             let deadline = isPaused ? time + idle : lastActivity + idle
             if time >= deadline { return .expired(.idle) }
             next = min(next ?? deadline, deadline)

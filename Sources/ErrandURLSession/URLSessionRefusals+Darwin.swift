@@ -1,8 +1,8 @@
 #if canImport(Darwin)
-    import ErrandCore
+    import ErrandTransport
 
     extension URLSessionRefusals {
-        /// What only Foundation on Apple platforms cannot do.
+        /// The reason why this platform's Foundation cannot send the request; `nil` on Apple platforms.
         static func platformRefusal(of request: TransportRequest) -> String? { nil }
     }
 #endif

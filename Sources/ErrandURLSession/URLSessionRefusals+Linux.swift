@@ -1,12 +1,12 @@
 #if canImport(FoundationNetworking)
-    import ErrandCore
+    import ErrandTransport
 
     extension URLSessionRefusals {
-        /// What only FoundationNetworking cannot do.
+        /// The reason why FoundationNetworking alone cannot send the request; `nil` if there is none.
         static func platformRefusal(of request: TransportRequest) -> String? {
-            // NB: Swift 6.3.1 fails such addresses with -1000.
+            // In Swift 6.3.1, requests to IPv6 literals fail with -1000 (bad URL).
             request.url.host?.hasPrefix("[") == true
-                ? "cannot connect to IPv6 addresses written as such on Linux" : nil
+                ? "cannot connect to IPv6 literals on Linux" : nil
         }
     }
 #endif

@@ -1,10 +1,10 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 import HTTPTypes
 
-/// What URLSession cannot do, found before anything is sent.
+/// Finds requests that `URLSession` cannot send as described.
 enum URLSessionRefusals {
-    /// Why the request cannot be carried out as it is; `nil` when it can.
+    /// The error for a request that cannot be sent as described; `nil` if it can be sent.
     static func refusal(of request: TransportRequest) -> RequestError? {
         if let error = malformation(of: request) { return error }
         let reason =
@@ -16,7 +16,7 @@ enum URLSessionRefusals {
         return reason.map { reason in
             RequestError(
                 .unsupported, stage: .transport,
-                "URLSession \(reason). Use CurlTransport, or leave that setting alone.")
+                "URLSession \(reason). Use CurlTransport, or remove that setting.")
         }
     }
 
@@ -24,12 +24,12 @@ enum URLSessionRefusals {
         guard HTTPRequest.Method(request.method.rawValue) != nil else {
             return RequestError(
                 .invalidMethod, stage: .transport,
-                "The method is not a token; use letters, digits and -.")
+                "The method is not a token. Use letters, such as GET, without spaces.")
         }
         guard request.url.isAbsoluteHTTP, WireRequest.url(of: request) != nil else {
             return RequestError(
                 .invalidURL, stage: .transport,
-                "\(request.url.redacted) is no absolute http or https address.")
+                "\(request.url.redacted) is not an absolute http or https URL.")
         }
         return nil
     }
@@ -44,20 +44,20 @@ enum URLSessionRefusals {
     private static func version(_ request: TransportRequest) -> String? {
         switch request.options.httpVersion {
         case .automatic: nil
-        // Without TLS it speaks nothing else.
+        // Without TLS, URLSession always uses HTTP/1.1.
         case .http11 where request.url.scheme == "http": nil
-        case .http11: "cannot be held to HTTP/1.1 over TLS"
-        case .http2: "cannot insist on HTTP/2"
-        case .http2PriorKnowledge: "cannot speak HTTP/2 without TLS"
+        case .http11: "cannot be restricted to HTTP/1.1 over TLS"
+        case .http2: "cannot require HTTP/2"
+        case .http2PriorKnowledge: "does not support HTTP/2 without TLS"
         }
     }
 
     private static func route(_ options: TransportOptions) -> String? {
-        if options.proxy != .environment { return "takes its proxy from the environment only" }
+        if options.proxy != .environment { return "uses only the proxy of the environment" }
         if options.proxySecurity != nil {
-            return "trusts the system's certificates of proxies only"
+            return "supports only the system's certificate authorities for proxies"
         }
-        if !options.addressOverrides.isEmpty { return "has no address overrides" }
+        if !options.addressOverrides.isEmpty { return "does not support address overrides" }
         if options.addressFamily != .any { return "cannot choose between IPv4 and IPv6" }
         if options.unixSocketPath != nil { return "cannot connect to Unix sockets" }
         return nil
@@ -65,18 +65,22 @@ enum URLSessionRefusals {
 
     private static func security(_ policy: SecurityPolicy) -> String? {
         if policy.authorities != nil || policy.authorityFile != nil {
-            return "trusts the system's certificates only"
+            return "supports only the system's certificate authorities"
         }
-        if !policy.publicKeyPins.isEmpty || !policy.pins.isEmpty { return "cannot pin here" }
+        if !policy.publicKeyPins.isEmpty || !policy.pins.isEmpty {
+            return "does not support public key pins"
+        }
         if policy.clientCertificateFile != nil || policy.clientKeyFile != nil
             || policy.clientIdentity != nil
         {
-            return "cannot show a client certificate here"
+            return "does not support client certificates"
         }
         if policy.allowInvalidCertificates || !policy.validatesDomainName {
-            return "always checks certificate and host name here"
+            return "always validates the certificate and the host name"
         }
-        if policy.minimumVersion != .tls12 { return "has no lowest TLS version to set here" }
+        if policy.minimumVersion != .tls12 {
+            return "does not support a minimum TLS version"
+        }
         return nil
     }
 }

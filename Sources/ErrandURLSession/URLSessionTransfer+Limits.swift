@@ -1,4 +1,4 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 import Synchronization
 
@@ -7,13 +7,13 @@ extension URLSessionTransfer {
         if head.wireSize > request.options.maximumHeadBytes {
             return RequestError(
                 .badServerResponse, stage: .transport,
-                "The answer's head is larger than \(request.options.maximumHeadBytes) bytes; "
-                    + "raise maximumHeadBytes if that is expected.")
+                "The response head is larger than \(request.options.maximumHeadBytes) bytes. "
+                    + "Raise maximumHeadBytes if this is expected.")
         }
         if head.hasContradictoryLength {
             return RequestError(
                 .badServerResponse, stage: .transport,
-                "The answer's Content-Length is not one number.")
+                "The response's Content-Length is not a single number (RFC 9112 §6.3).")
         }
         if let limit = request.options.maximumBodyBytes, let length = head.contentLength,
             length > limit, request.method != .head
@@ -23,25 +23,25 @@ extension URLSessionTransfer {
         return nil
     }
 
-    /// As many as `CurlTransport` takes.
-    private static var mostInterim: Int { 64 }
+    /// The same limit as in `CurlTransport`.
+    private static var maximumInterimResponses: Int { 64 }
 
     func refusal(ofInterim head: ResponseHead) -> RequestError? {
         let count = state.withLock { state in
-            state.interim += 1
-            return state.interim
+            state.interimCount += 1
+            return state.interimCount
         }
-        guard head.status.code != 101, count <= Self.mostInterim else {
+        guard head.status.code != 101, count <= Self.maximumInterimResponses else {
             return RequestError(
                 .badServerResponse, stage: .transport,
                 head.status.code == 101
-                    ? "The server switches protocols, which nobody asked for."
-                    : "There are more than \(Self.mostInterim) interim answers.")
+                    ? "The server switched protocols (101), which the request did not ask for."
+                    : "More than \(Self.maximumInterimResponses) interim responses arrived.")
         }
         return nil
     }
 
-    func refusal(ofFurther count: Int) -> RequestError? {
+    func refusal(ofBytes count: Int) -> RequestError? {
         let (received, encoded) = state.withLock { state in
             state.received += Int64(count)
             return (state.received, state.encodedLength)
@@ -56,8 +56,8 @@ extension URLSessionTransfer {
             if !overflows, received > limit {
                 return RequestError(
                     .bodyTooLarge, stage: .transport,
-                    "The decoded body is more than \(ratio) times as large as its encoded form; "
-                        + "raise maximumDecodingRatio if that is expected.")
+                    "The decoded body is more than \(ratio) times as large as its encoded form, "
+                        + "which may be an attack. Raise maximumDecodingRatio if this is expected.")
             }
         }
         return nil
@@ -66,6 +66,7 @@ extension URLSessionTransfer {
     private func tooLarge(_ limit: Int64) -> RequestError {
         RequestError(
             .bodyTooLarge, stage: .transport,
-            "The body is larger than \(limit) bytes; raise maximumBodyBytes if that is expected.")
+            "The body exceeds the limit of \(limit) bytes. "
+                + "Raise maximumBodyBytes if this is expected.")
     }
 }

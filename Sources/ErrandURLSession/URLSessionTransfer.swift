@@ -1,4 +1,4 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 import Synchronization
 
@@ -6,15 +6,15 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// One exchange over a session's data task.
+/// One request and its response over a session's data task.
 final class URLSessionTransfer: Transfer {
-    /// What the transfer needs of its transport.
-    struct Surroundings: Sendable {
-        /// Where tasks are made, started and cancelled: never within a callback of the session.
+    /// The queues and the callback that the transport provides.
+    struct TransferContext: Sendable {
+        /// Creates, starts and cancels tasks, which must not happen inside a callback of the session.
         let control: DispatchQueue
-        /// Where receivers are called when it is not the session that brings something.
+        /// Calls receivers, except for calls that a callback of the session makes directly.
         let delivery: DispatchQueue
-        /// Told once, when no task is at work any more.
+        /// Called once, when the transfer has no task any more.
         let finished: @Sendable (URLSessionTransfer) -> Void
     }
 
@@ -25,11 +25,11 @@ final class URLSessionTransfer: Transfer {
         var bodyFailure: RequestError?
         var streams = 0
         var wasChallenged = false
-        var interim = 0
+        var interimCount = 0
         var isEncoded = false
         var encodedLength: Int64?
-        /// Where the body ends, if only we know; see ``ResponseHead/hidesLength``.
-        var ownLength: Int64?
+        /// The body's length if libcurl does not apply it; see ``ResponseHead/needsLengthFraming``.
+        var framingLength: Int64?
         var received: Int64 = 0
         var bodySent: Int64 = 0
         var timings = AttemptTimings()
@@ -38,17 +38,17 @@ final class URLSessionTransfer: Transfer {
 
     let request: TransportRequest
     private let started = ContinuousClock.now
-    private let surroundings: Surroundings
+    private let context: TransferContext
     private let machine = Mutex(DeliveryMachine())
     let state: Mutex<State>
     private let buffer = SpillBuffer()
     private let watch: DeadlineWatch
 
     init(
-        _ request: TransportRequest, receiver: any TransferReceiver, surroundings: Surroundings
+        _ request: TransportRequest, receiver: any TransferReceiver, context: TransferContext
     ) {
         self.request = request
-        self.surroundings = surroundings
+        self.context = context
         state = Mutex(State(receiver: receiver))
         watch = DeadlineWatch(request.timeouts, url: request.url)
     }
@@ -61,27 +61,29 @@ final class URLSessionTransfer: Transfer {
 
     func resumeReceiving() {
         machine.withLock { $0.resume() }
-        surroundings.delivery.async { [self] in
+        context.delivery.async { [self] in
             watch.setPaused(machine.withLock { $0.isWaitingForReceiver })
             pump()
         }
     }
 
-    /// Ends the transfer now, whatever it is doing; later calls change nothing.
+    /// Ends the transfer with an error.
+    ///
+    /// Later calls have no effect.
     func abort(_ error: RequestError) {
         guard machine.withLock({ $0.abort(error) }) else { return }
-        surroundings.control.async { [self] in
-            // A task that was never made needs no end.
+        context.control.async { [self] in
+            // Without a task, no completion callback will call finish().
             if let task = state.withLock({ $0.task }) { task.cancel() } else { finish() }
         }
-        surroundings.delivery.async { [self] in pump() }
+        context.delivery.async { [self] in pump() }
     }
 
-    // MARK: - From the transport, on its control queue but for the first
+    // MARK: - From the transport, on its control queue except for watchDeadlines()
 
-    /// Time begins to count: the transfer has its place.
+    /// Starts the timeouts, once the transfer is admitted by the connection limit.
     ///
-    /// On any thread: a session that is busy keeps the control queue, too, and the limits hold all the same.
+    /// May run on any thread: a busy session can block the control queue, and the timeouts must still apply.
     func watchDeadlines() {
         state.withLock { $0.timings.queued = started.duration(to: .now) }
         watch.start { [weak self] kind in
@@ -89,17 +91,18 @@ final class URLSessionTransfer: Transfer {
                 RequestError(
                     .timedOut, stage: .transport,
                     kind == .connect
-                        ? "There was no connection in time; the limit is timeouts.connect."
-                        : "Nothing went out or came in for too long; the limit is timeouts.idle.",
+                        ? "Could not connect in time. Check the host, or raise timeouts.connect."
+                        : "Nothing was sent or received in time. "
+                            + "Try again, or raise timeouts.idle.",
                     timeout: kind))
         }
     }
 
     func active() { watch.active(fromServer: false) }
 
-    /// The body is there to be read without waiting.
+    /// Sets the body source.
     func attach(_ source: any BodySource) {
-        // The end may have come while the body was made: then nobody else closes it.
+        // If the transfer ended while the source was created, end(_:_:) did not close it.
         let hasEnded = state.withLock { state in
             state.source = source
             return state.receiver == nil
@@ -111,10 +114,10 @@ final class URLSessionTransfer: Transfer {
         state.withLock { $0.task = task }
     }
 
-    /// The body's length; `nil` when there is none.
+    /// The body's length; `nil` without a body.
     var bodyLength: Int64? { state.withLock { $0.source?.length } }
 
-    /// The body as a stream, for the first time of asking.
+    /// The body as a stream for the first send; `nil` without a body.
     func firstStream() -> InputStream? {
         let source = state.withLock { state in
             state.streams += 1
@@ -123,14 +126,14 @@ final class URLSessionTransfer: Transfer {
         return source.map(stream)
     }
 
-    /// The task is gone, or there will be none.
+    /// Reports to the transport, once, that the transfer has no task any more.
     func finish() {
         let isFirst = state.withLock { state in
             defer { state.isFinished = true }
             return !state.isFinished
         }
         guard isFirst else { return }
-        surroundings.finished(self)
+        context.finished(self)
     }
 
     // MARK: - From the session's delegate
@@ -150,24 +153,26 @@ final class URLSessionTransfer: Transfer {
             state.isEncoded = head.isEncoded
             state.timings.headBytesReceived = Int64(head.wireSize)
             state.encodedLength = head.encodedLength
-            if head.hidesLength, request.method != .head { state.ownLength = head.contentLength }
+            if head.needsLengthFraming, request.method != .head {
+                state.framingLength = head.contentLength
+            }
         }
         machine.withLock { $0.arrived(head: head) }
         pump()
-        endIfWhole()
+        endIfComplete()
     }
 
     func received(_ data: Data) {
         watch.active(fromServer: true)
-        let data = own(data)
-        if let error = refusal(ofFurther: data.count) { return abort(error) }
-        defer { endIfWhole() }
+        let data = bodyPart(of: data)
+        if let error = refusal(ofBytes: data.count) { return abort(error) }
+        defer { endIfComplete() }
         data.withUnsafeBytes { bytes in
             switch machine.withLock({ $0.arrived(bytes: bytes.count) }) {
             case .drop: return
             case .store: store(bytes)
             case .deliver:
-                tell(bytes, fromBuffer: 0)
+                deliverBytes(bytes, fromBuffer: 0)
                 deliver()
             }
         }
@@ -183,7 +188,7 @@ final class URLSessionTransfer: Transfer {
 
     func challenged() { state.withLock { $0.wasChallenged = true } }
 
-    /// A stream for sending the body again, or one that refuses.
+    /// A stream that sends the body again, or one that fails if the body must not be sent again.
     func streamForReplay() -> InputStream {
         let (source, isFirst) = state.withLock { state in
             state.streams += 1
@@ -200,9 +205,9 @@ final class URLSessionTransfer: Transfer {
     }
 
     func completed(_ error: (any Error)?) {
-        let hiddenFault = error == nil ? takeHiddenRedirect() : nil
+        let redirectError = error == nil ? deliverHiddenRedirect() : nil
         let (wasChallenged, bodyFailure, isEncoded) = state.withLock { state in
-            // A task holds its session, and that its connections, as long as somebody holds the task.
+            // The task keeps its session and connections alive, so it is released here.
             state.task = nil
             return (state.wasChallenged, state.bodyFailure, state.isEncoded)
         }
@@ -211,11 +216,11 @@ final class URLSessionTransfer: Transfer {
             error.map {
                 bodyFailure
                     ?? FailureMapping.error(for: $0, hasHead: hasHead, isEncoded: isEncoded)
-            } ?? hiddenFault
+            } ?? redirectError
         machine.withLock { machine in
             let isChallenge = failure?.code == .cancelled && wasChallenged && machine.hasHead
             machine.completed(
-                isChallenge ? nil : failure ?? (machine.hasHead ? nil : Self.noAnswer))
+                isChallenge ? nil : failure ?? (machine.hasHead ? nil : Self.noResponse))
         }
         finish()
         pump()
@@ -224,24 +229,25 @@ final class URLSessionTransfer: Transfer {
     private static var notReplayed: RequestError {
         RequestError(
             .connectionLost, stage: .transport,
-            "The server closed the connection after it may have read the request, which is not sent "
-                + "again by itself: its method is not idempotent, or its body cannot be read again."
-        )
+            "The connection was lost before the response. The server may have read the request, "
+                + "so it was not repeated: its method is not idempotent, or its body is not "
+                + "replayable.")
     }
 
-    private static var noAnswer: RequestError {
+    private static var noResponse: RequestError {
         RequestError(
-            .badServerResponse, stage: .transport, "The transfer ended without an answer.")
+            .badServerResponse, stage: .transport, "The transfer ended without a response.")
     }
 }
 
-// MARK: - What URLSession does not see
+// MARK: - Responses that URLSession handles incompletely
 
 extension URLSessionTransfer {
-    /// Takes a redirect without a `Location`, or with one that is no URL; returns what is wrong with it.
+    /// Delivers the head of a redirect whose `Location` is missing or invalid; returns an error if it had a body.
     ///
-    /// NB: FoundationNetworking says nothing of it until it has ended, and keeps its body to itself.
-    private func takeHiddenRedirect() -> RequestError? {
+    /// FoundationNetworking (Swift 6.3.1) does not report such a response to the delegate, and discards its
+    /// body.
+    private func deliverHiddenRedirect() -> RequestError? {
         guard !machine.withLock({ $0.hasHead }),
             let response = state.withLock({ $0.task?.response }) as? HTTPURLResponse
         else { return nil }
@@ -250,32 +256,34 @@ extension URLSessionTransfer {
         guard request.method != .head, head.contentLength != 0 else { return nil }
         return RequestError(
             .badServerResponse, stage: .transport,
-            "The server redirects without a usable Location, and URLSession keeps the body of such an answer to itself. "
-                + "Use CurlTransport to read it.")
+            "The redirect has no usable Location, and URLSession does not deliver the body of "
+                + "such a response. Use CurlTransport to read it.")
     }
 
-    /// What of these bytes is the body's.
-    private func own(_ data: Data) -> Data {
-        let left = state.withLock { state in state.ownLength.map { max(0, $0 - state.received) } }
+    /// The bytes that belong to the body, without those after its announced end.
+    private func bodyPart(of data: Data) -> Data {
+        let left = state.withLock { state in
+            state.framingLength.map { max(0, $0 - state.received) }
+        }
         return left.map { data.prefix(Int(clamping: $0)) } ?? data
     }
 
-    /// Ends where the announced length is all that says where the body does: libcurl waits for the connection's end.
-    private func endIfWhole() {
-        let isWhole = state.withLock { state in
-            state.ownLength.map { state.received >= $0 } ?? false
+    /// Ends the transfer once `framingLength` bytes are received; libcurl would wait for the connection to close.
+    private func endIfComplete() {
+        let isComplete = state.withLock { state in
+            state.framingLength.map { state.received >= $0 } ?? false
         }
-        guard isWhole else { return }
+        guard isComplete else { return }
         machine.withLock { $0.completed(nil) }
         pump()
-        surroundings.control.async { [self] in state.withLock { $0.task }?.cancel() }
+        context.control.async { [self] in state.withLock { $0.task }?.cancel() }
     }
 }
 
-// MARK: - Telling the receiver
+// MARK: - Calls of the receiver
 
 extension URLSessionTransfer {
-    /// Tells everything that is to be told, unless another thread is doing that.
+    /// Delivers everything that is pending, unless another thread is delivering.
     private func pump() {
         if machine.withLock({ $0.begin() }) { deliver() }
     }
@@ -289,23 +297,23 @@ extension URLSessionTransfer {
             case .informational(let head): receiver?.didReceive(informational: head)
             case .head(let head): receiver?.didReceive(head: head)
             case .sent(let bytes): receiver?.didSend(bodyBytes: bytes)
-            case .storedBytes: tellStored()
+            case .storedBytes: deliverBuffered()
             case .end(let error): end(error, receiver)
             }
         }
     }
 
-    private func tellStored() {
+    private func deliverBuffered() {
         do throws(RequestError) {
             let data = try buffer.next()
-            data.withUnsafeBytes { tell($0, fromBuffer: $0.count) }
+            data.withUnsafeBytes { deliverBytes($0, fromBuffer: $0.count) }
         } catch {
             machine.withLock { $0.delivered(0, demand: .more) }
             abort(error)
         }
     }
 
-    private func tell(_ bytes: UnsafeRawBufferPointer, fromBuffer: Int) {
+    private func deliverBytes(_ bytes: UnsafeRawBufferPointer, fromBuffer: Int) {
         let receiver = state.withLock { $0.receiver }
         let demand = receiver?.didReceive(bytes: bytes) ?? .stop
         let isWaiting = machine.withLock { machine in
@@ -314,7 +322,7 @@ extension URLSessionTransfer {
         }
         watch.setPaused(isWaiting)
         if demand == .stop {
-            surroundings.control.async { [self] in state.withLock { $0.task }?.cancel() }
+            context.control.async { [self] in state.withLock { $0.task }?.cancel() }
         }
     }
 

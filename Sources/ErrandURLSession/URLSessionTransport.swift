@@ -1,4 +1,4 @@
-public import ErrandCore
+public import ErrandTransport
 
 #if canImport(FoundationNetworking)
     public import FoundationNetworking
@@ -6,44 +6,50 @@ public import ErrandCore
     public import Foundation
 #endif
 
-/// A transport over `URLSession`: the default on Apple platforms, an alternative to `CurlTransport` on
-/// Linux.
+/// A transport over `URLSession`.
+///
+/// It is the default on Apple platforms and an alternative to `CurlTransport` on Linux.
 ///
 ///     let agent = RequestAgent(transport: URLSessionTransport(configuration: .ephemeral))
 ///
-/// What URLSession cannot do is refused with ``RequestError/Code/unsupported`` before anything is sent; the
-/// page `docs/transports.md` has the table. Cookies, cache and credentials of the configuration are not used:
-/// the agent has its own.
+/// A request that `URLSession` cannot send as described fails with ``RequestError/Code/unsupported`` before
+/// anything is sent; the article Transports lists these requests. The cookies, the cache and the credentials
+/// of the session's configuration are not used, because the agent has its own.
 ///
-/// Note for Linux: in Swift 6.3.1 a server that sends chunked trailers, or that closes the connection within
-/// the head of its answer, ends the process; nothing above FoundationNetworking can prevent that.
+/// On Linux (Swift 6.3.1), FoundationNetworking terminates the process if a server sends chunked trailers, or
+/// closes the connection inside the response head. Use it there only with servers that you trust.
 public final class URLSessionTransport: Transport {
-    /// The name in events and errors.
+    /// The transport's name in events and errors: `urlsession`.
     public let name = "urlsession"
 
     private let engine: SessionEngine
 
-    /// Makes a transport with one session that lives as long as it does.
+    /// Creates a transport with its own session.
     ///
-    /// - Parameter configuration: The session's settings; a copy is taken. Default `.default`.
+    /// The session is invalidated when the transport is released.
+    ///
+    /// - Parameter configuration: The session's configuration, which is copied. Default `.default`.
     public init(configuration: URLSessionConfiguration = .default) {
         engine = SessionEngine(configuration)
     }
 
-    /// Throws ``RequestError/Code/unsupported`` for what URLSession cannot do.
+    /// Throws if `URLSession` cannot send the request as described.
+    ///
+    /// - Throws: ``RequestError/Code/unsupported``, ``RequestError/Code/invalidURL`` or
+    ///   ``RequestError/Code/invalidMethod``.
     public func check(_ request: TransportRequest) throws(RequestError) {
         if let refusal = URLSessionRefusals.refusal(of: request) { throw refusal }
     }
 
-    /// Begins the exchange and returns at once.
+    /// Starts a transfer and returns at once.
     ///
-    /// A request that ``check(_:)`` refuses ends with that error.
+    /// If ``check(_:)`` throws for the request, the transfer ends with that error.
     public func start(
         _ request: TransportRequest, receiver: any TransferReceiver
     ) -> any Transfer {
         engine.start(request, receiver: receiver)
     }
 
-    /// Ends every transfer with ``RequestError/Code/agentShutDown`` and closes all connections.
+    /// Ends all transfers with ``RequestError/Code/agentShutDown`` and closes all connections.
     public func shutDown() { engine.shutDown() }
 }

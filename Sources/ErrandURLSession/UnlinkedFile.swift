@@ -1,8 +1,9 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 
-/// A file without a name, for bytes that memory should not hold: gone when this object is, also after a
-/// crash.
+/// A temporary file that is unlinked right after creation.
+///
+/// The system removes it when this object is released, and also when the process crashes.
 final class UnlinkedFile: Sendable {
     private let descriptor: Int32
 
@@ -16,7 +17,7 @@ final class UnlinkedFile: Sendable {
             return descriptor
         }
         guard descriptor >= 0 else {
-            throw Self.failure("No temporary file can be made in \(directory)")
+            throw Self.failure("Could not create a temporary file in \(directory)")
         }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         self.descriptor = descriptor
@@ -28,7 +29,7 @@ final class UnlinkedFile: Sendable {
         if let error = data.withUnsafeBytes({ write($0, at: offset) }) { throw error }
     }
 
-    /// Why the bytes cannot be written; `nil` when they are.
+    /// Writes bytes; returns the error, or `nil` on success.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> RequestError? {
         var written = 0
         while written < bytes.count {
@@ -38,20 +39,20 @@ final class UnlinkedFile: Sendable {
             if count > 0 {
                 written += count
             } else if errno != EINTR {
-                return Self.failure("A temporary file cannot be written")
+                return Self.failure("Could not write a temporary file")
             }
         }
         return nil
     }
 
-    /// Reads what there is at an offset; 0 at the end.
+    /// Reads at an offset and returns the number of bytes; 0 at the end.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(RequestError) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if count >= 0 { return count }
-            if errno != EINTR { throw Self.failure("A temporary file cannot be read") }
+            if errno != EINTR { throw Self.failure("Could not read a temporary file") }
         }
     }
 
@@ -61,6 +62,6 @@ final class UnlinkedFile: Sendable {
         let reason = String(cString: strerror(errno))
         return RequestError(
             .fileFailed, stage: .transport,
-            "\(what): \(reason). Free some space there, or set TMPDIR.")
+            "\(what): \(reason). Free some disk space, or set TMPDIR.")
     }
 }

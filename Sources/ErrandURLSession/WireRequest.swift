@@ -1,4 +1,4 @@
-import ErrandCore
+import ErrandTransport
 import Foundation
 import HTTPTypes
 
@@ -6,12 +6,12 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// A request in URLSession's terms.
+/// Converts a request to a `URLRequest`.
 enum WireRequest {
-    /// What makes FoundationNetworking leave a header away that it would add.
+    /// A header value that makes FoundationNetworking (Swift 6.3.1) omit a header that it would add.
     private static let removed = " "
 
-    /// The address, if Foundation takes it just as it is.
+    /// The URL without user info and fragment; `nil` if Foundation cannot represent it.
     static func url(of request: TransportRequest) -> URL? {
         var uri = request.url
         uri.userInfo = nil
@@ -20,8 +20,10 @@ enum WireRequest {
         return url
     }
 
+    /// Creates the `URLRequest`.
+    ///
     /// - Parameters:
-    ///   - bodyLength: The body's length; `nil` when there is none.
+    ///   - bodyLength: The body's length; `nil` without a body.
     ///   - additional: The names of headers that the session's configuration adds, in lower case.
     static func make(
         _ request: TransportRequest, url: URL, bodyLength: Int64?, additional: Set<String>
@@ -37,15 +39,17 @@ enum WireRequest {
         }
         suppressDefaults(&result, request, additional)
         if let bodyLength {
-            // NB: with Content-Length alone, FoundationNetworking sends chunked coding besides; with this
-            // value for Transfer-Encoding it sends neither chunks nor that header.
+            // FoundationNetworking (Swift 6.3.1) adds `Transfer-Encoding: chunked` to a streamed body even if
+            // Content-Length is set. With this value it sends neither chunks nor that header.
             result.setValue("\(bodyLength)", forHTTPHeaderField: "Content-Length")
             result.setValue(removed, forHTTPHeaderField: "Transfer-Encoding")
         }
         return result
     }
 
-    /// The headers to send, duplicates joined: URLSession has only one value for a name.
+    /// The headers to send.
+    ///
+    /// Repeated fields are joined, because `URLRequest` has one value per name.
     private static func headers(of request: TransportRequest) -> [(String, String)] {
         let own: Set<HTTPField.Name> = [.contentLength, .transferEncoding]
         var order: [HTTPField.Name] = []
@@ -76,9 +80,10 @@ enum WireRequest {
         }
     }
 
-    /// A limit for URLSession's own timer that lies behind ours.
+    /// A value for `timeoutInterval` that is longer than Errand's own timeouts, so that those apply first.
     ///
-    /// NB: it takes whole seconds only, fails at once below 1, and ends the process for infinity.
+    /// FoundationNetworking (Swift 6.3.1) uses whole seconds, fails at once below 1, and terminates the
+    /// process for infinity.
     static func wholeSeconds(above timeouts: Timeouts) -> Int {
         let longest = 604_800
         guard let idle = timeouts.idle else { return longest }

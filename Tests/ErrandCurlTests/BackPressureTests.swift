@@ -1,10 +1,12 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
+import ErrandTransport
 import Foundation
 import Synchronization
 import Testing
 
-/// A receiver that asks for a break gets it, and everything arrives all the same.
+/// Pausing the receiver stops the transfer without losing data.
 @Suite(.timeLimit(.minutes(5)))
 struct BackPressureTests {
     @Test func everyChunkPaused() async throws {
@@ -15,13 +17,13 @@ struct BackPressureTests {
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
             connection.write(bytes)
         }
-        let recorder = Recorder { _ in .pause }
+        let recorder = RecordingReceiver { _ in .pause }
         let transfer = CurlTransport().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         var chunks = 0
-        while recorder.record.ends.isEmpty {
+        while recorder.record.end == nil {
             let seen = chunks
-            let record = await recorder.wait { $0.chunks > seen || !$0.ends.isEmpty }
+            let record = try await recorder.until { $0.chunks > seen || $0.end != nil }
             chunks = record.chunks
             transfer.resumeReceiving()
         }
@@ -39,47 +41,47 @@ struct BackPressureTests {
             while connection.write(chunk) { written.withLock { $0 += chunk.count } }
         }
         let transport = CurlTransport()
-        let recorder = Recorder(keepsBody: false) { _ in .pause }
+        let recorder = RecordingReceiver(keepsBody: false) { _ in .pause }
         let transfer = transport.start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
-        await recorder.wait { $0.chunks == 1 }
-        // While a second transfer runs its course, the first gets nothing.
-        let other = try ExchangeTests.echo()
+        try await recorder.until { $0.chunks == 1 }
+        // While another transfer runs, the paused transfer receives nothing.
+        let other = try EasyHandleTests.echo()
         for _ in 0..<50 { _ = try await transport.run(.get, other.url()) }
         #expect(recorder.record.chunks == 1)
         transfer.cancel()
-        await recorder.end()
+        _ = try await recorder.ended()
         #expect(written.withLock { $0 } < 100_000_000)
     }
 
-    @Test func resumedBeforeTheNextChunkIsNoPause() async throws {
-        let server = try ExchangeTests.echo()
-        let recorder = Recorder { _ in .pause }
+    @Test func resumeBeforeNextChunkContinuesTransfer() async throws {
+        let server = try EasyHandleTests.echo()
+        let recorder = RecordingReceiver { _ in .pause }
         let transfer = CurlTransport().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
-        await recorder.wait { $0.chunks == 1 }
+        try await recorder.until { $0.chunks == 1 }
         transfer.resumeReceiving()
-        let record = await recorder.end()
+        let record = try await recorder.ended()
         #expect(record.error == nil)
         #expect(record.chunks == 1)
     }
 
-    @Test func uploadWaitsForASlowSource() async throws {
-        let server = try ExchangeTests.echo()
+    @Test func uploadWaitsForSlowSource() async throws {
+        let server = try EasyHandleTests.echo()
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
-        let recorder = Recorder()
+        let recorder = RecordingReceiver()
         let body = HTTPBody.stream(length: 6) { stream }
         _ = CurlTransport().start(
             TransportRequest(method: .put, url: try .test(server.url()), body: body),
             receiver: recorder)
         for part in ["ab", "cd", "ef"] {
             continuation.yield(Data(part.utf8))
-            if part != "ef" { await recorder.wait { $0.sent.last ?? 0 >= 2 } }
+            if part != "ef" { try await recorder.until { $0.sent >= 2 } }
         }
         continuation.finish()
-        let record = await recorder.end()
+        let record = try await recorder.ended()
         #expect(record.error == nil)
         #expect(String(decoding: record.body, as: UTF8.self).hasSuffix("\r\n\r\nabcdef"))
-        #expect(record.sent.last == 6)
+        #expect(record.sent == 6)
     }
 }

@@ -4,13 +4,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Request bodies compressed by zlib (row RSQ-9).
+/// Compression of request bodies by zlib.
 @Suite(.timeLimit(.minutes(5)))
 struct BodyEncoderTests {
     @Test(arguments: [ZlibBodyEncoder.Format.gzip, .deflate], [0, 1, 70_000, 3_000_000])
-    func whatIsCompressedComesBack(format: ZlibBodyEncoder.Format, count: Int) throws {
+    func encodedBodyDecodesToOriginal(format: ZlibBodyEncoder.Format, count: Int) throws {
         var generator = SystemRandomNumberGenerator()
-        // Half of it noise, so that the output is longer than one buffer.
+        // Half of the bytes are random, so that the output exceeds one buffer.
         let body = Data(
             (0..<count).map { $0 % 2 == 0 ? UInt8.random(in: 0...255, using: &generator) : 7 })
         for level in [-3, 1, 6, 99] {
@@ -22,7 +22,7 @@ struct BodyEncoderTests {
         }
     }
 
-    @Test func thePrefixSaysWhatItIs() throws {
+    @Test func encodedBodyHasFormatPrefix() throws {
         #expect(try ZlibBodyEncoder.gzip.encode(Data("a".utf8)).prefix(2) == Data([0x1F, 0x8B]))
         #expect(try ZlibBodyEncoder.deflate.encode(Data("a".utf8)).first == 0x78)
         #expect(ZlibBodyEncoder.gzip.contentCoding == "gzip")
@@ -30,11 +30,11 @@ struct BodyEncoderTests {
     }
 
     @Test(arguments: [ZlibBodyEncoder.Format.gzip, .deflate])
-    func theServerGetsWhatItCanUndo(format: ZlibBodyEncoder.Format) async throws {
+    func serverReceivesEncodedBodyAndHeaders(format: ZlibBodyEncoder.Format) async throws {
         let server = LoopbackServer()
         server.route(
             "/in",
-            answers: LoopbackAnswer(headers: ["Content-Type": "application/json"], body: "{}"))
+            responses: LoopbackResponse(headers: ["Content-Type": "application/json"], body: "{}"))
         try await server.start()
         var configuration = Configuration(baseURL: server.url())
         configuration.bodyEncoder = ZlibBodyEncoder(format)

@@ -4,24 +4,24 @@ import Testing
 
 @testable import ErrandCurl
 
-/// What other versions of libcurl, and other systems, say than this one.
+/// Errors of other libcurl versions and other systems.
 @Suite struct CurlFailureTests {
     private func context(_ text: String = "", hasAuthorities: Bool = false) -> CurlFailure.Context {
         CurlFailure.Context(
             text: text, host: "a", isConnected: false, isHeadComplete: false, hasHeadBegun: false,
-            proxyAnswer: 0, hasAuthorities: hasAuthorities)
+            proxyResponse: 0, hasAuthorities: hasAuthorities)
     }
 
-    @Test func keysThatNewerVersionsCannotUse() {
-        let words = "unable to set private key file: '/a.key' type PEM"
-        let key = CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context(words))
+    @Test func unusableClientKeyIsClientCertificateRejected() {
+        let text = "unable to set private key file: '/a.key' type PEM"
+        let key = CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context(text))
         #expect(key.code == .clientCertificateRejected)
         #expect(!key.message.contains("/a.key"))
         let other = CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context("else"))
         #expect(other.code == .transportFailed)
     }
 
-    @Test func systemsWithoutAuthorities() {
+    @Test func missingAuthoritiesMessageNamesPackage() {
         let none = CurlFailure.error(CURLE_SSL_CACERT_BADFILE, context: context())
         #expect(none.code == .invalidConfiguration)
         #expect(none.message.contains("ca-certificates"))

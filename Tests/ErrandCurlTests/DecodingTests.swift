@@ -1,10 +1,12 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Testing
 
-/// Encoded samples of one text, and two bombs.
+/// Encoded samples of one text, and two decompression bombs.
 enum Sample {
     static let plain = Data(
         String(repeating: "The quick brown fox jumps over the lazy dog. ", count: 40).utf8)
@@ -28,7 +30,7 @@ enum Sample {
     static let brotliBomb = bytes(
         "y///PwAkAOKxQHLv//j//weABEAcFoDu/R////8AkACIwwLQvf/j//8fABIAcVgAuvd//P//A0ACIA4LQPf+j///"
             + "fwBIAMRhAeje//H//w8ACYA4LADd+7/8//8DIAEQhwWge/8H")
-    /// A member of gzip that holds 1 MiB of zeros.
+    /// A gzip member with 1 MiB of zeros.
     static let gzipOfZeros: [UInt8] =
         bytes("H4sIAAAAAAACA+3BMQEAAADCoPVPbQhfoA==") + [UInt8](repeating: 0, count: 1016)
         + [0x3E, 0x03, 0x1C, 0xEA, 0x38, 0xA7, 0x00, 0x00, 0x10, 0x00]
@@ -38,14 +40,14 @@ enum Sample {
     }
 }
 
-/// Decoders alone, fed in every way.
+/// Decoders with input in pieces of different sizes.
 struct DecodingChainTests {
     static let samples: [(ContentCoding, [UInt8])] = [
         (.gzip, Sample.gzip), (.deflate, Sample.zlib), (.deflate, Sample.deflate),
         (.brotli, Sample.brotli), (.zstd, Sample.zstd),
     ]
 
-    /// Feeds pieces and reads with a small buffer; `nil` when corrupt.
+    /// Feeds pieces and reads with a small buffer; `nil` if the input is corrupt.
     private func decode(
         _ codings: [ContentCoding], _ bytes: [UInt8], piece: Int, room: Int = 7
     ) throws -> (output: Data, isFinished: Bool)? {
@@ -70,7 +72,7 @@ struct DecodingChainTests {
     }
 
     @Test(arguments: [1, 2, 3, 17, 1000])
-    func everyCodingInPieces(piece: Int) throws {
+    func codingsDecodeInAnyPieceSize(piece: Int) throws {
         for (coding, bytes) in Self.samples {
             let result = try #require(try decode([coding], bytes, piece: piece))
             #expect(result.output == Sample.plain, "\(coding)")
@@ -82,7 +84,7 @@ struct DecodingChainTests {
         #expect(stacked.isFinished)
     }
 
-    @Test func cutOffAnywhereIsNoticed() throws {
+    @Test func truncatedInputIsNotFinished() throws {
         for (coding, bytes) in Self.samples {
             for count in 0..<bytes.count {
                 let result = try decode([coding], Array(bytes[..<count]), piece: 1000)
@@ -91,8 +93,8 @@ struct DecodingChainTests {
         }
     }
 
-    @Test func aChangedByteOfGzipIsNoticed() throws {
-        // Bytes 4 to 9 are time, flags and system: nothing depends on them.
+    @Test func changedGzipByteIsDetected() throws {
+        // Bytes 4 to 9 are time, flags and system, which do not affect the content.
         for index in Sample.gzip.indices where !(4..<10).contains(index) {
             var bytes = Sample.gzip
             bytes[index] ^= 0x10
@@ -101,7 +103,7 @@ struct DecodingChainTests {
         }
     }
 
-    @Test func membersFollowEachOtherButGarbageDoesNot() throws {
+    @Test func gzipAllowsMembersAndPaddingButNoTrailingData() throws {
         let twice = try #require(
             try decode([.gzip], Sample.gzip + Sample.gzip, piece: 3, room: 1000))
         #expect(twice.output == Sample.plain + Sample.plain)
@@ -146,11 +148,11 @@ struct DecodingTests {
         #expect(record.body == Sample.plain)
         #expect(
             record.head?.contentLength == (encoding == "identity" ? Int64(body.count) : nil))
-        #expect(record.ends.first?.timings.bytesReceived == Int64(body.count))
+        #expect(record.end?.timings.bytesReceived == Int64(body.count))
     }
 
-    @Test func encodingsAreAnnouncedUnlessTheyWouldHarm() async throws {
-        let server = try ExchangeTests.echo()
+    @Test func acceptEncodingIsSentUnlessOverridden() async throws {
+        let server = try EasyHandleTests.echo()
         let transport = CurlTransport()
         let plain = try await transport.run(.get, server.url())
         #expect(
@@ -164,7 +166,7 @@ struct DecodingTests {
         #expect(String(decoding: own.body, as: UTF8.self).contains("Accept-Encoding: br\r\n"))
     }
 
-    @Test func offGivesTheBytesAsTheyAre() async throws {
+    @Test func disabledDecodingDeliversRawBytes() async throws {
         let server = try serve("gzip", Sample.gzip)
         let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.decodesContent = false
@@ -174,26 +176,26 @@ struct DecodingTests {
     }
 
     @Test(arguments: ["gzip", "br", "rot13", "gzip, gzip, gzip, gzip, gzip"])
-    func corruptOrUnknownFails(encoding: String) async throws {
+    func corruptOrUnknownCodingFails(encoding: String) async throws {
         let server = try serve(encoding, Array("this is not encoded at all".utf8))
         let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error?.code == .badContentEncoding)
         #expect(record.head?.status == .ok)
     }
 
-    @Test func cutOffGzipFailsThoughItsLengthIsRight() async throws {
+    @Test func truncatedGzipWithMatchingLengthFails() async throws {
         let server = try serve("gzip", Array(Sample.gzip.dropLast(4)))
         let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error?.code == .badContentEncoding)
     }
 
-    @Test func emptyBodyNeedsNoEncoding() async throws {
+    @Test func emptyBodyIsNotDecoded() async throws {
         let server = try serve("gzip", [])
         let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error == nil)
     }
 
-    @Test func bombEndsEarly() async throws {
+    @Test func decompressionBombIsStopped() async throws {
         let brotli = try serve("br", Sample.brotliBomb)
         let first = try await CurlTransport().run(.get, brotli.url())
         #expect(first.error?.code == .bodyTooLarge)
@@ -208,19 +210,19 @@ struct DecodingTests {
         #expect(second.body.count > 2_000_000)
     }
 
-    @Test func pausedInTheMiddleOfAChunk() async throws {
+    @Test func pauseWithinChunkKeepsDecodedBytes() async throws {
         let server = try serve("br", Sample.brotliBomb)
         var request = TransportRequest(url: try .test(server.url()))
         request.options.maximumDecodingRatio = nil
-        let recorder = Recorder(keepsBody: false) { $0 % 100 == 0 ? .pause : .more }
+        let recorder = RecordingReceiver(keepsBody: false) { $0.chunks % 100 == 0 ? .pause : .more }
         let transfer = CurlTransport().start(request, receiver: recorder)
         for pause in 1...10 {
-            let seen = await recorder.wait { $0.chunks >= pause * 100 }
+            let seen = try await recorder.until { $0.chunks >= pause * 100 }
             #expect(seen.chunks == pause * 100)
-            #expect(seen.ends.isEmpty)
+            #expect(seen.end == nil)
             transfer.resumeReceiving()
         }
-        let record = await recorder.end()
+        let record = try await recorder.ended()
         #expect(record.error == nil)
         #expect(record.chunks == 1024)
     }

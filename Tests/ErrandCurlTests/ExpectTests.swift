@@ -1,16 +1,18 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
 
-/// `Expect: 100-continue`, which an endpoint asks for by the header: the body waits for the server's word.
+/// `Expect: 100-continue`: the body is sent after the server's interim response.
 @Suite(.timeLimit(.minutes(5))) struct ExpectTests {
     private func run(
         _ method: HTTPMethod, on server: RawServer, over transport: CurlTransport = CurlTransport(),
         body: HTTPBody = .data(Data(count: 100_000))
-    ) async throws -> Recorder.Record {
+    ) async throws -> RecordingReceiver.Record {
         try await transport.run(method, server.url()) {
             $0.headers[.expect] = "100-continue"
             $0.body = body
@@ -18,21 +20,21 @@ import Testing
         }
     }
 
-    @Test(arguments: [HTTPMethod.put, .post]) func theBodyFollowsTheServersWord(
+    @Test(arguments: [HTTPMethod.put, .post]) func bodyIsSentAfterContinue(
         method: HTTPMethod
     ) async throws {
         let server = try RawServer { connection in
             guard let head = connection.readHead() else { return }
             connection.write("HTTP/1.1 100 Continue\r\n\r\n")
-            connection.answer("\(connection.readBody(of: head).count)")
+            connection.respond("\(connection.readBody(of: head).count)")
         }
         let record = try await run(method, on: server)
         #expect(record.error == nil)
         #expect(String(decoding: record.body, as: UTF8.self) == "100000")
-        #expect(record.interim.map(\.status.code) == [100])
+        #expect(record.informational.map(\.status.code) == [100])
     }
 
-    @Test(arguments: [200, 401, 413]) func aFinalWordKeepsTheBodyBack(status: Int) async throws {
+    @Test(arguments: [200, 401, 413]) func finalResponseSuppressesBody(status: Int) async throws {
         let server = try RawServer { connection in
             guard connection.readHead() != nil else { return }
             connection.write(
@@ -42,12 +44,12 @@ import Testing
         let record = try await run(.post, on: server)
         #expect(record.error == nil, "\(String(describing: record.error))")
         #expect(record.head?.status.code == status)
-        #expect(status < 300 || (record.sent.last ?? 0) == 0)
+        #expect(status < 300 || record.sent == 0)
     }
 
-    // libcurl would repeat the request by itself, with the same header, and pass over this answer's body.
+    // libcurl would repeat the request with the same headers and discard the body of this response.
     @Test(arguments: [HTTPMethod.put, .post], [true, false])
-    func whoCannotMeetTheExpectationHasAnswered(
+    func expectationFailedIsFinalResponse(
         method: HTTPMethod, hasLength: Bool
     ) async throws {
         let bodies = Mutex(0)
@@ -57,7 +59,7 @@ import Testing
                 heads.withLock { $0 += 1 }
                 guard head.lowercased().contains("expect:") else {
                     bodies.withLock { $0 += connection.readBody(of: head).count }
-                    connection.answer("ok")
+                    connection.respond("ok")
                     continue
                 }
                 connection.write("HTTP/1.1 417 Expectation Failed\r\n")
@@ -72,7 +74,7 @@ import Testing
             let record = try await run(method, on: server, over: transport)
             #expect(record.error == nil, "\(String(describing: record.error))")
             #expect(record.head?.status.code == 417)
-            #expect(record.ends.count == 1 && record.violations.isEmpty)
+            #expect(record.ends == 1 && record.violations.isEmpty)
         }
         #expect(bodies.withLock { $0 } == 0)
         #expect(heads.withLock { $0 } == 3)
@@ -80,10 +82,10 @@ import Testing
         #expect(String(decoding: plain.body, as: UTF8.self) == "ok")
     }
 
-    @Test func aSilentServerGetsTheBodyAllTheSame() async throws {
+    @Test func bodyIsSentWithoutContinueAfterTimeout() async throws {
         let server = try RawServer { connection in
             guard let head = connection.readHead() else { return }
-            connection.answer("\(connection.readBody(of: head).count)")
+            connection.respond("\(connection.readBody(of: head).count)")
         }
         let record = try await run(.put, on: server)
         #expect(String(decoding: record.body, as: UTF8.self) == "100000")

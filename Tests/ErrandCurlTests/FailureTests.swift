@@ -1,14 +1,16 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Testing
 
-/// Whatever the network and the server do, there is one typed end.
+/// Every network and server failure ends the transfer once, with a typed error.
 @Suite(.timeLimit(.minutes(5)))
 struct FailureTests {
-    /// Answers every connection's first request with these bytes and closes.
-    static func answering(_ text: String) throws -> RawServer {
+    /// Sends these bytes in response to the first request of each connection, then closes it.
+    static func responding(_ text: String) throws -> RawServer {
         let bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
         return try RawServer { connection in
             guard connection.readHead() != nil else { return }
@@ -18,11 +20,11 @@ struct FailureTests {
 
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answer: String
+        let response: String
         let code: RequestError.Code?
-        init(_ name: String, _ answer: String, _ code: RequestError.Code?) {
+        init(_ name: String, _ response: String, _ code: RequestError.Code?) {
             testDescription = name
-            self.answer = answer
+            self.response = response
             self.code = code
         }
     }
@@ -36,7 +38,7 @@ struct FailureTests {
         Case("status line only", ok, .connectionLost),
         Case("head cut off", ok + "Content-Type: text/pl", .connectionLost),
         Case("head without blank line", ok + "Content-Length: 0\r\n", .connectionLost),
-        Case("head without the rest of it", ok + "Content-Length: 5\r\n", .connectionLost),
+        Case("head without remaining lines", ok + "Content-Length: 5\r\n", .connectionLost),
         Case("head without LF", ok + "Content-Length: 5\r\n\r", .connectionLost),
         Case("interim only", "HTTP/1.1 100 Continue\r\n\r\n", .connectionLost),
         Case("status of two digits", "HTTP/1.1 20 OK\r\n\r\n", .badServerResponse),
@@ -44,11 +46,11 @@ struct FailureTests {
         Case("status 000", "HTTP/1.1 000 OK\r\n\r\n", .badServerResponse),
         Case("status 999", "HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", nil),
         Case("version 9", "HTTP/9.9 200 OK\r\n\r\n", .badServerResponse),
-        Case("101 unasked", "HTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n", .badServerResponse),
+        Case("101 unsolicited", "HTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n", .badServerResponse),
         Case("no reason", "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", nil),
         Case("LF alone", "HTTP/1.1 200 OK\nContent-Length: 2\n\nhi", nil),
-        Case("no space behind colon", ok + "Content-Length:2\r\n\r\nhi", nil),
-        Case("name is no token", ok + "X(A): 1\r\nContent-Length: 2\r\n\r\nhi", nil),
+        Case("no space after colon", ok + "Content-Length:2\r\n\r\nhi", nil),
+        Case("name is not a token", ok + "X(A): 1\r\nContent-Length: 2\r\n\r\nhi", nil),
         Case("Latin-1 value", ok + "X-A: gr\u{FC}n\r\nContent-Length: 2\r\n\r\nhi", nil),
         Case("folded line", ok + "X-A: 1\r\n  2\r\nContent-Length: 2\r\n\r\nhi", nil),
         Case("line without colon", ok + "nonsense\r\n\r\n", .badServerResponse),
@@ -82,43 +84,44 @@ struct FailureTests {
     ]
 
     @Test(arguments: cases)
-    func strangeAnswer(_ item: Case) async throws {
-        let server = try Self.answering(item.answer)
+    func unusualResponsesHaveTypedResults(_ item: Case) async throws {
+        let server = try Self.responding(item.response)
         let transport = CurlTransport()
-        // As an agent sends a GET: what is kept after the first answer may be closed as the second comes.
-        func leave(_ request: inout TransportRequest) { request.options.mayReplay = true }
-        let record = try await transport.run(.get, server.url(), change: leave)
+        // Replay is allowed, as for a GET by an agent, because the server may close the kept
+        // connection as the second request arrives.
+        func allowReplay(_ request: inout TransportRequest) { request.options.mayReplay = true }
+        let record = try await transport.run(.get, server.url(), change: allowReplay)
         #expect(record.error?.code == item.code, "\(String(describing: record.error))")
-        #expect(record.ends.count == 1)
+        #expect(record.ends == 1)
         #expect(record.violations.isEmpty)
         if item.code == nil { #expect(record.head != nil) }
-        let again = try await transport.run(.get, server.url(), change: leave)
+        let again = try await transport.run(.get, server.url(), change: allowReplay)
         #expect(again.error?.code == item.code)
     }
 
-    @Test func resetAtEveryByteOfAnAnswer() async throws {
-        let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8)
+    @Test func resetAtAnyByteFails() async throws {
+        let response = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8)
         let transport = CurlTransport()
-        for count in 0..<answer.count {
+        for count in 0..<response.count {
             let server = try RawServer { connection in
                 _ = connection.readHead()
-                connection.write(Array(answer[..<count]))
+                connection.write(Array(response[..<count]))
                 connection.reset()
             }
             let record = try await transport.run(.get, server.url())
             #expect(record.error != nil, "\(count)")
-            #expect(record.ends.count == 1)
+            #expect(record.ends == 1)
         }
     }
 
-    @Test func refused() async throws {
+    @Test func refusedConnection() async throws {
         let server = try RawServer { _ in }
         server.stop()
         let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error?.code == .cannotConnect)
         #expect(record.error?.stage == .transport)
         #expect((record.error?.underlying as? CurlError)?.code == 7)
-        #expect(record.ends.first?.timings.reusedConnection == nil)
+        #expect(record.end?.timings.reusedConnection == nil)
     }
 
     @Test func unknownHost() async throws {
@@ -126,7 +129,7 @@ struct FailureTests {
         #expect(record.error?.code == .cannotFindHost)
     }
 
-    @Test func tlsWhereThereIsNone() async throws {
+    @Test func tlsToPlainServerFails() async throws {
         let server = try RawServer { connection in
             _ = connection.readBody(5)
             connection.write("HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -137,7 +140,7 @@ struct FailureTests {
 
     @Test func fiveThousandFields() async throws {
         let lines = (0..<5000).map { "X-\($0): \($0)\r\n" }.joined()
-        let server = try Self.answering(Self.ok + lines + "Content-Length: 2\r\n\r\nhi")
+        let server = try Self.responding(Self.ok + lines + "Content-Length: 2\r\n\r\nhi")
         let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error == nil)
         #expect(record.head?.headers.count == 5001)
@@ -146,15 +149,15 @@ struct FailureTests {
     @Test(arguments: [1 << 20, 90 << 10])
     func longLine(length: Int) async throws {
         let line = "X-Long: " + String(repeating: "a", count: length) + "\r\n"
-        let server = try Self.answering(Self.ok + line + "Content-Length: 2\r\n\r\nhi")
+        let server = try Self.responding(Self.ok + line + "Content-Length: 2\r\n\r\nhi")
         let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.maximumHeadBytes = 100 << 10
         }
         #expect(record.error?.code == (length < 100 << 10 ? nil : .badServerResponse))
     }
 
-    @Test func headBeyondItsLimit() async throws {
-        let server = try Self.answering(
+    @Test func headBeyondLimitFails() async throws {
+        let server = try Self.responding(
             Self.ok + "X-A: 0123456789\r\nContent-Length: 2\r\n\r\nhi")
         let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.maximumHeadBytes = 40
@@ -162,7 +165,7 @@ struct FailureTests {
         #expect(record.error?.code == .badServerResponse)
     }
 
-    @Test func bodyBeyondItsLimit() async throws {
+    @Test func bodyBeyondLimitFails() async throws {
         let server = try CancelTests.endless()
         let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.maximumBodyBytes = 100_000
@@ -171,8 +174,8 @@ struct FailureTests {
         #expect(record.body.count <= 100_000)
     }
 
-    @Test func messagesHoldNoSecrets() async throws {
-        let server = try Self.answering("")
+    @Test func errorsContainNoSecrets() async throws {
+        let server = try Self.responding("")
         let record = try await CurlTransport().run(
             .get, server.url("/path?token=sesame"), headers: [.authorization: "Bearer sesame"])
         let error = try #require(record.error)

@@ -1,9 +1,10 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
 import Foundation
 import Testing
 
-/// Heads that are too large: for the request, or for libcurl, which has limits of its own.
+/// Heads that exceed the request's limit or libcurl's fixed limits.
 @Suite(.timeLimit(.minutes(5)))
 struct HeadLimitTests {
     private func run(_ head: String, limit: Int) async throws -> RequestError? {
@@ -24,7 +25,7 @@ struct HeadLimitTests {
         "X-Long: \(String(repeating: "v", count: length - 10))\r\n"
     }
 
-    @Test func requestsLimit() async throws {
+    @Test func requestLimitApplies() async throws {
         #expect(try await run(line(60_000), limit: 61_000) == nil)
         let error = try #require(try await run(line(60_000), limit: 59_000))
         #expect(error.code == .badServerResponse)
@@ -32,23 +33,23 @@ struct HeadLimitTests {
         #expect(error.message.contains("raise maximumHeadBytes"))
     }
 
-    /// A line's limit is libcurl's, and no setting of a request's: the error says so.
+    /// The limit of a line is libcurl's and cannot be configured; the error states this.
     @Test(arguments: [110_000, 1 << 20])
-    func linesBeyondLibcurl(length: Int) async throws {
+    func lineBeyondLibcurlLimitFails(length: Int) async throws {
         #expect(try await run(line(100_000), limit: 8 << 20) == nil)
         let error = try #require(try await run(line(length), limit: 8 << 20))
         #expect(error.code == .badServerResponse, "\(error)")
-        #expect(error.message.contains("longer than libcurl takes, 100 KB"))
+        #expect(error.message.contains("longer than libcurl's fixed limit of 100 KB"))
         #expect(error.underlying is CurlError)
     }
 
-    @Test func headsBeyondLibcurl() async throws {
+    @Test func headBeyondLibcurlLimitFails() async throws {
         let lines = String(repeating: line(1000), count: 290)
         #expect(try await run(lines, limit: 8 << 20) == nil)
         let more = String(repeating: line(1000), count: 400)
         let error = try #require(try await run(more, limit: 8 << 20))
         #expect(error.code == .badServerResponse, "\(error)")
-        #expect(error.message.contains("larger than libcurl takes, 300 KB"))
+        #expect(error.message.contains("exceeds libcurl's fixed limit of 300 KB"))
         #expect(error.underlying is CurlError)
     }
 }

@@ -1,12 +1,14 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
+import ErrandTransport
 import Foundation
 import Glibc
 import HTTPTypes
 import Synchronization
 import Testing
 
-/// Several loops: who goes where, and that nothing gets lost between them.
+/// Several loops: selection of a loop, shared limits and shutdown.
 @Suite(.timeLimit(.minutes(5)))
 struct LoopsTests {
     private static func transport(_ loops: Int, name: String = "loops") -> CurlTransport {
@@ -16,7 +18,7 @@ struct LoopsTests {
         return CurlTransport(configuration: configuration)
     }
 
-    private static func answering() throws -> RawServer {
+    private static func responding() throws -> RawServer {
         try RawServer { connection in
             while connection.readHead() != nil {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
@@ -24,27 +26,27 @@ struct LoopsTests {
         }
     }
 
-    /// Notes the thread that it is called on, but for the end, which other threads may tell.
-    private final class Witness: TransferReceiver {
+    /// Records the threads of all calls except the end, which other threads may report.
+    private final class ThreadRecorder: TransferReceiver {
         let threads = Mutex<Set<UInt>>([])
-        let inner = Recorder()
+        let inner = RecordingReceiver()
 
-        private func note() { _ = threads.withLock { $0.insert(UInt(pthread_self())) } }
-        func didReceive(informational head: ResponseHead) { note() }
+        private func recordThread() { _ = threads.withLock { $0.insert(UInt(pthread_self())) } }
+        func didReceive(informational head: ResponseHead) { recordThread() }
         func didReceive(head: ResponseHead) {
-            note()
+            recordThread()
             inner.didReceive(head: head)
         }
         func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
-            note()
+            recordThread()
             return inner.didReceive(bytes: bytes)
         }
-        func didSend(bodyBytes: Int64) { note() }
+        func didSend(bodyBytes: Int64) { recordThread() }
         func didEnd(_ end: TransferEnd) { inner.didEnd(end) }
     }
 
-    @Test func oneAfterTheOtherKeepsToOneConnection() async throws {
-        let server = try Self.answering()
+    @Test func sequentialRequestsReuseOneConnection() async throws {
+        let server = try Self.responding()
         let transport = Self.transport(4)
         for _ in 0..<20 {
             let record = try await transport.run(.get, server.url())
@@ -53,8 +55,8 @@ struct LoopsTests {
         #expect(server.connections == 1)
     }
 
-    @Test func manyAtOnceAreShared() async throws {
-        // A head, and a body that never comes whole.
+    @Test func concurrentRequestsUseAllLoops() async throws {
+        // Sends a head and an incomplete body.
         let server = try RawServer { connection in
             while connection.readHead() != nil {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhi")
@@ -62,33 +64,35 @@ struct LoopsTests {
         }
         let transport = Self.transport(3)
         let started = try (0..<30).map { _ in
-            let witness = Witness()
+            let threadRecorder = ThreadRecorder()
             let request = TransportRequest(url: try .test(server.url()))
-            return (transport.start(request, receiver: witness), witness)
+            return (transport.start(request, receiver: threadRecorder), threadRecorder)
         }
-        for (_, witness) in started { _ = await witness.inner.wait { $0.head != nil } }
+        for (_, threadRecorder) in started {
+            _ = try await threadRecorder.inner.until { $0.head != nil }
+        }
         for (transfer, _) in started { transfer.cancel() }
         var threads: Set<UInt> = []
-        for (_, witness) in started {
-            #expect(await witness.inner.end().error?.code == .cancelled)
-            let own = witness.threads.withLock { $0 }
+        for (_, threadRecorder) in started {
+            #expect(try await threadRecorder.inner.ended().error?.code == .cancelled)
+            let own = threadRecorder.threads.withLock { $0 }
             #expect(own.count == 1)
             threads.formUnion(own)
         }
         #expect(threads.count == 3)
     }
 
-    @Test func shutDownReachesAll() async throws {
+    @Test func shutDownReachesAllLoops() async throws {
         let server = try CancelTests.silent()
         let transport = Self.transport(3)
         let started = try (0..<12).map { _ in
-            let recorder = Recorder()
+            let recorder = RecordingReceiver()
             let request = TransportRequest(url: try .test(server.url()))
             return (transport.start(request, receiver: recorder), recorder)
         }
         transport.shutDown()
         for (_, recorder) in started {
-            let record = await recorder.end()
+            let record = try await recorder.ended()
             #expect(record.error?.code == .agentShutDown)
             #expect(record.violations.isEmpty)
         }
@@ -104,7 +108,7 @@ struct LoopsTests {
         configuration.connectionsPerHost = 6
         let parts = (0..<4).map { configuration.part($0, of: 4) }
         #expect(parts.map(\.maximumConnections) == [3, 3, 2, 2])
-        // A host's connections are all one loop's.
+        // All connections of a host belong to one loop.
         #expect(parts.map(\.connectionsPerHost) == [6, 6, 6, 6])
         #expect(parts.map(\.idleConnections) == [32, 32, 32, 32])
         configuration.connectionsPerHost = 2
@@ -121,30 +125,30 @@ struct LoopsTests {
         #expect(configuration.effectiveLoops == 1)
     }
 
-    @Test func limitOfConnectionsHoldsOverall() async throws {
-        let server = try Self.answering()
+    @Test func connectionsPerHostAppliesAcrossLoops() async throws {
+        let server = try Self.responding()
         var configuration = CurlConfiguration()
         configuration.loops = 2
         configuration.connectionsPerHost = 2
         let transport = CurlTransport(configuration: configuration)
         let recorders = try (0..<40).map { _ in
-            let recorder = Recorder()
+            let recorder = RecordingReceiver()
             _ = transport.start(
                 TransportRequest(url: try .test(server.url())), receiver: recorder)
             return recorder
         }
-        for recorder in recorders { #expect(await recorder.end().error == nil) }
+        for recorder in recorders { #expect(try await recorder.ended().error == nil) }
         #expect(server.connections <= 2)
     }
 
-    @Test func choice() {
+    @Test func loopSelection() {
         #expect(LoopChoice.leastBusy(of: 3) { [2, 1, 1][$0] } == 1)
         #expect(LoopChoice.leastBusy(of: 3) { _ in 0 } == 0)
         #expect(LoopChoice.leastBusy(of: 1) { _ in 7 } == 0)
         let hosts = (0..<100).map { "host-\($0).example.com" }
-        let ways = hosts.map { LoopChoice.index(forHost: $0, of: 4) }
-        #expect(Set(ways) == [0, 1, 2, 3])
-        #expect(ways == hosts.map { LoopChoice.index(forHost: $0, of: 4) })
+        let loops = hosts.map { LoopChoice.index(forHost: $0, of: 4) }
+        #expect(Set(loops) == [0, 1, 2, 3])
+        #expect(loops == hosts.map { LoopChoice.index(forHost: $0, of: 4) })
         #expect(LoopChoice.index(forHost: nil, of: 1) == 0)
     }
 }

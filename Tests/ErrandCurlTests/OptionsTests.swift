@@ -1,19 +1,20 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
 
-/// Where the bytes go: proxies, addresses, versions; and what is refused before anything is sent.
+/// Proxies, address overrides, versions, and options that are rejected before anything is sent.
 @Suite(.timeLimit(.minutes(5)))
 struct OptionsTests {
-    private func text(_ record: Recorder.Record) -> String {
+    private func text(_ record: RecordingReceiver.Record) -> String {
         String(decoding: record.body, as: UTF8.self)
     }
 
-    @Test func proxyGetsTheAbsoluteAddressAndCredentials() async throws {
-        let proxy = try ExchangeTests.echo()
+    @Test func proxyReceivesAbsoluteURLAndCredentials() async throws {
+        let proxy = try EasyHandleTests.echo()
         let transport = CurlTransport()
         let record = try await transport.run(.get, "http://example.test/a?b") {
             $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
@@ -21,7 +22,7 @@ struct OptionsTests {
         #expect(record.error == nil)
         #expect(text(record).hasPrefix("GET http://example.test/a?b HTTP/1.1\r\n"))
         #expect(text(record).contains("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ="))
-        let server = try ExchangeTests.echo()
+        let server = try EasyHandleTests.echo()
         let bypassed = try await transport.run(.get, server.url("/x")) {
             $0.options.proxy = .url(
                 "http://127.0.0.1:\(proxy.port)", bypass: ["127.0.0.1"])
@@ -33,8 +34,8 @@ struct OptionsTests {
     }
 
     @Test(arguments: [407, 502])
-    func proxyRefusesATunnel(status: Int) async throws {
-        let proxy = try FailureTests.answering(
+    func rejectedTunnelIsProxyFailed(status: Int) async throws {
+        let proxy = try FailureTests.responding(
             "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n")
         let record = try await CurlTransport().run(.get, "https://example.test/") {
             $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
@@ -46,7 +47,7 @@ struct OptionsTests {
         #expect(record.head == nil)
     }
 
-    @Test func socksProxyIsAskedForTheName() async throws {
+    @Test func socksProxyResolvesHostName() async throws {
         let proxy = try RawServer { connection in
             let greeting = connection.readBody(2)
             _ = connection.readBody(Int(greeting.last ?? 0))
@@ -66,8 +67,8 @@ struct OptionsTests {
         #expect(text(record) == "example.test")
     }
 
-    @Test func overriddenAddressesAreUsedOnlyWhereNamed() async throws {
-        let server = try ExchangeTests.echo()
+    @Test func addressOverrideAppliesOnlyToItsRequest() async throws {
+        let server = try EasyHandleTests.echo()
         let transport = CurlTransport()
         let url = "http://api.example.invalid:\(server.port)/o"
         for addresses in [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"], ["::1", "127.0.0.1"]] {
@@ -83,8 +84,8 @@ struct OptionsTests {
         #expect(without.error?.code == .cannotFindHost, "\(String(describing: without.error))")
     }
 
-    @Test func anOverriddenHostIsKnownByAnyPortAndInAnyCase() async throws {
-        let server = try ExchangeTests.echo()
+    @Test func addressOverrideMatchesAnyPortAndCase() async throws {
+        let server = try EasyHandleTests.echo()
         let url = "http://api.example.invalid:\(server.port)/o"
         for name in [
             "api.example.invalid", "API.Example.invalid", "API.example.INVALID:\(server.port)",
@@ -96,9 +97,9 @@ struct OptionsTests {
         }
     }
 
-    /// Their names, one behind the other, are longer than a name of a host may be.
-    @Test func manyAddressesMayStandForAHost() async throws {
-        let server = try ExchangeTests.echo()
+    /// The joined addresses are longer than a host name may be.
+    @Test func addressOverrideAcceptsManyAddresses() async throws {
+        let server = try EasyHandleTests.echo()
         let url = "http://api.example.invalid:\(server.port)/o"
         let addresses =
             ["127.0.0.1"] + (1...9).map { "2001:0db8:1111:2222:3333:4444:5555:000\($0)" }
@@ -109,7 +110,7 @@ struct OptionsTests {
     }
 
     @Test(arguments: [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"]])
-    func aProxyIsAskedForTheOverriddenAddress(addresses: [String]) async throws {
+    func proxyReceivesOverriddenAddress(addresses: [String]) async throws {
         let asked = Mutex("")
         let proxy = try RawServer { connection in
             let head = connection.readHead()
@@ -124,25 +125,25 @@ struct OptionsTests {
         #expect(asked.withLock { $0 }.hasPrefix("CONNECT 127.0.0.1:444 "))
     }
 
-    /// It knows nothing of a name that was made up, whoever has named the proxy.
-    @Test func soIsOneThatTheEnvironmentNames() throws {
+    /// A proxy cannot resolve the alias, whether the options or the environment set the proxy.
+    @Test func environmentProxyUsesFirstAddress() throws {
         let url = try URI(parsing: "https://api.example.com/")
         var options = TransportOptions()
         options.addressOverrides = ["api.example.com": ["127.0.0.1", "::1"]]
-        func makesAName(environmentNamesProxy: Bool) -> Bool {
+        func usesAlias(environmentNamesProxy: Bool) -> Bool {
             AddressOverride.route(
                 to: url, options, environmentNamesProxy: environmentNamesProxy)?.resolve != nil
         }
-        #expect(!makesAName(environmentNamesProxy: true))
-        #expect(makesAName(environmentNamesProxy: false))
+        #expect(!usesAlias(environmentNamesProxy: true))
+        #expect(usesAlias(environmentNamesProxy: false))
         options.proxy = TransportOptions.ProxyPolicy.none
-        #expect(makesAName(environmentNamesProxy: true))
+        #expect(usesAlias(environmentNamesProxy: true))
     }
 
     @Test(arguments: ["localhost.example", ".localhost.example", "*.localhost.example"])
-    func domainsGoPastAProxyHoweverTheyAreWritten(bypass: String) async throws {
-        let proxy = try ExchangeTests.echo()
-        let server = try ExchangeTests.echo()
+    func bypassAcceptsAllDomainForms(bypass: String) async throws {
+        let proxy = try EasyHandleTests.echo()
+        let server = try EasyHandleTests.echo()
         let record = try await CurlTransport().run(
             .get, "http://a.localhost.example:\(server.port)/x"
         ) {
@@ -153,7 +154,7 @@ struct OptionsTests {
         #expect(text(record).hasPrefix("GET /x HTTP/1.1\r\n"))
     }
 
-    @Test func aUnixSocketThatNobodyServesIsNamed() async throws {
+    @Test func unreachableUnixSocketIsNamedInError() async throws {
         let record = try await CurlTransport().run(.get, "http://service.example/x") {
             $0.options.unixSocketPath = "/nowhere/service.sock"
         }
@@ -163,7 +164,7 @@ struct OptionsTests {
     }
 
     @Test func addressFamily() async throws {
-        let server = try ExchangeTests.echo()
+        let server = try EasyHandleTests.echo()
         let url = "http://localhost:\(server.port)/"
         let transport = CurlTransport()
         let four = try await transport.run(.get, url) { $0.options.addressFamily = .ipv4 }
@@ -172,8 +173,8 @@ struct OptionsTests {
         #expect(six.error != nil)
     }
 
-    @Test func priorKnowledgeWhereThereIsNoHTTP2() async throws {
-        let server = try ExchangeTests.echo()
+    @Test func priorKnowledgeToHTTP1ServerFails() async throws {
+        let server = try EasyHandleTests.echo()
         let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.httpVersion = .http2PriorKnowledge
             $0.timeouts.idle = .seconds(2)
@@ -181,7 +182,7 @@ struct OptionsTests {
         #expect(record.error != nil)
     }
 
-    @Test func refusedBeforeAnythingIsSent() throws {
+    @Test func invalidOptionsFailCheck() throws {
         let transport = CurlTransport()
         func code(_ change: (inout TransportRequest) -> Void) throws -> RequestError.Code? {
             var request = TransportRequest(url: try .test("https://example.test/"))
@@ -253,7 +254,7 @@ struct OptionsTests {
         #expect(try security { $0.authorityFile = "/does/not/exist" } == .invalidConfiguration)
         #expect(
             try security { $0.clientCertificateFile = "/does/not/exist" } == .invalidConfiguration)
-        // A key alone shows nothing; the file is one that can be read.
+        // A key without a certificate is invalid, although its file is readable.
         #expect(try security { $0.clientKeyFile = #filePath } == .invalidConfiguration)
     }
 }

@@ -1,4 +1,4 @@
-/// A frame of HTTP/2 (RFC 9113 §4.1).
+/// An HTTP/2 frame (RFC 9113 §4.1).
 struct RawFrame {
     enum Kind {
         static let data: UInt8 = 0
@@ -10,7 +10,7 @@ struct RawFrame {
 
     static let endOfStream: UInt8 = 0x01
     static let endOfHeaders: UInt8 = 0x04
-    /// `:status 200` by HPACK's static table.
+    /// `:status 200` in HPACK's static table.
     static let status200: [UInt8] = [0x88]
 
     var kind: UInt8
@@ -34,8 +34,8 @@ struct RawFrame {
 
 /// HTTP/2 with prior knowledge, frame by frame.
 extension RawConnection {
-    /// Exchanges the greetings; false at the end of the connection.
-    func greet() -> Bool {
+    /// Reads the connection preface and sends SETTINGS; false at the end of the connection.
+    func exchangePrefaces() -> Bool {
         guard readBody(24).count == 24 else { return false }
         write(RawFrame(kind: RawFrame.Kind.settings))
         return true
@@ -52,7 +52,7 @@ extension RawConnection {
         return RawFrame(kind: head[3], flags: head[4], stream: stream, payload: payload)
     }
 
-    /// The number of the next request's stream, when all of the request has come.
+    /// The stream of the next request, after the whole request has arrived.
     func readRequest() -> UInt32? {
         while let frame = readFrame() {
             let isRequest = frame.kind == RawFrame.Kind.headers || frame.kind == RawFrame.Kind.data
@@ -63,8 +63,8 @@ extension RawConnection {
 
     func write(_ frame: RawFrame) { write(frame.bytes) }
 
-    /// Answers 200 without a body.
-    func answer(stream: UInt32) {
+    /// Sends a 200 response without a body.
+    func respond(stream: UInt32) {
         write(
             RawFrame(
                 kind: RawFrame.Kind.headers,

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A server on loopback whose every byte the test decides.
+/// A loopback server whose script controls every byte.
 ///
-/// Each connection runs the script on a thread of its own.
+/// Each connection runs the script on its own thread.
 final class RawServer: Sendable {
     typealias Script = @Sendable (RawConnection) -> Void
 
@@ -12,16 +12,17 @@ final class RawServer: Sendable {
     private let listener: Listener
     private let counter = Mutex(0)
 
-    /// The listening socket: closed once, by the thread that accepts.
+    /// The listening socket, closed once, by the accepting thread.
     ///
-    /// Its number is given to the next socket at once: whoever went on to use it would get that one's connections.
+    /// Its number is reused at once, so a later use of the old number would accept connections of
+    /// another socket.
     private final class Listener: Sendable {
         private let descriptor: Int32
         private let isOpen = Mutex(true)
 
         init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-        /// The next connection; `nil` when there will be none.
+        /// Returns the next connection; `nil` after the server has stopped.
         func next() -> Int32? {
             while true {
                 let peer = accept(descriptor, nil, nil)
@@ -77,7 +78,7 @@ final class RawServer: Sendable {
 
     deinit { stop() }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     var connections: Int { counter.withLock { $0 } }
 
     func stop() { listener.stop() }
@@ -85,12 +86,12 @@ final class RawServer: Sendable {
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 }
 
-/// One connection, used by one thread.
+/// A connection, used by one thread.
 final class RawConnection {
-    /// The first is 1.
+    /// The number of the connection; the first is 1.
     let number: Int
-    /// How many answers went out by ``answer(_:)``.
-    private(set) var answered = 0
+    /// The number of responses sent with ``respond(_:)``.
+    private(set) var responseCount = 0
     private var descriptor: Int32
     private var pending: [UInt8] = []
 
@@ -99,7 +100,7 @@ final class RawConnection {
         self.number = number
     }
 
-    /// The next head up to and with its blank line; `nil` at the end of the connection.
+    /// Reads the next head including its blank line; `nil` at the end of the connection.
     func readHead() -> String? {
         while true {
             if let end = Self.end(of: pending) {
@@ -111,7 +112,7 @@ final class RawConnection {
         }
     }
 
-    /// So many bytes; fewer at the end of the connection.
+    /// Reads this many bytes; fewer at the end of the connection.
     func readBody(_ count: Int) -> [UInt8] {
         while pending.count < count, fill() {}
         let body = Array(pending.prefix(count))
@@ -119,7 +120,7 @@ final class RawConnection {
         return body
     }
 
-    /// The body that a head announces.
+    /// Reads the body that a head announces.
     func readBody(of head: String) -> [UInt8] {
         for line in head.lowercased().split(whereSeparator: \.isNewline) {
             if line.hasPrefix("content-length:") {
@@ -131,19 +132,20 @@ final class RawConnection {
         return []
     }
 
-    /// Waits until the next request begins to come, and leaves it unread; false at the end of the connection.
+    /// Waits for the start of the next request without reading it; false at the end of the
+    /// connection.
     func waitForBytes() -> Bool {
         var byte: UInt8 = 0
         return !pending.isEmpty || recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
     }
 
-    /// Answers 200 with this text.
-    func answer(_ text: String) {
-        answered += 1
+    /// Sends a 200 response with this text.
+    func respond(_ text: String) {
+        responseCount += 1
         write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
     }
 
-    /// A chunked body, decoded.
+    /// Reads and decodes a chunked body.
     func readChunks() -> [UInt8] {
         var body: [UInt8] = []
         while let line = readLine() {
@@ -174,7 +176,7 @@ final class RawConnection {
         }
     }
 
-    /// False when the peer is gone.
+    /// Sends text; false if the peer has closed.
     @discardableResult
     func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 

@@ -6,7 +6,7 @@ import Testing
     private let usual = TransportOptions()
     private func url(_ text: String) throws -> URI { try URI.test(text) }
 
-    @Test func anOriginIsSchemeHostAndPort() throws {
+    @Test func originIncludesSchemeHostAndPort() throws {
         var origins = RecentOrigins()
         origins.add(try url("http://a.example/x"), usual)
         #expect(origins.contains(try url("http://a.example:80/y?z"), usual))
@@ -15,7 +15,7 @@ import Testing
         #expect(!origins.contains(try url("http://b.example/x"), usual))
     }
 
-    @Test func otherConditionsAreAnotherOrigin() throws {
+    @Test func differentOptionsAreDifferentOrigins() throws {
         let url = try url("https://a.example")
         var origins = RecentOrigins()
         var options = usual
@@ -31,14 +31,14 @@ import Testing
         #expect(origins.contains(url, options) && origins.contains(url, usual))
     }
 
-    @Test func theLatestAreKept() throws {
+    @Test func latestOriginsAreKept() throws {
         var origins = RecentOrigins()
         origins.add(try url("http://first.example"), usual)
         for port in 1..<RecentOrigins.limit {
             origins.add(try url("http://a.example:\(port)"), usual)
         }
         #expect(origins.contains(try url("http://first.example"), usual))
-        // Heard of again, it is no longer the oldest.
+        // After another response it is no longer the oldest origin.
         origins.add(try url("http://first.example"), usual)
         origins.add(try url("http://a.example:99"), usual)
         #expect(origins.contains(try url("http://first.example"), usual))

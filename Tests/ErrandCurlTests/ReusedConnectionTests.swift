@@ -1,16 +1,20 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
 
-/// A kept connection that the server gives up as the next request comes (RFC 9110 §9.2.2, RFC 9112 §9.3.1): what
-/// may be sent twice is sent again on another connection, everything else fails and is not.
+/// Connections that the server closes when the next request arrives (RFC 9110 §9.2.2, RFC 9112
+/// §9.3.1).
+///
+/// An idempotent request is repeated on another connection; every other request fails.
 @Suite(.timeLimit(.minutes(5)))
 struct ReusedConnectionTests {
-    /// How the server gives the connection up.
-    enum Death: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    /// The way in which the server closes the connection.
+    enum Loss: String, CaseIterable, Sendable, CustomTestStringConvertible {
         /// Reads the request and closes.
         case readsAndCloses
         /// Reads the request and resets.
@@ -21,14 +25,15 @@ struct ReusedConnectionTests {
         var testDescription: String { rawValue }
     }
 
-    /// What the server has seen behind the first request of each connection that died, and on those that live.
+    /// The requests that the server has read, and the number of connections that it has closed.
     struct Seen: Sendable {
-        /// Method and body of each whole request, with the number of its connection.
+        /// Method, body and connection number of each complete request.
         var requests: [(connection: Int, method: String, body: [UInt8])] = []
-        var died = 0
+        var lost = 0
     }
 
-    /// Lets nobody go before all are there, so that each has a connection of its own.
+    /// Blocks each connection until all have a request, so that each request uses its own
+    /// connection.
     final class Arrivals: Sendable {
         private let missing: DispatchGroup
         init(_ count: Int) {
@@ -42,24 +47,25 @@ struct ReusedConnectionTests {
     }
 
     private let transport = CurlTransport()
-    private let seen = Watch()
+    private let seen = Observations()
 
-    final class Watch: Sendable {
+    final class Observations: Sendable {
         let state = Mutex(Seen())
     }
 
-    /// Answers one request on each of the first `mortals` connections and gives each up at the next one.
-    private func server(_ death: Death, mortals: Int = 1) throws -> RawServer {
+    /// Responds to one request on each of the first connections, and closes each of them at the
+    /// next request.
+    private func server(_ loss: Loss, lossCount: Int = 1) throws -> RawServer {
         let seen = seen
-        let arrivals = Arrivals(mortals)
+        let arrivals = Arrivals(lossCount)
         return try RawServer { connection in
             while true {
-                // The number is 0 when the server is gone already.
-                let isMortal = (1...mortals).contains(connection.number)
-                let dies = isMortal && connection.answered == 1
-                if dies, death == .closesUnread {
+                // The number is 0 if the server was already released.
+                let losesConnection = (1...lossCount).contains(connection.number)
+                let isLost = losesConnection && connection.responseCount == 1
+                if isLost, loss == .closesUnread {
                     guard connection.waitForBytes() else { return }
-                    seen.state.withLock { $0.died += 1 }
+                    seen.state.withLock { $0.lost += 1 }
                     return
                 }
                 guard let head = connection.readHead() else { return }
@@ -67,19 +73,19 @@ struct ReusedConnectionTests {
                 seen.state.withLock { seen in
                     let method = String(head.prefix { $0 != " " })
                     seen.requests.append((connection.number, method, body))
-                    if dies { seen.died += 1 }
+                    if isLost { seen.lost += 1 }
                 }
-                if dies { return death == .readsAndResets ? connection.reset() : () }
-                if isMortal, connection.answered == 0 { arrivals.waitForAll() }
-                connection.answer("hi")
+                if isLost { return loss == .readsAndResets ? connection.reset() : () }
+                if losesConnection, connection.responseCount == 0 { arrivals.waitForAll() }
+                connection.respond("hi")
             }
         }
     }
 
-    /// Sends a request over a connection that served one before.
+    /// Sends a request on a connection that has carried one before.
     private func second(
         _ method: HTTPMethod, _ server: RawServer, body: HTTPBody? = nil
-    ) async throws -> Recorder.Record {
+    ) async throws -> RecordingReceiver.Record {
         let first = try await transport.run(.get, server.url())
         #expect(first.error == nil)
         return try await transport.run(method, server.url(), body: body) {
@@ -93,22 +99,22 @@ struct ReusedConnectionTests {
         }
     }
 
-    @Test(arguments: Death.allCases, [HTTPMethod.get, .head, .put, .delete, .options])
-    func whatMayBeSentTwiceIs(death: Death, method: HTTPMethod) async throws {
-        let server = try server(death)
+    @Test(arguments: Loss.allCases, [HTTPMethod.get, .head, .put, .delete, .options])
+    func idempotentRequestIsReplayed(loss: Loss, method: HTTPMethod) async throws {
+        let server = try server(loss)
         let record = try await second(method, server)
         #expect(record.error == nil)
         #expect(record.head?.status.code == 200)
-        #expect(record.ends.count == 1)
+        #expect(record.ends == 1)
         #expect(record.violations.isEmpty)
-        #expect(seen.state.withLock { $0.died } == 1)
+        #expect(seen.state.withLock { $0.lost } == 1)
         #expect(server.connections == 2)
     }
 
-    /// A processor may have made a POST of what was a GET when the agent said that it may be sent twice.
-    @Test(arguments: [Death.readsAndCloses, .readsAndResets])
-    func theMethodHasTheLastWord(death: Death) async throws {
-        let server = try server(death)
+    /// A request processor may have changed GET to POST after the agent allowed a replay.
+    @Test(arguments: [Loss.readsAndCloses, .readsAndResets])
+    func nonIdempotentMethodOverridesMayReplay(loss: Loss) async throws {
+        let server = try server(loss)
         #expect(try await transport.run(.get, server.url()).error == nil)
         let record = try await transport.run(.post, server.url(), body: .string("once")) {
             $0.options.mayReplay = true
@@ -117,31 +123,31 @@ struct ReusedConnectionTests {
         #expect(count(.post, body: Data("once".utf8)) == 1)
     }
 
-    @Test(arguments: Death.allCases, [1, 5000, 400_000])
-    func withItsWholeBody(death: Death, size: Int) async throws {
-        let server = try server(death)
+    @Test(arguments: Loss.allCases, [1, 5000, 400_000])
+    func replaySendsWholeBody(loss: Loss, size: Int) async throws {
+        let server = try server(loss)
         let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let record = try await second(.put, server, body: .data(body))
         #expect(record.error == nil)
-        #expect(count(.put, body: body) == (death == .closesUnread ? 1 : 2))
-        #expect(record.sent == record.sent.sorted())
-        #expect(record.sent.last == Int64(size))
+        #expect(count(.put, body: body) == (loss == .closesUnread ? 1 : 2))
+        #expect(record.violations.isEmpty)
+        #expect(record.sent == Int64(size))
     }
 
-    @Test(arguments: Death.allCases)
-    func aGetWithABodyToo(death: Death) async throws {
-        let record = try await second(.get, try server(death), body: .string("query"))
+    @Test(arguments: Loss.allCases)
+    func getWithBodyIsReplayed(loss: Loss) async throws {
+        let record = try await second(.get, try server(loss), body: .string("query"))
         #expect(record.error == nil)
-        #expect(count(.get, body: Data("query".utf8)) == (death == .closesUnread ? 1 : 2))
+        #expect(count(.get, body: Data("query".utf8)) == (loss == .closesUnread ? 1 : 2))
     }
 
-    @Test(arguments: Death.allCases)
-    func aBodyThatCanBeReadOnceIsNot(death: Death) async throws {
-        let server = try server(death)
+    @Test(arguments: Loss.allCases)
+    func nonReplayableBodyIsNotReplayed(loss: Loss) async throws {
+        let server = try server(loss)
         let body = HTTPBody.stream(length: 5, isReplayable: false) { Self.hello }
         let record = try await second(.put, server, body: body)
         if record.error == nil {
-            // Nothing of it had been read.
+            // No byte of the body had been read.
             #expect(count(.put, body: Data("hello".utf8)) == 1)
         } else {
             #expect(record.error?.code == .connectionLost)
@@ -150,10 +156,11 @@ struct ReusedConnectionTests {
         #expect(bodies.allSatisfy { $0 == Array("hello".utf8) })
     }
 
-    /// That a sequence cannot be made again is known once the second request has begun: it ends without its body.
-    @Test(arguments: Death.allCases)
-    func aBodyThatCannotBeMadeAgainFailsTheSecond(death: Death) async throws {
-        let server = try server(death)
+    /// The body factory fails only after the second request has started, so that request ends
+    /// without its body.
+    @Test(arguments: Loss.allCases)
+    func failingBodyFactoryFailsReplay(loss: Loss) async throws {
+        let server = try server(loss)
         let isMade = Mutex(false)
         let body = HTTPBody.stream(length: 5) {
             guard !isMade.withLock({ exchange(&$0, with: true) }) else { throw Missing() }
@@ -164,10 +171,10 @@ struct ReusedConnectionTests {
             #expect(record.error?.code == .bodyReadFailed)
             #expect(record.error?.underlying is Missing)
         }
-        // At most the first one came whole.
+        // At most the first request arrived completely.
         #expect(
             count(.put, body: Data("hello".utf8))
-                <= (record.error == nil ? 1 : death == .closesUnread ? 0 : 1))
+                <= (record.error == nil ? 1 : loss == .closesUnread ? 0 : 1))
     }
 
     private static var hello: AsyncStream<Data> {
@@ -177,57 +184,57 @@ struct ReusedConnectionTests {
         }
     }
 
-    @Test(arguments: Death.allCases, [nil, 4, 4_000_000])
-    func whatMayNotIsNeverSentTwice(death: Death, size: Int?) async throws {
+    @Test(arguments: Loss.allCases, [nil, 4, 4_000_000])
+    func nonIdempotentRequestIsNotReplayed(loss: Loss, size: Int?) async throws {
         let method = HTTPMethod.post
-        let server = try server(death)
+        let server = try server(loss)
         let body = size.map { HTTPBody.data(Data(repeating: 1, count: $0)) }
         let record = try await second(method, server, body: body)
         #expect(record.error?.code == .connectionLost)
-        #expect(record.ends.count == 1)
+        #expect(record.ends == 1)
         #expect(
             seen.state.withLock { $0.requests.filter { $0.method == method.rawValue }.count }
-                == (death == .closesUnread ? 0 : 1))
+                == (loss == .closesUnread ? 0 : 1))
         let next = try await transport.run(method, server.url(), body: body)
         #expect(next.error == nil)
     }
 
     /// libcurl alone gives up after five dead connections.
-    @Test(arguments: Death.allCases)
-    func howeverManyHaveDied(death: Death) async throws {
+    @Test(arguments: Loss.allCases)
+    func replaySurvivesManyLostConnections(loss: Loss) async throws {
         let count = 12
-        let server = try server(death, mortals: count)
+        let server = try server(loss, lossCount: count)
         let request = TransportRequest(method: .get, url: try .test(server.url()))
-        let recorders = (0..<count).map { _ in Recorder() }
+        let recorders = (0..<count).map { _ in RecordingReceiver() }
         for recorder in recorders { _ = transport.start(request, receiver: recorder) }
-        for recorder in recorders { #expect(await recorder.end().error == nil) }
+        for recorder in recorders { #expect(try await recorder.ended().error == nil) }
         #expect(server.connections == count)
         let record = try await transport.run(.get, server.url()) { $0.options.mayReplay = true }
         #expect(record.error == nil)
-        #expect(record.ends.count == 1)
-        #expect(seen.state.withLock { $0.died } > 5)
+        #expect(record.ends == 1)
+        #expect(seen.state.withLock { $0.lost } > 5)
         #expect(server.connections == count + 1)
     }
 
-    /// A body that meets a reset while it is sent.
+    /// A reset while the body is sent.
     @Test(arguments: [HTTPMethod.put, .post])
-    func deadInTheMiddleOfTheBody(method: HTTPMethod) async throws {
+    func resetDuringUpload(method: HTTPMethod) async throws {
         let seen = seen
         let server = try RawServer { connection in
             while let head = connection.readHead() {
-                if connection.number == 1, connection.answered == 1 {
+                if connection.number == 1, connection.responseCount == 1 {
                     _ = connection.readBody(1000)
                     return connection.reset()
                 }
                 let name = String(head.prefix { $0 != " " })
                 let body = connection.readBody(of: head)
                 seen.state.withLock { $0.requests.append((connection.number, name, body)) }
-                connection.answer("hi")
+                connection.respond("hi")
             }
         }
         let body = Data(repeating: 7, count: 8_000_000)
         let record = try await second(method, server, body: .data(body))
-        #expect(record.ends.count == 1)
+        #expect(record.ends == 1)
         if method == .put {
             #expect(record.error == nil)
             #expect(count(method, body: body) == 1)
@@ -237,10 +244,10 @@ struct ReusedConnectionTests {
         }
     }
 
-    @Test func aNewConnectionThatDiesIsAFailure() async throws {
+    @Test func lostNewConnectionIsNotReplayed() async throws {
         let server = try RawServer { connection in
             _ = connection.readHead()
-            if connection.number > 1 { connection.answer("hi") }
+            if connection.number > 1 { connection.respond("hi") }
         }
         let record = try await transport.run(.get, server.url()) { $0.options.mayReplay = true }
         #expect(record.error?.code == .connectionLost)
@@ -248,11 +255,11 @@ struct ReusedConnectionTests {
     }
 
     @Test(arguments: ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b"])
-    func anAnswerThatHadBegunIsAFailure(beginning: String) async throws {
+    func partialResponseIsNotReplayed(beginning: String) async throws {
         let server = try RawServer { connection in
             while connection.readHead() != nil {
-                guard connection.answered == 1 else {
-                    connection.answer("hi")
+                guard connection.responseCount == 1 else {
+                    connection.respond("hi")
                     continue
                 }
                 connection.write(beginning)

@@ -2,12 +2,12 @@ import ErrandCore
 import ErrandCurl
 import Testing
 
-/// Every order of events leads to exactly one end and to nothing after it.
+/// Every order of events leads to exactly one end, and to nothing after it.
 struct TransferStateTests {
-    /// Everything that can happen, as seen from outside.
+    /// All events of a transfer.
     enum Event: CaseIterable {
-        case begin, cancel, shutDown, timeOut, giveUp, pause, resume, complete, fail, drained
-        case drainedBadly
+        case begin, cancel, shutDown, timeOut, abort, pause, resume, complete, fail, drained
+        case drainedWithError
     }
 
     private static func apply(
@@ -18,7 +18,7 @@ struct TransferStateTests {
         case .cancel: return state.stop(.cancelled)
         case .shutDown: return state.stop(.shutDown)
         case .timeOut: return state.stop(.timedOut(.idle))
-        case .giveUp:
+        case .abort:
             state.abort(.failed)
             return .nothing
         case .pause:
@@ -28,7 +28,7 @@ struct TransferStateTests {
         case .complete: return state.finished(complete: true)
         case .fail: return state.finished(complete: false)
         case .drained: return state.drained(complete: true)
-        case .drainedBadly: return state.drained(complete: false)
+        case .drainedWithError: return state.drained(complete: false)
         }
     }
 
@@ -39,7 +39,7 @@ struct TransferStateTests {
         }
     }
 
-    /// All sequences of a length, by counting in base `allCases.count`.
+    /// All sequences of this length, enumerated in base `allCases.count`.
     @Test(arguments: [5, 6])
     func everyOrderEndsAtMostOnce(length: Int) {
         let events = Event.allCases
@@ -56,37 +56,37 @@ struct TransferStateTests {
                 rest /= events.count
                 let wasEnded = ends > 0
                 let action = Self.apply(event, to: &state)
-                if wasEnded, action != .nothing || state.isLive {
+                if wasEnded, action != .nothing || state.mayCallReceiver {
                     Issue.record("after the end, \(event) led to \(action) in order \(number)")
                 }
                 if Self.isEnd(action) { ends += 1 }
             }
             if ends > 1 { Issue.record("\(ends) ends in order \(number)") }
-            // Whatever has happened, stopping leads to an end unless there was one.
+            // Stopping ends the transfer unless it has already ended.
             if Self.isEnd(state.stop(.cancelled)) == (ends > 0) {
-                Issue.record("no way out of order \(number)")
+                Issue.record("stop did not end the transfer in order \(number)")
             }
             number += step
         }
     }
 
-    @Test func completeAnswer() {
+    @Test func completeResponse() {
         var state = TransferState()
-        #expect(!state.isLive)
+        #expect(!state.mayCallReceiver)
         #expect(state.begin() == .begin)
-        #expect(state.isLive)
+        #expect(state.mayCallReceiver)
         #expect(state.finished(complete: true) == .drain)
         #expect(state.drained(complete: true) == .end(.complete))
-        #expect(!state.isLive)
+        #expect(!state.mayCallReceiver)
     }
 
-    @Test func cancelBeforeTheLoopHasSeenIt() {
+    @Test func cancelBeforeBegin() {
         var state = TransferState()
         #expect(state.stop(.cancelled) == .end(.cancelled))
         #expect(state.begin() == .nothing)
     }
 
-    @Test func firstReasonStays() {
+    @Test func firstAbortReasonIsKept() {
         var state = TransferState()
         _ = state.begin()
         state.abort(.failed)
@@ -96,14 +96,14 @@ struct TransferStateTests {
         #expect(state.stop(.cancelled) == .nothing)
     }
 
-    @Test func stopWhileACallbackHasGivenUpTakesTheHandleBack() {
+    @Test func stopAfterAbortDetachesHandle() {
         var state = TransferState()
         _ = state.begin()
         state.abort(.failed)
         #expect(state.stop(.timedOut(.idle)) == .detachAndEnd(.failed))
     }
 
-    @Test func endWaitsForAPausedReceiver() {
+    @Test func completionWaitsForPausedReceiver() {
         var state = TransferState()
         _ = state.begin()
         state.pause()
@@ -116,14 +116,14 @@ struct TransferStateTests {
         #expect(state.drained(complete: true) == .end(.complete))
     }
 
-    @Test func failureDoesNotWaitForAPausedReceiver() {
+    @Test func failureDoesNotWaitForPausedReceiver() {
         var state = TransferState()
         _ = state.begin()
         state.pause()
         #expect(state.finished(complete: false) == .end(.failed))
     }
 
-    @Test func unpausingGoesToLibcurlOnce() {
+    @Test func resumeUnpausesOnce() {
         var state = TransferState()
         _ = state.begin()
         #expect(state.resume() == .nothing)
@@ -132,7 +132,7 @@ struct TransferStateTests {
         #expect(state.resume() == .nothing)
     }
 
-    @Test func corruptRestFails() {
+    @Test func corruptRemainderFails() {
         var state = TransferState()
         _ = state.begin()
         _ = state.finished(complete: true)

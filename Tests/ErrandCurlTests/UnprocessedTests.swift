@@ -1,21 +1,23 @@
 import ErrandCore
 import ErrandCurl
+import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
 
-/// What an HTTP/2 server says it has not processed goes out again, whatever the method (RFC 9113 §8.7).
+/// Requests that an HTTP/2 server has not processed are repeated with any method (RFC 9113 §8.7).
 @Suite(.timeLimit(.minutes(5)))
 struct UnprocessedTests {
     enum Refusal: CaseIterable {
         case refusedStream, goAway
-        // These say nothing of what was done with the request.
-        case cancel, internalError, http11Required, goAwayBehindIt, close
+        // These do not prove that the request was not processed.
+        case cancel, internalError, http11Required, goAwayAfterStream, close
 
         var provesNothing: Bool { self != .refusedStream && self != .goAway }
 
-        /// Refuses the request of a stream.
+        /// Refuses the request on a stream.
         func write(to connection: RawConnection, _ stream: UInt32) {
             switch self {
             case .refusedStream: reset(connection, stream, 7)
@@ -23,7 +25,7 @@ struct UnprocessedTests {
             case .cancel: reset(connection, stream, 8)
             case .internalError: reset(connection, stream, 2)
             case .http11Required: reset(connection, stream, 13)
-            case .goAwayBehindIt: goAway(connection, last: stream)
+            case .goAwayAfterStream: goAway(connection, last: stream)
             case .close: break
             }
         }
@@ -48,20 +50,20 @@ struct UnprocessedTests {
         let count = Mutex(0)
     }
 
-    /// Refuses the first so many requests and answers the others.
+    /// Refuses the first requests and responds to the others.
     private func server(_ refusal: Refusal, times: Int = 1) throws -> RawServer {
         try RawServer { [requests] connection in
-            guard connection.greet() else { return }
+            guard connection.exchangePrefaces() else { return }
             while let stream = connection.readRequest() {
                 let number = requests.count.withLock { count in
                     count += 1
                     return count
                 }
                 if number > times {
-                    connection.answer(stream: stream)
+                    connection.respond(stream: stream)
                 } else {
                     refusal.write(to: connection, stream)
-                    if refusal == .close || refusal == .goAwayBehindIt { return }
+                    if refusal == .close || refusal == .goAwayAfterStream { return }
                 }
             }
         }
@@ -70,7 +72,7 @@ struct UnprocessedTests {
     private func run(
         _ transport: CurlTransport, _ server: RawServer, _ method: HTTPMethod = .post,
         body: HTTPBody? = .string("body")
-    ) async throws -> Recorder.Record {
+    ) async throws -> RecordingReceiver.Record {
         try await transport.run(method, server.url(), body: body) {
             $0.options.httpVersion = .http2PriorKnowledge
             $0.options.mayReplay = false
@@ -78,31 +80,31 @@ struct UnprocessedTests {
     }
 
     @Test(arguments: [Refusal.refusedStream, .goAway], [nil, "body"])
-    func isSentAgain(refusal: Refusal, body: String?) async throws {
+    func refusedRequestIsRepeated(refusal: Refusal, body: String?) async throws {
         let server = try server(refusal)
         let transport = CurlTransport()
         let record = try await run(transport, server, body: body.map { .string($0) })
         #expect(record.error == nil)
         #expect(record.head?.status == .ok)
         #expect(requests.count.withLock { $0 } == 2)
-        // On another connection, as a server wants that is about to go.
+        // A server that is about to close expects the repetition on another connection.
         #expect(server.connections == 2)
     }
 
     @Test(arguments: Refusal.allCases.filter(\.provesNothing), [nil, "body"])
-    func whatMayHaveBeenProcessedIsNot(refusal: Refusal, body: String?) async throws {
+    func possiblyProcessedRequestIsNotRepeated(refusal: Refusal, body: String?) async throws {
         let server = try server(refusal)
         let transport = CurlTransport()
         let record = try await run(transport, server, body: body.map { .string($0) })
         #expect(record.error?.code == .connectionLost)
         #expect(record.error?.isUnprocessed == false)
         #expect(requests.count.withLock { $0 } == 1)
-        // Nor does a refusal that libcurl remembers let another request be repeated.
+        // A refusal that libcurl has stored must not cause a repetition of another request.
         #expect(try await run(transport, server).error == nil)
     }
 
     @Test(arguments: [(Refusal.refusedStream, 3), (.goAway, 2)])
-    func notForEver(refusal: Refusal, most: Int) async throws {
+    func repetitionsAreLimited(refusal: Refusal, most: Int) async throws {
         let server = try server(refusal, times: 100)
         let record = try await run(CurlTransport(), server)
         #expect(record.error?.code == .connectionLost)
@@ -112,23 +114,26 @@ struct UnprocessedTests {
 
     @Test(
         arguments: [
-            ("Using Stream ID: 7 (easy handle 0x1)", StreamRemark.opened(7)),
+            ("Using Stream ID: 7 (easy handle 0x1)", StreamErrorText.opened(7)),
             ("[HTTP/2] [9] OPENED stream for https://a.example/", .opened(9)),
             ("recveived GOAWAY, error=0, last_stream=5\n", .goAway(last: 5)),
             ("received GOAWAY, error=11, last_stream=2147483647\n", .goAway(last: 2_147_483_647)),
             ("received GOAWAY, error=0, last_stream=\n", nil), ("last_stream=3", nil),
             ("Using Stream ID: 99999999999", nil), ("", nil), ("Connection #0 left intact", nil),
-        ] as [(String, StreamRemark?)])
-    func remarks(text: String, meaning: StreamRemark?) {
+        ] as [(String, StreamErrorText?)])
+    func streamErrorTextIsParsed(text: String, meaning: StreamErrorText?) {
         let bytes = Array(text.utf8)
-        #expect(bytes.withUnsafeBytes { StreamRemark($0) } == meaning)
+        #expect(bytes.withUnsafeBytes { StreamErrorText($0) } == meaning)
     }
 
-    /// A refusal behind the beginning of an answer is the server's fault, and its mark is not the next request's.
-    @Test func aMarkIsNotTheNextRequests() async throws {
+    /// A refusal after a partial response is an error, and libcurl's mark must not affect the next
+    /// request.
+    @Test func refusalDoesNotAffectNextRequest() async throws {
         let hasBegun = DispatchSemaphore(value: 0)
         let server = try RawServer { [requests] connection in
-            guard connection.greet(), let stream = connection.readRequest() else { return }
+            guard connection.exchangePrefaces(), let stream = connection.readRequest() else {
+                return
+            }
             let number = requests.count.withLock { count in
                 count += 1
                 return count
@@ -140,17 +145,17 @@ struct UnprocessedTests {
                     payload: RawFrame.status200))
             hasBegun.wait()
             Refusal.refusedStream.write(to: connection, stream)
-            // A close in the same breath would hide the code from libcurl.
+            // An immediate close would hide the error code from libcurl.
             connection.waitForClose()
         }
         let transport = CurlTransport()
         var request = TransportRequest(method: .post, url: try .test(server.url()))
         request.options.httpVersion = .http2PriorKnowledge
-        let recorder = Recorder()
+        let recorder = RecordingReceiver()
         _ = transport.start(request, receiver: recorder)
-        await recorder.wait { $0.head != nil || !$0.ends.isEmpty }
+        try await recorder.until { $0.head != nil || $0.end != nil }
         hasBegun.signal()
-        let first = await recorder.end()
+        let first = try await recorder.ended()
         #expect(first.error?.code == .connectionLost)
         #expect(first.error?.isUnprocessed == false)
         let second = try await run(transport, server)
@@ -158,7 +163,7 @@ struct UnprocessedTests {
         #expect(requests.count.withLock { $0 } == 2)
     }
 
-    @Test func aStreamThatCannotBeReadAgainIsNot() async throws {
+    @Test func nonReplayableBodyIsNotRepeated() async throws {
         let server = try server(.refusedStream)
         let once = Mutex(false)
         let body = HTTPBody.stream(length: 4) {

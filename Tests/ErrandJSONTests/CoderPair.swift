@@ -2,7 +2,7 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Errand's coders and Foundation's, set up alike.
+/// Errand's and Foundation's coders with the same configuration.
 struct CoderPair {
     var decoder = FastJSONDecoder()
     var encoder = FastJSONEncoder()
@@ -47,7 +47,7 @@ struct CoderPair {
         foundationEncoder.keyEncodingStrategy = .convertToSnakeCase
     }
 
-    /// The same text, or a failure at the same place.
+    /// Expects the same text, or errors with the same coding path.
     func compareEncoding(_ value: some Encodable) {
         let expected = Result {
             String(decoding: try foundationEncoder.encode(value), as: UTF8.self)
@@ -55,12 +55,12 @@ struct CoderPair {
         let found = Result { String(decoding: try encoder.encode(value), as: UTF8.self) }
         switch (expected, found) {
         case (.success(let left), .success(let right)): #expect(left == right)
-        case (.failure(let left), .failure(let right)): #expect(place(left) == place(right))
+        case (.failure(let left), .failure(let right)): #expect(location(left) == location(right))
         default: Issue.record("\(value): \(found), Foundation \(expected)")
         }
     }
 
-    /// The same value, or the same kind of failure at the same place.
+    /// Expects the same value, or errors of the same kind with the same coding path.
     func compareDecoding<T: Decodable & Equatable>(_ type: T.Type, _ text: String) {
         let data = Data(text.utf8)
         let expected = Result { try foundationDecoder.decode(type, from: data) }
@@ -69,15 +69,15 @@ struct CoderPair {
         case (.success(let left), .success(let right)):
             #expect(left == right, "\(type) from \(text)")
         case (.failure(let left), .failure(let right)):
-            // Foundation does not tell where a number does not fit.
-            if place(left) == ["corrupted"], place(right).first == "corrupted" { return }
-            #expect(place(left) == place(right), "\(type) from \(text)")
+            // Foundation's error for a number out of range has no coding path.
+            if location(left) == ["corrupted"], location(right).first == "corrupted" { return }
+            #expect(location(left) == location(right), "\(type) from \(text)")
         default: Issue.record("\(type) from \(text): \(found), Foundation \(expected)")
         }
     }
 
-    /// What went wrong, and the path to it.
-    private func place(_ error: any Error) -> [String] {
+    /// The kind of an error and its coding path.
+    private func location(_ error: any Error) -> [String] {
         func path(_ kind: String, _ context: DecodingError.Context) -> [String] {
             [kind]
                 + context.codingPath.map { $0.stringValue + ($0.intValue.map { "/\($0)" } ?? "") }

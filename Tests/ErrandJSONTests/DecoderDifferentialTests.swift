@@ -2,7 +2,7 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Types of every kind a document may be asked for.
+/// A type with a property of every common kind.
 private struct Item: Codable, Equatable {
     var a: Int?
     var b: [String: Double]?
@@ -26,7 +26,7 @@ private enum Shape: Codable, Equatable {
     case point
 }
 
-/// A value of any kind, decoded by trying.
+/// A JSON value of any kind, decoded by trying each type.
 private indirect enum Anything: Codable, Equatable {
     case null, bool(Bool), int(Int), double(Double), string(String), array([Anything])
     case object([String: Anything])
@@ -64,7 +64,7 @@ private indirect enum Anything: Codable, Equatable {
     }
 }
 
-/// What a decoder made of a document, errors as kind and path.
+/// The result of decoding, with errors reduced to kind and path.
 private func outcome<T>(_ decode: () throws -> T) -> Result<T, Outcome> {
     do {
         return .success(try decode())
@@ -104,8 +104,10 @@ private struct Outcome: Error, Equatable {
 }
 
 @Suite struct DecoderDifferentialTests {
-    /// Compares two decoders; `hasOrder` is false for dictionaries, whose values Foundation
-    /// decodes in any order, so that the first fault may be another.
+    /// Expects the same result from both decoders.
+    ///
+    /// - Parameter hasOrder: Whether the first error is deterministic. Foundation decodes the
+    ///   values of a dictionary in any order.
     private func compare<T: Decodable & Equatable>(
         _ type: T.Type, _ bytes: [UInt8], hasOrder: Bool = true
     ) {
@@ -117,10 +119,10 @@ private struct Outcome: Error, Equatable {
         case (.failure, .failure) where !hasOrder: return
         case (.failure(let own), .failure(let expected))
         where own.kind == expected.kind && own.kind == "corrupted" && expected.path.isEmpty:
-            // Foundation does not tell where a number does not fit.
+            // Foundation's error for a number out of range has no coding path.
             return
-        case (.failure, .success) where !isWhollyValid(data):
-            // Foundation does not look at strings that nobody asks for.
+        case (.failure, .success) where !isEntirelyValid(data):
+            // Foundation does not validate strings that the type does not decode.
             return
         default:
             let text = String(decoding: bytes, as: UTF8.self)
@@ -128,7 +130,7 @@ private struct Outcome: Error, Equatable {
         }
     }
 
-    private func isWhollyValid(_ data: Data) -> Bool {
+    private func isEntirelyValid(_ data: Data) -> Bool {
         (try? JSONDecoder().decode(Anything.self, from: data)) != nil
     }
 
@@ -149,8 +151,8 @@ private struct Outcome: Error, Equatable {
         }
     }
 
-    @Test func agreesOnDocumentsMadeForTheTypes() {
-        var random = SplitMix(19)
+    @Test func agreesOnDocumentsGeneratedForTheTypes() {
+        var random = SeededGenerator(seed: 19)
         for _ in 0..<6000 {
             let text = item(&random, 2)
             compare(Item.self, text)
@@ -160,9 +162,9 @@ private struct Outcome: Error, Equatable {
         }
     }
 
-    private func item(_ random: inout SplitMix, _ depth: Int) -> String {
+    private func item(_ random: inout SeededGenerator, _ depth: Int) -> String {
         var members: [String] = []
-        func add(_ key: String, _ right: String, _ random: inout SplitMix) {
+        func add(_ key: String, _ right: String, _ random: inout SeededGenerator) {
             let wrong = ["null", "1", "1.5", "\"a\"", "[]", "{}", "true", "[null]", "300", "1e30"]
             switch random.below(12) {
             case 0: break
@@ -213,9 +215,9 @@ private struct Outcome: Error, Equatable {
         #"{"point":{},"circle":{"radius":1}}"#, #"{}"#, #"{"other":{}}"#, #"[]"#,
         #"{"circle":{"radius":"1"}}"#, #"{"circle":null}"#,
     ])
-    func agreesOnEnumsWithValues(text: String) { compare(Shape.self, text) }
+    func agreesOnEnumsWithAssociatedValues(text: String) { compare(Shape.self, text) }
 
-    @Test func agreesOnDictionariesWithOtherKeys() {
+    @Test func agreesOnDictionariesWithNonStringKeys() {
         compare([Int: String].self, #"{"1":"a","-2":"b"}"#)
         compare([Int: String].self, #"{"x":"a"}"#)
         compare([Choice: Int].self, #"["a",1,"b",2]"#)
@@ -227,11 +229,11 @@ private struct Outcome: Error, Equatable {
         compare([Bool].self, "[true,0]")
     }
 
-    @Test func agreesOnEveryTruncationAndManyChanges() {
+    @Test func agreesOnTruncatedAndMutatedDocuments() {
         let text =
             #"{"a":1,"b":{"x":1.5},"c":[{"d":"é\n"}],"d":"\ud83d\ude00","e":true,"g":[1,null]}"#
         let bytes = Array(text.utf8)
-        var random = SplitMix(23)
+        var random = SeededGenerator(seed: 23)
         for length in 0...bytes.count { compare(Item.self, Array(bytes[..<length])) }
         for _ in 0..<4000 {
             var changed = bytes

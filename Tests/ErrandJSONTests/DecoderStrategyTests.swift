@@ -9,7 +9,7 @@ import Testing
         var floats: [Double]?
     }
 
-    /// Decodes with both decoders, set up alike; both must give the same value or refuse.
+    /// Expects the same value from both decoders, or an error from both.
     private func compare<T: Decodable & Equatable>(
         _ type: T.Type, _ text: String, _ setUp: (inout FastJSONDecoder, JSONDecoder) -> Void
     ) {
@@ -27,7 +27,7 @@ import Testing
         #"{"date":"2024-02-30T12:34:56Z"}"#, #"{"date":"2024-02-29T12:34:56+02:00"}"#,
         #"{"date":"2024-02-29"}"#, #"{"date":null}"#, #"{"date":"29.02.2024"}"#, #"{"date":true}"#,
     ])
-    func dates(text: String) {
+    func dateStrategiesMatchFoundation(text: String) {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(secondsFromGMT: 0)
@@ -51,7 +51,7 @@ import Testing
         #"{"date":0,"data":"aGVsbG8="}"#, #"{"date":0,"data":"a"}"#, #"{"date":0,"data":[1,2]}"#,
         #"{"date":0,"data":[256]}"#, #"{"date":0,"data":5}"#, #"{"date":0,"data":""}"#,
     ])
-    func data(text: String) {
+    func dataStrategiesMatchFoundation(text: String) {
         let strategies: [FastJSONDecoder.DataDecodingStrategy] = [
             .base64, .deferredToData, .custom { _ in Data([1]) },
         ]
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func floatsThatAreNotFinite() {
+    @Test func nonConformingFloatStrategiesMatchFoundation() {
         let strategy = FastJSONDecoder.NonConformingFloatDecodingStrategy.convertFromString(
             positiveInfinity: "+", negativeInfinity: "-", nan: "?")
         for text in [#"[1,"+","-"]"#, #"["x"]"#, "[null]"] {
@@ -89,7 +89,7 @@ import Testing
         struct Inner: Codable, Equatable { var someValue: Int }
     }
 
-    @Test func snakeCaseKeys() {
+    @Test func snakeCaseKeysMatchFoundation() {
         let texts = [
             #"{"foo_bar":1,"my_url_key":2,"_private":3,"trailing_":4}"#, #"{"fooBar":1}"#,
             #"{"foo_Bar":1,"FOO_BAR":2}"#, #"{"plain":{"a_key":{"some_value":1}}}"#,
@@ -116,7 +116,7 @@ import Testing
         init?(intValue: Int) { nil }
     }
 
-    @Test func customKeysSeeThePath() throws {
+    @Test func customKeyStrategyReceivesTheCodingPath() throws {
         let strategy = FastJSONDecoder.KeyDecodingStrategy.custom { path in
             Upper(stringValue: (path.last?.stringValue ?? "").lowercased())
         }
@@ -138,7 +138,7 @@ import Testing
         #expect(try own.decode(Outer.self, from: Data(#"{"a":[{"v":5}]}"#.utf8)).a[0].value == 5)
     }
 
-    @Test func userInfoAndPathAreSeenInside() throws {
+    @Test func nestedTypesReceiveUserInfoAndCodingPath() throws {
         let infoKey = try #require(CodingUserInfoKey(rawValue: "k"))
         struct Seen: Decodable {
             var info: String
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func decodersThatAreKeptStayUsable() throws {
+    @Test func retainedDecodersRemainUsable() throws {
         struct Kept: Decodable {
             var decoder: any Decoder
             init(from decoder: any Decoder) { self.decoder = decoder }
@@ -227,7 +227,7 @@ import Testing
         #expect(kept.map { $0.decoder.codingPath.last?.intValue } == [0, 1, 2])
     }
 
-    @Test func aLargeObjectIsSearchedInAnyOrder() throws {
+    @Test func largeObjectsAreSearchedInAnyOrder() throws {
         let keys = (0..<5000).map { "key\($0)" }
         let text = "{" + keys.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
         struct Reversed: Decodable {
@@ -250,7 +250,7 @@ import Testing
         #expect(try FastJSONDecoder().decode(Reversed.self, from: Array(text.utf8)).sum == 5000)
     }
 
-    @Test func errorsOfTheTextStandInsideDecodingErrors() throws {
+    @Test func syntaxErrorsAreUnderlyingErrorsOfDecodingErrors() throws {
         let error = #expect(throws: DecodingError.self) {
             try FastJSONDecoder().decode(Int.self, from: Data("[1,".utf8))
         }

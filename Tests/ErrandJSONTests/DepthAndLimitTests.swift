@@ -7,7 +7,7 @@ import Testing
             + String(repeating: close, count: depth)
     }
 
-    @Test func depthIsLimitedAtTheDepthThatIsSet() throws {
+    @Test func maximumDepthIsEnforced() throws {
         _ = try JSON(parsing: nested(512))
         let error = #expect(throws: JSONError.self) { try JSON(parsing: nested(513)) }
         #expect(error?.kind == .tooDeep)
@@ -23,11 +23,11 @@ import Testing
         _ = try JSON(parsing: "1", options: JSON.Options(maximumDepth: 0))
     }
 
-    @Test func hundredThousandLevelsAreRefusedAndWhenAllowedNeverOverflow() throws {
+    @Test func deeplyNestedDocumentsNeverOverflowTheStack() throws {
         for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
             let text = nested(100_000, open, close)
-            let refused = #expect(throws: JSONError.self) { try JSON(parsing: text) }
-            #expect(refused?.kind == .tooDeep)
+            let rejected = #expect(throws: JSONError.self) { try JSON(parsing: text) }
+            #expect(rejected?.kind == .tooDeep)
             #expect(throws: JSONError.self) {
                 try JSON(parsing: String(repeating: open, count: 100_000))
             }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func decodersRefuseValuesThatAreTooDeep() throws {
+    @Test func decodersRejectValuesThatAreTooDeep() throws {
         struct Node: Decodable {
             var inner: [Node]
 
@@ -60,14 +60,14 @@ import Testing
         _ = try FastJSONDecoder().decode(Node.self, from: Array(nested(100).utf8))
     }
 
-    @Test func bridgingRefusesWhatIsTooDeep() throws {
+    @Test func conversionFromFoundationRejectsValuesThatAreTooDeep() throws {
         var object: Any = [Any]()
         for _ in 0..<600 { object = [object] }
         let error = #expect(throws: JSONError.self) { try JSON(foundation: object) }
         #expect(error?.kind == .tooDeep)
     }
 
-    @Test func lengthIsLimited() throws {
+    @Test func maximumBytesIsEnforced() throws {
         let options = JSON.Options(maximumBytes: 4)
         _ = try JSON(parsing: "[12]", options: options)
         let error = #expect(throws: JSONError.self) { try JSON(parsing: "[123]", options: options) }
@@ -75,7 +75,7 @@ import Testing
         #expect(error?.description.contains("maximumBytes") == true)
     }
 
-    @Test func repeatedKeysAreKeptOrRefused() throws {
+    @Test func repeatedKeysAreKeptOrRejected() throws {
         let text = #"{"a":1,"b":{"c":1,"\u0063":2},"a":3}"#
         let json = try JSON(parsing: text)
         #expect(json.keys == ["a", "b", "a"])

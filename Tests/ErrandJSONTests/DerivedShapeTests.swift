@@ -2,11 +2,11 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Shapes that types are asked for, compared with what decoding them takes.
+/// Shapes derived from types, compared with the results of decoding them.
 struct DerivedShapeTests {
     private enum Role: String, Codable, CaseIterable { case admin, guest }
     private enum Level: Int, Codable, CaseIterable { case low = 1, high = 5 }
-    /// One that takes whatever it does not know.
+    /// An enum that maps unknown values to `.other`.
     private enum Loose: String, Decodable, CaseIterable {
         case known, other
         init(from decoder: any Decoder) throws {
@@ -42,11 +42,11 @@ struct DerivedShapeTests {
 
     private static let user = """
         {"id":1,"nick":"a","score":1.5,"isActive":true,"small":255,"bio":null,"role":"guest","level":5,\
-        "loose":"unheard","tags":["x"],"maybe":[1,null],"addresses":{"home":{"street":"s"}},"site":"http://h/",\
+        "loose":"unknown","tags":["x"],"maybe":[1,null],"addresses":{"home":{"street":"s"}},"site":"http://h/",\
         "key":"E621E1F8-C36C-495A-93FC-0C247A3E6E5F","data":"AQI=","born":12.5,"unknown":[]}
         """
 
-    @Test func whatDecodesHasTheShape() throws {
+    @Test func decodableDocumentsMatchTheShape() throws {
         let shape = try JSONShape(of: User.self)
         let json = try JSON(parsing: Self.user)
         #expect(shape.firstFault(in: json) == nil)
@@ -66,7 +66,9 @@ struct DerivedShapeTests {
         ("\"born\":12.5", "\"born\":\"2026\"", "$['born']"),
         ("E621E1F8-C", "E621E1F8C", "$['key']"),
     ])
-    func whatDoesNotDecodeDoesNotHaveIt(part: String, other: String, path: String) throws {
+    func documentsThatFailToDecodeDoNotMatchTheShape(
+        part: String, other: String, path: String
+    ) throws {
         let text = Self.user.replacingOccurrences(of: part, with: other)
         try #require(text != Self.user)
         let json = try JSON(parsing: text)
@@ -75,7 +77,7 @@ struct DerivedShapeTests {
         #expect(fault?.path == path)
     }
 
-    @Test func strategiesCount() throws {
+    @Test func decoderStrategiesDetermineTheShape() throws {
         struct Event: Decodable { var startsAt: Date; var hostID: Int? }
         struct Plain: Decodable { var startsAt: Date }
         var decoder = FastJSONDecoder()
@@ -84,7 +86,7 @@ struct DerivedShapeTests {
         let shape = try JSONShape(of: Plain.self, decoder: decoder)
         #expect(shape.matches(["starts_at": "2026-01-31T00:00:00Z"]))
         #expect(!shape.matches(["starts_at": 7]))
-        // No key of JSON becomes hostID under this strategy but hostID itself.
+        // No converted key becomes `hostID` under this strategy except `hostID` itself.
         let event = try JSONShape(of: Event.self, decoder: decoder)
         #expect(event.matches(["starts_at": "x", "hostID": 1]))
         decoder.keyDecodingStrategy = .custom { $0[0] }
@@ -93,14 +95,14 @@ struct DerivedShapeTests {
         }
     }
 
-    @Test func typesThatHoldThemselvesEnd() throws {
+    @Test func recursiveTypesHaveAFiniteShape() throws {
         let shape = try JSONShape(of: Tree.self)
         #expect(shape.matches(["name": "a", "children": [["name": "b", "children": []]]]))
         #expect(!shape.matches(["name": "a", "children": nil]))
         #expect(!shape.matches(["name": 1, "children": []]))
     }
 
-    @Test func topsOfEveryKind() throws {
+    @Test func topLevelValuesOfEveryKind() throws {
         #expect(try JSONShape(of: [Int].self).matches([1, 2]))
         #expect(try !JSONShape(of: [Int].self).matches([1, nil]))
         #expect(try JSONShape(of: Int?.self).matches(nil))
@@ -109,7 +111,7 @@ struct DerivedShapeTests {
         #expect(try JSONShape(of: String.self).matches("a"))
     }
 
-    @Test func whatCannotBeAskedSaysWhere() throws {
+    @Test func typesWithoutADerivableShapeReportThePath() throws {
         struct Email: Decodable {
             init(from decoder: any Decoder) throws {
                 let text = try decoder.singleValueContainer().decode(String.self)
@@ -134,7 +136,7 @@ struct DerivedShapeTests {
             parsing: #"{"a":null,"b":[1,null,{"c":null,"d":"\u00e9"}],"e":{},"f":2.50}"#)
         #expect("\(json.removingNulls)" == #"{"b":[1,{"d":"é"}],"e":{},"f":2.50}"#)
         #expect(JSON.null.removingNulls.isNull)
-        // A null that came first is what was validated: a later namesake must not take its place.
+        // Validation uses the first of repeated keys, so a later one must not replace a null.
         let repeated = try JSON(parsing: #"{"role":null,"role":"admin","a":1,"a":2}"#)
         #expect("\(repeated.removingNulls)" == #"{"a":1}"#)
         var deep = JSON(["x", nil] as [JSON])
@@ -142,7 +144,7 @@ struct DerivedShapeTests {
         #expect(deep.removingNulls.count == 1)
     }
 
-    @Test func doublesEndWhereTheirRangeEnds() throws {
+    @Test func doubleShapeRejectsNumbersBeyondTheRange() throws {
         let digits = { (count: Int) in String(repeating: "9", count: count) }
         for (text, isDouble) in [
             ("0", true), ("-1.5", true), ("1e308", true), ("1E+400", false), ("-1e309", false),

@@ -2,27 +2,28 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Every listed difference to `JSONDecoder` and `JSONEncoder`: if Foundation changes, or we do,
-/// the list must.
+/// Tests for every documented difference from `JSONDecoder` and `JSONEncoder`.
+///
+/// If a test fails because Foundation has changed, update the list in the documentation.
 @Suite struct DifferenceTests {
     private struct Point: Codable, Equatable {
         var x: Int
         var y: Int
     }
 
-    @Test func otherEncodingsAreNotRead() throws {
+    @Test func encodingsOtherThanUTF8AreRejected() throws {
         let data = try #require("[1]".data(using: .utf16))
         #expect(try JSONDecoder().decode([Int].self, from: data) == [1])
         #expect(throws: DecodingError.self) { try FastJSONDecoder().decode([Int].self, from: data) }
     }
 
-    @Test func stringsThatNobodyAsksForMustBeValid() throws {
+    @Test func stringsThatAreNotDecodedMustBeValid() throws {
         let data = Data(#"{"x":1,"y":2,"other":"\ud800"}"#.utf8)
         #expect(try JSONDecoder().decode(Point.self, from: data) == Point(x: 1, y: 2))
         #expect(throws: DecodingError.self) { try FastJSONDecoder().decode(Point.self, from: data) }
     }
 
-    @Test func numbersTooSmallAreZero() throws {
+    @Test func numbersTooSmallForDoubleAreZero() throws {
         let data = Data("1e-400".utf8)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(Double.self, from: data) }
         #expect(try FastJSONDecoder().decode(Double.self, from: data) == 0)
@@ -35,7 +36,7 @@ import Testing
         #expect(try FastJSONDecoder().decode(Int128.self, from: data) == expected)
     }
 
-    @Test func numbersThatDoNotFitHaveAPath() throws {
+    @Test func errorsForNumbersOutOfRangeHaveAPath() throws {
         let data = Data(#"{"x":1,"y":1.5}"#.utf8)
         func path(_ error: DecodingError?) -> [String]? {
             guard case .dataCorrupted(let context) = error else { return nil }
@@ -51,7 +52,7 @@ import Testing
         #expect(path(own) == ["y"])
     }
 
-    @Test func datesThatAreNoneHaveAPath() throws {
+    @Test func errorsForInvalidDatesHaveAPath() throws {
         let data = Data(#"[0,"2024-02-29"]"#.utf8)
         func path(_ error: DecodingError?) -> [Int?]? {
             guard case .dataCorrupted(let context) = error else { return nil }
@@ -68,22 +69,22 @@ import Testing
         foundation.dateDecodingStrategy = .iso8601
         var decoder = FastJSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        let theirs = #expect(throws: DecodingError.self) {
+        let expected = #expect(throws: DecodingError.self) {
             try foundation.decode(Dated.self, from: data)
         }
         let own = #expect(throws: DecodingError.self) { try decoder.decode(Dated.self, from: data) }
-        #expect(path(theirs) == [])
+        #expect(path(expected) == [])
         #expect(path(own) == [1])
     }
 
-    @Test func aDecimalThatIsNoNumberIsRefused() throws {
+    @Test func decimalNaNIsRejected() throws {
         let decimals = [Decimal.nan]
         #expect(try JSONEncoder().encode(decimals) == Data("[NaN]".utf8))
         #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(decimals) }
         #expect(throws: JSONError.self) { try JSON(foundation: decimals) }
     }
 
-    @Test func aCommaBehindTheLastValueIsRefused() throws {
+    @Test func trailingCommaIsRejected() throws {
         for text in ["[1,]", "[1 , ]"] {
             #expect(try JSONDecoder().decode([Int].self, from: Data(text.utf8)) == [1])
             #expect(throws: DecodingError.self) {
@@ -97,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func membersKeepTheirOrder() throws {
+    @Test func membersAreEncodedInTheirOrder() throws {
         struct Many: Encodable {
             var z = 1
             var a = 2
@@ -106,22 +107,24 @@ import Testing
         #expect(try FastJSONEncoder().encodeBytes(Many()) == Array(#"{"z":1,"a":2,"m":3}"#.utf8))
     }
 
-    @Test func aContainerKeptForLaterIsTooLate() throws {
-        final class Keeper { var container: (any UnkeyedEncodingContainer)? }
-        struct Late: Encodable {
-            let keeper: Keeper
+    @Test func writingToAContainerAfterItsValueHasEndedFails() throws {
+        final class ContainerHolder { var container: (any UnkeyedEncodingContainer)? }
+        struct Retaining: Encodable {
+            let holder: ContainerHolder
             func encode(to encoder: any Encoder) throws {
-                keeper.container = encoder.unkeyedContainer()
+                holder.container = encoder.unkeyedContainer()
             }
         }
         struct Both: Encodable {
-            let keeper: Keeper
+            let holder: ContainerHolder
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.unkeyedContainer()
-                try container.encode(Late(keeper: keeper))
-                try keeper.container?.encode(1)
+                try container.encode(Retaining(holder: holder))
+                try holder.container?.encode(1)
             }
         }
-        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(Both(keeper: Keeper())) }
+        #expect(throws: EncodingError.self) {
+            try FastJSONEncoder().encode(Both(holder: ContainerHolder()))
+        }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct EncoderTests {
-    /// Encodes with both encoders, sorted so that the bytes can be compared.
+    /// Expects the same bytes from both encoders; keys are sorted for comparison.
     private func compare<T: Encodable>(
         _ value: T, _ setUp: (inout FastJSONEncoder, JSONEncoder) -> Void = { _, _ in }
     ) {
@@ -59,7 +59,7 @@ import Testing
         enum Choice: Codable { case both(Int, label: String) }
     }
 
-    @Test func writesTheBytesOfFoundation() {
+    @Test func outputMatchesFoundation() {
         compare(Everything())
         compare([Everything(), Everything()])
         compare(5)
@@ -71,7 +71,7 @@ import Testing
         compare(Date(timeIntervalSinceReferenceDate: 1))
     }
 
-    @Test func strategiesAreFoundations() {
+    @Test func strategiesMatchFoundation() {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(secondsFromGMT: 0)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func keysAreConverted() {
+    @Test func keyStrategiesMatchFoundation() {
         let keys = [
             "fooBarBaz", "myURLKey", "URL", "aB", "_fooBar_", "foo1Bar", "fooB", "Foo", "fooÄÖ",
             "FOOBar", "foo_Bar", "", "a", "A", "someID",
@@ -147,8 +147,8 @@ import Testing
         }
     }
 
-    /// Containers opened together, super encoders used late, keys written twice.
-    private struct Tangled: Encodable {
+    /// Uses several containers at the same time, super encoders late, and repeated keys.
+    private struct Interleaved: Encodable {
         enum Keys: CodingKey { case a, b, c, d, late }
 
         func encode(to encoder: any Encoder) throws {
@@ -175,22 +175,22 @@ import Testing
         }
     }
 
-    @Test func tangledContainersEndWhereTheyBelong() throws {
-        compare(Tangled())
-        compare([Tangled(), Tangled()])
-        let text = String(decoding: try FastJSONEncoder().encodeBytes(Tangled()), as: UTF8.self)
+    @Test func interleavedContainersAreWrittenInTheirPositions() throws {
+        compare(Interleaved())
+        compare([Interleaved(), Interleaved()])
+        let text = String(decoding: try FastJSONEncoder().encodeBytes(Interleaved()), as: UTF8.self)
         #expect(
             text == #"{"a":{"a":7,"b":8},"c":[1,[2,null],"after",3],"late":[9],"d":true,"#
                 + #""b":[5,6],"super":{}}"#)
     }
 
-    @Test func repeatedKeysInLargeObjectsCountOnce() throws {
+    @Test func repeatedKeysInLargeObjectsAreWrittenOnce() throws {
         let keys = (0..<200).map { "k\($0 % 120)" }
         compare(Keys(keys: keys))
         #expect(try FastJSONEncoder().encodeJSON(Keys(keys: keys)).count == 121)
     }
 
-    @Test func anEncoderThatFailsLeavesNothingBehind() throws {
+    @Test func outputOfAFailedEncoderIsRemoved() throws {
         struct Lenient: Encodable {
             enum Keys: CodingKey { case bad, good }
             func encode(to encoder: any Encoder) throws {
@@ -202,8 +202,8 @@ import Testing
         #expect(try FastJSONEncoder().encodeBytes(Lenient()) == Array(#"{"good":1}"#.utf8))
     }
 
-    @Test func writingOutOfTurnIsAnErrorNotATrap() {
-        struct Rude: Encodable {
+    @Test func writingOutOfOrderThrowsInsteadOfTrapping() {
+        struct TwoContainers: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.unkeyedContainer()
                 try container.encode(1)
@@ -211,7 +211,7 @@ import Testing
                 try keyed.encode(1, forKey: AnyKey("a"))
             }
         }
-        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(Rude()) }
+        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(TwoContainers()) }
         struct Twice: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.singleValueContainer()
@@ -225,8 +225,8 @@ import Testing
         compare([Nothing()])
     }
 
-    @Test func whatIsEncodedDecodesToTheSame() throws {
-        var random = SplitMix(29)
+    @Test func encodedNumbersDecodeToTheSameValues() throws {
+        var random = SeededGenerator(seed: 29)
         for _ in 0..<2000 {
             let doubles = (0..<8).map { _ in Double(bitPattern: random.next()) }.filter(\.isFinite)
             let ints = (0..<8).map { _ in

@@ -2,16 +2,16 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Bridging gives what `JSONSerialization` gives, and takes what it takes.
+/// Conversion to and from Foundation types gives the same results as `JSONSerialization`.
 @Suite struct FoundationBridgeTests {
-    /// The value with the types of its numbers, so that 1 and 1.0 and true differ.
-    private func spelled(_ object: Any) -> String {
+    /// A text form that includes the types of numbers, so that 1, 1.0 and true differ.
+    private func typedText(_ object: Any) -> String {
         switch object {
         case let dictionary as [String: Any]:
             let members = dictionary.sorted { $0.key < $1.key }
-            return "{" + members.map { "\($0.key):\(spelled($0.value))" }.joined(separator: ",")
+            return "{" + members.map { "\($0.key):\(typedText($0.value))" }.joined(separator: ",")
                 + "}"
-        case let array as [Any]: return "[" + array.map(spelled).joined(separator: ",") + "]"
+        case let array as [Any]: return "[" + array.map(typedText).joined(separator: ",") + "]"
         case let string as String: return "\"\(string)\""
         case is NSNull: return "null"
         case let number as NSDecimalNumber: return "decimal \(number)"
@@ -25,7 +25,7 @@ import Testing
         let data = Data(text.utf8)
         let expected = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
         let own = try JSON(parsing: data).foundationObject
-        #expect(spelled(own) == spelled(expected), "\(text)")
+        #expect(typedText(own) == typedText(expected), "\(text)")
     }
 
     @Test(arguments: [
@@ -37,28 +37,28 @@ import Testing
         "0.00000000000000000001", "1e19", "1e25",
         "123456789012345678901234567890e100", "4.9e-324",
     ])
-    func numbersHaveTheSameTypes(text: String) throws {
+    func numbersHaveTheTypesOfJSONSerialization(text: String) throws {
         try compare(text)
         try compare("{\"a\":[\(text)]}")
     }
 
-    @Test func documentsAreTheSame() throws {
+    @Test func generatedDocumentsMatchJSONSerialization() throws {
         var generator = DocumentGenerator(seed: 41)
         for _ in 0..<2000 {
             try compare(generator.document(depth: 3))
         }
     }
 
-    /// Decoders take the first value, see `RepeatedKeyTests`.
+    /// Decoders use the first value instead, see `RepeatedKeyTests`.
     @Test(arguments: [
         #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":null,"b":3}"#, #"{"":[1],"":{"x":1,"x":[]},"":"z"}"#,
         #"[{"caf\u00e9":1,"cafe\u0301":2}]"#,
     ])
-    func ofARepeatedKeyTheLastValueCounts(text: String) throws {
+    func lastValueOfARepeatedKeyIsUsed(text: String) throws {
         try compare(text)
     }
 
-    @Test func objectsOfEveryTypeAreTaken() throws {
+    @Test func supportedTypesConvertToTheSameText() throws {
         let objects: [Any] = [
             true, false, NSNumber(value: true), NSNumber(value: 1), NSNumber(value: Int8(1)),
             NSNumber(value: Int8(5)), NSNumber(value: UInt8(1)), NSNumber(value: UInt64.max),
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func whatHasNoFormIsRefused() {
+    @Test func unsupportedTypesAreRejected() {
         let objects: [Any] = [
             Date(), Data(), Double.nan, Double.infinity, [1: "a"], Set([1]), NSObject(),
             NSNumber(value: Double.infinity), NSDecimalNumber.notANumber, ["a": [Date()]],

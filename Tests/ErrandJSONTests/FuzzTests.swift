@@ -2,9 +2,10 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Random changes to good documents: nothing may trap, and what is accepted must hold together.
+/// Random mutations of valid documents.
 ///
-/// `Benchmarks/JSON` has the same as an executable, for as long as one likes.
+/// No document may cause a trap, and accepted documents must be consistent. `Benchmarks/JSON` has
+/// the same test as an executable with a configurable duration.
 @Suite struct FuzzTests {
     private static let seeds: [String] = [
         #"{"a":[1,-2.5e-3,"x\u00e9\ud83d\ude00\n日本"],"b":{"c":null,"d":true,"e":false},"f":""}"#,
@@ -13,7 +14,7 @@ import Testing
     ]
 
     @Test(arguments: 0..<8) func mutatedDocumentsNeverTrap(seed: Int) {
-        var random = SplitMix(UInt64(seed) &+ 1000)
+        var random = SeededGenerator(seed: UInt64(seed) &+ 1000)
         let shape: JSONShape = [
             "a": [.number], "b": .closed(["c": .optional(.string)]), "f": .pattern("^a*$"),
         ]
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
         guard !bytes.isEmpty else { return bytes.append(UInt8(random.below(256))) }
         let place = random.below(bytes.count)
         let interesting =
@@ -45,7 +46,7 @@ import Testing
         _ = try? FastJSONDecoder().decode([String: [Double]].self, from: bytes)
         do throws(JSONError) {
             let json = try JSON(parsing: bytes)
-            // What is accepted is UTF-8, and comes back the same by every way.
+            // Accepted documents are valid UTF-8 and survive every round trip.
             #expect(String(validating: bytes, as: UTF8.self) != nil)
             #expect((try? JSON(parsing: json.serialized())) == json)
             #expect((try? JSON(parsing: json.serialized(pretty: true, sortedKeys: true))) == json)

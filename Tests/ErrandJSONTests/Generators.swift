@@ -1,28 +1,15 @@
 import ErrandJSON
 
-/// Numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SeededGenerator {
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
     mutating func chance(_ one: Int) -> Bool { below(one) == 0 }
 }
 
-/// Writes random documents, white space and escapes included.
+/// Generates random documents with white space and escapes.
 struct DocumentGenerator {
-    var random: SplitMix
+    var random: SeededGenerator
 
-    init(seed: UInt64) { random = SplitMix(seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     mutating func document(depth: Int = 5) -> String { space() + value(depth) + space() }
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct GrammarTests {
-    static let good = [
+    static let validDocuments = [
         "null", "true", "false", "0", "-0", "1", "-1.5", "1e5", "1E+5", "1e-5", "0.1e1", "\"\"",
         "[]", "{}", " [ ] ", "\t\n\r {} \n", "[1,[2,[3,{}]],{\"a\":{}}]", "[[],[],{}]",
         #"{"":0}"#, #"{"a":1,"a":2}"#, #""\"\\\/\b\f\n\r\t""#, #""\u0000""#, #""\u005C""#,
@@ -11,7 +11,7 @@ import Testing
         "-0.0", "1.000000000000000000000000000000000000000001", "\u{FEFF}[]",
     ]
 
-    static let bad = [
+    static let invalidDocuments = [
         "", " ", "\n", "nul", "nulL", "tru", "True", "falsy", "fals", "NaN", "Infinity",
         "-Infinity",
         "undefined", "+1", "-", "--1", "01", "-01", "1.", ".1", "-.1", "1.e5", "1e", "1e+", "1eE2",
@@ -25,17 +25,17 @@ import Testing
         "{\"a\":1,,\"b\":2}", "[1,,2]", "\"\"\"\"", "{\"a\"::1}", "\u{C}1", "[\u{B}]", "tru\u{0}",
     ]
 
-    @Test(arguments: good) func accepts(text: String) throws {
+    @Test(arguments: validDocuments) func acceptsValidDocument(text: String) throws {
         _ = try JSON(parsing: text)
         _ = try JSON(parsing: Array(text.utf8))
         #expect(throws: Never.self) { try JSON(parsing: Data(text.utf8)) }
     }
 
-    @Test(arguments: bad) func refuses(text: String) {
+    @Test(arguments: invalidDocuments) func rejectsInvalidDocument(text: String) {
         #expect(throws: JSONError.self) { try JSON(parsing: text) }
     }
 
-    @Test func tellsKindAndPlaceOfFaults() {
+    @Test func errorsHaveKindLineAndColumn() {
         let cases: [(String, JSONError.Kind, line: Int, column: Int)] = [
             ("", .unexpectedEnd, 1, 1), ("[1,\n  x]", .unexpectedByte, 2, 3),
             ("[1\n2]", .unexpectedByte, 2, 1), ("[\"é\", tru]", .unexpectedByte, 1, 10),
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func everyTruncationIsRefused() throws {
+    @Test func everyTruncationIsRejected() throws {
         let text = #"{"a":[1,-2.5e-3,"x\u00e9\ud83d\ude00\n日",true,false,null,{"b":{}}],"cé":[]}"#
         let bytes = Array(text.utf8)
         _ = try JSON(parsing: bytes)
@@ -70,8 +70,8 @@ import Testing
         }
     }
 
-    @Test func acceptsExactlyTheUTF8TheStandardLibraryAccepts() {
-        // Every lead byte with every pair of the continuation bytes that matter.
+    @Test func acceptsTheSameUTF8AsTheStandardLibrary() {
+        // Every lead byte with the boundary values of continuation bytes.
         let edges: [UInt8] = [0x00, 0x22, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF]
         for lead in UInt8(0x80)...0xFF {
             for second in edges {
@@ -92,23 +92,23 @@ import Testing
             Issue.record("\(sequence) must \(isValid ? "" : "not ")be accepted")
         }
         if isValid, parsed?.string != String(decoding: sequence, as: UTF8.self) {
-            Issue.record("\(sequence) must stay what it is")
+            Issue.record("\(sequence) changed")
         }
     }
 
-    @Test func faultsAfterLongTextsAreFound() {
-        // The scanners read words of eight bytes: every distance from a word's start.
+    @Test func errorsAfterLongTextsAreDetected() {
+        // The scanners read words of eight bytes, so every offset within a word is tested.
         for length in 0..<40 {
             let filler = String(repeating: "a", count: length)
-            for bad in ["\u{1}", "\n", "\\q", "\\ud800"] {
-                #expect(throws: JSONError.self) { try JSON(parsing: "\"\(filler)\(bad)\"") }
+            for invalid in ["\u{1}", "\n", "\\q", "\\ud800"] {
+                #expect(throws: JSONError.self) { try JSON(parsing: "\"\(filler)\(invalid)\"") }
             }
             #expect(throws: JSONError.self) { try JSON(parsing: "\"\(filler)") }
             #expect((try? JSON(parsing: "\"\(filler)é\\n\""))?.string == filler + "é\n")
         }
     }
 
-    @Test func megabytesInOneStringAndOneNumber() throws {
+    @Test func parsesVeryLongStringsAndNumbers() throws {
         let text = String(repeating: "aé\\n😀", count: 300_000)
         #expect(try JSON(parsing: "\"\(text)\"").string?.unicodeScalars.count == 1_200_000)
         let digits = String(repeating: "7", count: 1_000_000)
@@ -128,7 +128,7 @@ import Testing
                 let object = try? JSONSerialization.jsonObject(
                     with: Data(text.utf8), options: .fragmentsAllowed)
             else {
-                // Foundation refuses numbers below the range of Double.
+                // Foundation rejects numbers below the range of `Double`.
                 continue
             }
             try compare(json, object, text)
@@ -149,7 +149,7 @@ import Testing
             for (item, other) in zip(json, array) { try compare(item, other, text) }
         case .string: #expect(json.string == object as? String)
         case .number:
-            // NB: JSONSerialization's last digits are off; `NumberTests` compares exactly.
+            // The last digits of `JSONSerialization` are not exact; `NumberTests` compares exactly.
             let other = try #require(object as? NSNumber).doubleValue
             let own = try #require(json.double)
             #expect(abs(own - other) <= abs(own) * 1e-14, "\(json)")

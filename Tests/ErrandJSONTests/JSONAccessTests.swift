@@ -14,7 +14,7 @@ import Testing
                 """#)
     }
 
-    @Test func findsValuesByKeyAndPosition() {
+    @Test func subscriptsFindValuesByKeyAndPosition() {
         #expect(json["users"][0]["nick"].string == "ann")
         #expect(json["users"][0]["level"].int == 3)
         #expect(json["users"][0]["ok"].bool == true)
@@ -23,8 +23,8 @@ import Testing
         #expect(json["escaped"].string == "a\né😀")
     }
 
-    @Test func whatIsMissingIsAbsentAllTheWayDown() {
-        let missing = json["nobody"][7]["x"]
+    @Test func missingValuesAreAbsentAtEveryLevel() {
+        let missing = json["missing"][7]["x"]
         #expect(!missing.exists)
         #expect(missing == .absent)
         #expect(missing.kind == .absent)
@@ -36,7 +36,7 @@ import Testing
         #expect(Array(missing).isEmpty)
     }
 
-    @Test func nullIsThereAndIsNull() {
+    @Test func nullExistsAndIsNull() {
         #expect(json["users"][0]["bio"].isNull)
         #expect(json["users"][0]["bio"].exists)
         #expect(json["users"][0]["bio"] == nil as JSON)
@@ -52,7 +52,7 @@ import Testing
         #expect(json["users"].int == nil)
     }
 
-    @Test func iteratesInTheOrderOfTheDocument() {
+    @Test func iterationIsInDocumentOrder() {
         #expect(
             json.object?.map(\.key)
                 == ["users", "big", "real", "whole", "escaped", "empty", "none"])
@@ -63,7 +63,7 @@ import Testing
         #expect(json.keys.count == json.count)
     }
 
-    @Test func literalsGiveTheSameValuesAsText() throws {
+    @Test func literalsEqualParsedText() throws {
         let literal: JSON = [
             "a": 1, "b": [1.5, "x\"y", true, nil], "c": ["d": -7], "e": [:], "f": [],
         ]
@@ -75,7 +75,7 @@ import Testing
                 == #"{"a":1,"b":[1.5,"x\"y",true,null],"c":{"d":-7},"e":{},"f":[]}"#)
     }
 
-    @Test func equalityLooksAtValuesNotAtText() throws {
+    @Test func equalityComparesValuesInsteadOfText() throws {
         let same = [("1", "1.0"), ("100", "1e2"), ("0", "-0.0"), (#""a""#, #""\u0061""#)]
         for (left, right) in same {
             #expect(try JSON(parsing: left) == JSON(parsing: right))
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func writesPrettyAndSorted() throws {
+    @Test func serializesPrettyAndSorted() throws {
         let json: JSON = ["b": [1, 2], "a": ["z": nil, "y": []]]
         let text = String(decoding: json.serialized(pretty: true, sortedKeys: true), as: UTF8.self)
         #expect(
@@ -109,7 +109,7 @@ import Testing
         #expect(try JSON(parsing: text) == json)
     }
 
-    @Test func bridgesToAndFromFoundation() throws {
+    @Test func convertsToAndFromFoundation() throws {
         let bridged = try JSON(foundation: json.foundationObject)
         #expect(bridged["users"] == json["users"])
         #expect(bridged["escaped"] == json["escaped"])

@@ -15,7 +15,7 @@ import Testing
         return first?.description
     }
 
-    @Test func acceptsWhatItDescribes() throws {
+    @Test func matchingDocumentsAreAccepted() throws {
         #expect(
             try fault(
                 shape, #"{"x":1,"users":[{"nick":"a","id":1.5},{"id":2,"nick":"b"}],"total":2}"#)
@@ -23,7 +23,7 @@ import Testing
         #expect(try fault(shape, #"{"users":[],"total":0}"#) == nil)
     }
 
-    @Test func tellsThePathOfTheFirstFault() throws {
+    @Test func firstFaultHasThePath() throws {
         #expect(
             try fault(shape, #"{"total":1,"users":[{"id":1,"nick":"a"},{"id":"1","nick":"a"}]}"#)
                 == "$['users'][1]['id']: expected a number, found a string")
@@ -33,13 +33,13 @@ import Testing
         #expect(try fault(shape, "[]") == "$: expected an object, found an array of 0")
     }
 
-    @Test func nullPassesUnderAKeyAndFailsInAnArray() throws {
+    @Test func nullIsAcceptedForAKeyAndRejectedInAnArray() throws {
         #expect(try fault(["a": .string], #"{"a":null}"#) == nil)
         #expect(try fault([.string], "[null]") == "$[0]: expected a string, found null")
         #expect(try fault(["a": [:]], "null") == "$: expected an object, found null")
     }
 
-    @Test func strictRefusesNullUnlessAllowed() throws {
+    @Test func strictRejectsNullUnlessAllowed() throws {
         #expect(
             try fault(.strict(["a": ["b": .string]]), #"{"a":{"b":null}}"#)
                 == "$['a']['b']: expected a string, found null")
@@ -49,14 +49,14 @@ import Testing
         #expect(try fault([.nullable(.int)], "[1,null]") == nil)
     }
 
-    @Test func boolsPassAsNumbersOnly() throws {
+    @Test func boolsAreAcceptedAsNumberOnly() throws {
         #expect(try fault([.number], "[true,1,1.5]") == nil)
         #expect(try fault([.int], "[true]") != nil)
         #expect(try fault([.double], "[false]") != nil)
         #expect(try fault([.bool], "[1]") != nil)
     }
 
-    @Test func leavesAcceptAndRefuse() throws {
+    @Test func leafShapesAcceptAndReject() throws {
         let cases: [(JSONShape, good: [String], bad: [String])] = [
             (.int, ["1", "-2.0", "1e400", "123456789012345678901234567890"], ["1.5", "\"1\""]),
             (.double, ["1", "1.5"], ["1e400", "\"1\""]),
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func tellsEveryFaultOnRequest() throws {
+    @Test func allFaultsAreReportedOnRequest() throws {
         let json = try JSON(parsing: #"{"total":1.5,"users":[{"id":"x","nick":1},{"nick":"a"},3]}"#)
         #expect(
             shape.faults(in: json).map(\.path) == [
@@ -102,24 +102,24 @@ import Testing
         #expect(shape.faults(in: json, limit: 2).count == 2)
     }
 
-    @Test func pathsAreNormalised() throws {
+    @Test func pathsAreNormalisedByRFC9535() throws {
         let path = shape(key: "it's \\ \n\u{1}").firstFault(in: ["it's \\ \n\u{1}": "x"])?.path
         #expect(path == #"$['it\'s \\ \n\u0001']"#)
     }
 
     private func shape(key: String) -> JSONShape { JSONShape([(key, .int)]) }
 
-    @Test func mistakesInShapesAreTold() {
+    @Test func problemReportsErrorsInShapes() {
         #expect(shape.problem == nil)
         #expect((["a": [.pattern("(")]] as JSONShape).problem?.hasPrefix("$['a'][*]:") == true)
-        let broken: [JSONShape] = [
+        let invalidShapes: [JSONShape] = [
             .enumeration([]), .range(1..<1), .oneOf([]), .closed(.int), .length(-5...(-1)),
             .nonNull(.null), ["a": .any, "a": .any],
         ]
-        for shape in broken { #expect(shape.problem != nil) }
+        for shape in invalidShapes { #expect(shape.problem != nil) }
     }
 
-    @Test func anAbsentValueFails() {
+    @Test func absentValuesAreRejected() {
         #expect(shape.firstFault(in: .absent)?.found == "nothing")
         #expect(JSONShape.any.firstFault(in: .absent) != nil)
         #expect(!shape.requiresBody)

@@ -2,7 +2,7 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Documents that the public suites for JSON parsers ask about, beyond those of `GrammarTests`.
+/// Documents of the public JSON parser test suites that are not in `GrammarTests`.
 @Suite struct ParsingSuiteTests {
     private static let mustAccept = [
         #"["\u0060\u012a\u12AB"]"#, #"["\uDBFF\uDFFF"]"#, #"["\uD801\udc37"]"#, #"["\uFFFF"]"#,
@@ -21,13 +21,13 @@ import Testing
         "[true]",
     ]
 
-    /// What a parser may do as it likes: here it is refused or accepted as `JSONDecoder` does.
+    /// Documents for which the behaviour is implementation-defined; accepted as in `JSONDecoder`.
     private static let mayAccept = [
         "[123123e100000]", "[-1e+9999]", "[1e-9999]", "[0.4e00669999999999999999999999999999969]",
         "[100000000000000000000]", "[-123123123123123123123123123123]", "\u{FEFF}{}",
     ]
 
-    private static let mustRefuse = [
+    private static let mustReject = [
         "[1 true]", #"["": 1]"#, #"[""],"#, "[,1]", "[1,,2]", #"["x",,]"#, #"["x"]]"#, #"["",]"#,
         "[\"x\"", "[x", "[3[4]]", "[1:2]", "[,]", "[-]", "[   , \"\"]", "[\"a\",\n4\n,1,", "[1,]",
         "[1,,]", "[\"\u{B}a\"\\f]", "[*]", "[\"\"", "[1,\n1\n,1", "[{}", "[fals]", "[nul]", "[tru]",
@@ -55,20 +55,20 @@ import Testing
         "\u{2060}", "[\u{C}]", #"["\u{1}"]"#,
     ]
 
-    @Test(arguments: mustAccept) func acceptsWhatMustBeAccepted(text: String) throws {
+    @Test(arguments: mustAccept) func acceptsValidDocuments(text: String) throws {
         let json = try JSON(parsing: text)
         #expect(try JSON(parsing: json.serialized()) == json)
     }
 
-    @Test(arguments: mustRefuse) func refusesWhatMustBeRefused(text: String) {
+    @Test(arguments: mustReject) func rejectsInvalidDocuments(text: String) {
         #expect(throws: JSONError.self) { try JSON(parsing: text) }
     }
 
-    @Test(arguments: mayAccept) func acceptsWhatItMay(text: String) throws {
+    @Test(arguments: mayAccept) func acceptsImplementationDefinedDocuments(text: String) throws {
         _ = try JSON(parsing: text)
     }
 
-    /// Bytes that are no UTF-8, each in a string and alone.
+    /// Invalid UTF-8, tested in a string and on its own.
     private static let invalid: [[UInt8]] = [
         [0xE5], [0xE9], [0xFF], [0xC0, 0xAF], [0xE0, 0x80, 0xAF], [0xF0, 0x80, 0x80, 0xAF],
         [0xFC, 0x83, 0xBF, 0xBF, 0xBF, 0xBF], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0x81],
@@ -77,7 +77,7 @@ import Testing
         [0xF8, 0x88, 0x80, 0x80, 0x80],
     ]
 
-    @Test(arguments: invalid) func refusesWhatIsNoUTF8(bytes: [UInt8]) {
+    @Test(arguments: invalid) func rejectsInvalidUTF8(bytes: [UInt8]) {
         let quote = [UInt8(ascii: "\"")]
         for before in 0..<9 {
             let filler = Array(repeating: UInt8(ascii: "a"), count: before)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func refusesOtherEncodings() {
+    @Test func rejectsEncodingsOtherThanUTF8() {
         let texts: [[UInt8]] = [
             [0xFF, 0xFE], [0xFF, 0xFE, 0x5B, 0, 0x5D, 0], [0xFE, 0xFF, 0, 0x5B, 0, 0x5D],
             [0x5B, 0, 0x5D, 0], [0, 0x5B, 0, 0x5D], [0xEF, 0xBB, 0x5B, 0x5D], [0xEF, 0xBB, 0xBF],
@@ -110,7 +110,7 @@ import Testing
         for text in texts { #expect(throws: JSONError.self) { try JSON(parsing: text) } }
     }
 
-    @Test func opensWithoutEndAreRefused() {
+    @Test func rejectsDeeplyNestedUnclosedContainers() {
         let texts = ["[", "[{\"\":", "{\"a\":", "[[],"].map {
             String(repeating: $0, count: 100_000)
         }

@@ -2,7 +2,7 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Of a repeated key the first value counts, for whoever asks and in whatever order.
+/// The first value of a repeated key is used, whatever the order of requests.
 @Suite struct RepeatedKeyTests {
     private struct Ordered: Decodable, Equatable {
         var a: Int
@@ -14,8 +14,8 @@ import Testing
         var a: Int
     }
 
-    /// Asks for each key twice, as types do that look before they decode.
-    private struct Asking: Decodable, Equatable {
+    /// Requests each key twice: its presence, then its value.
+    private struct PresenceChecking: Decodable, Equatable {
         var a: Int?
 
         enum CodingKeys: CodingKey { case a }
@@ -34,15 +34,15 @@ import Testing
         #"{"b":2,"a":1,"a":"no number","b":"nor this"}"#,
     ]
 
-    @Test(arguments: texts) func decodersTakeTheFirstAsFoundationDoes(text: String) throws {
+    @Test(arguments: texts) func decodersUseTheFirstValueAsFoundationDoes(text: String) throws {
         let data = Data(text.utf8)
         #expect(try FastJSONDecoder().decode(Ordered.self, from: data) == Ordered(a: 1, b: 2))
         #expect(try FastJSONDecoder().decode(Reversed.self, from: data) == Reversed(b: 2, a: 1))
-        #expect(try FastJSONDecoder().decode(Asking.self, from: data).a == 1)
+        #expect(try FastJSONDecoder().decode(PresenceChecking.self, from: data).a == 1)
         #expect(try JSONDecoder().decode(Reversed.self, from: data) == Reversed(b: 2, a: 1))
     }
 
-    @Test(arguments: texts) func shapesCheckTheValueThatIsRead(text: String) throws {
+    @Test(arguments: texts) func shapesValidateTheFirstValue(text: String) throws {
         let json = try JSON(parsing: text)
         #expect(json["a"].int == 1 && json["b"].int == 2)
         #expect((["b": .range(2...2), "a": .range(1...1)] as JSONShape).matches(json))
@@ -51,21 +51,21 @@ import Testing
         #expect(fault?.path == "$['a']")
     }
 
-    @Test func manyRepeatedKeysAreTheFirstOnes() throws {
-        var random = SplitMix(31)
+    @Test func firstValueIsUsedInLargeObjects() throws {
+        var random = SeededGenerator(seed: 31)
         for _ in 0..<200 {
             let members = (0..<random.below(90)).map { (random.below(60), $0) }
             let text = members.map { "\"k\($0.0)\":\($0.1)" }.joined(separator: ",")
             let json = try JSON(parsing: "{\(text)}")
             let first = Dictionary(members, uniquingKeysWith: { first, _ in first })
-            let asked = (0..<60).shuffled(using: &random)
-            for key in asked { #expect(json["k\(key)"].int == first[key]) }
-            #expect(try FastJSONDecoder().decode(Probe.self, from: json).values == first)
+            let requested = (0..<60).shuffled(using: &random)
+            for key in requested { #expect(json["k\(key)"].int == first[key]) }
+            #expect(try FastJSONDecoder().decode(SixtyKeys.self, from: json).values == first)
         }
     }
 
-    /// Asks for sixty keys in an order of its own.
-    private struct Probe: Decodable {
+    /// Requests sixty keys in a fixed pseudo-random order.
+    private struct SixtyKeys: Decodable {
         var values: [Int: Int] = [:]
 
         struct Key: CodingKey {

@@ -2,11 +2,11 @@ import ErrandJSON
 import Foundation
 import Testing
 
-/// Texts of every length around those (8, 15, 16) at which they are kept or compared another way.
+/// Texts of every length around 8, 15 and 16 bytes, where the representation changes.
 @Suite struct TextLengthTests {
     private static let alphabets = ["abcdefghij", "é", "aé", "日本", "a😀", "x日"]
 
-    /// Texts of `count` bytes at most, cut between characters.
+    /// Texts of at most `count` bytes, cut between characters.
     private static func texts(_ count: Int) -> [String] {
         alphabets.map { alphabet in
             var text = ""
@@ -24,7 +24,7 @@ import Testing
         text.utf16.map { "\\u" + String(format: "%04X", $0) }.joined()
     }
 
-    @Test(arguments: 0...40) func stringsAreWhatTheStandardLibraryMakes(count: Int) throws {
+    @Test(arguments: 0...40) func stringsEqualThoseOfTheStandardLibrary(count: Int) throws {
         for text in TextLengthTests.texts(count) {
             for written in [text, escaped(text)] {
                 let json = try JSON(parsing: "[\"\(written)\"]")
@@ -38,9 +38,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 0...40) func keysAreFoundByAllWhoAsk(count: Int) throws {
+    @Test(arguments: 0...40) func keysOfEveryLengthAreFound(count: Int) throws {
         for key in TextLengthTests.texts(count) {
-            // Keys of the same length and of one more, which differ at either end.
+            // Keys that differ at either end, of the same length or one byte longer.
             let others = [
                 "\(key)x", key.isEmpty ? "y" : "#\(key.dropFirst())", "\(key.dropLast())~",
             ]
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...20) func integersOfEveryLength(count: Int) throws {
+    @Test(arguments: 1...20) func integersOfEveryLengthAreExact(count: Int) throws {
         for digits in ["1234567890", "9", "1000000000", "90807"] {
             let text = String(String(repeating: digits, count: 20).prefix(count))
             for number in [text, "-" + text] {
@@ -79,18 +79,18 @@ import Testing
         }
     }
 
-    @Test func everyEscapeStandsForItsCharacter() throws {
+    @Test func everyEscapeIsResolved() throws {
         let escapes: [(String, String)] = [
             ("\\\"", "\""), ("\\\\", "\\"), ("\\/", "/"), ("\\b", "\u{8}"), ("\\f", "\u{C}"),
             ("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\u0000", "\0"), ("\\uABCD", "\u{ABCD}"),
             ("\\uabcd", "\u{ABCD}"), ("\\u00e9", "é"), ("\\uD83D\\uDE00", "😀"),
             ("\\udbff\\udfff", "\u{10FFFF}"), ("\\u007f", "\u{7F}"), ("\\u07FF", "\u{7FF}"),
         ]
-        for (written, meant) in escapes {
+        for (written, expected) in escapes {
             for count in 0...17 {
                 let around = String(repeating: "a", count: count)
                 let json = try JSON(parsing: "\"\(around)\(written)\(written)\(around)\"")
-                #expect(json.string == around + meant + meant + around)
+                #expect(json.string == around + expected + expected + around)
             }
         }
         for unit in 0..<0xD800 where unit % 7 == 0 {
@@ -101,7 +101,7 @@ import Testing
     }
 }
 
-/// Decodes the member with a name that is known only when it runs.
+/// Decodes a member whose name is set at run time.
 private struct Named: Decodable {
     var value: Int
 

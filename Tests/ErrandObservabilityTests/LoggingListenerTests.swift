@@ -8,13 +8,14 @@
     @testable import ErrandObservability
 
     @Suite(.timeLimit(.minutes(5))) struct LoggingListenerTests {
-        @Test func aRequestIsToldFromStartToEndWithoutSecrets() async throws {
-            let book = LogBook()
+        @Test func requestIsLoggedFromStartToEndWithoutSecrets() async throws {
+            let recorder = LogRecorder()
             let transport = ScriptedTransport()
             transport.on(.get, "/users", .json(#"{"token":"hidden"}"#, status: .badGateway))
             var configuration = Configuration(baseURL: "https://api.example.com")
             configuration.eventListeners = [
-                LoggingListener(Logger(label: "test") { _ in LogKeeper(book: book) })
+                LoggingListener(
+                    Logger(label: "test") { _ in RecordingLogHandler(recorder: recorder) })
             ]
             let agent = RequestAgent(configuration: configuration, transport: transport)
             var description = RequestDescription(endpoint: "GetUser", url: "/users")
@@ -23,32 +24,32 @@
             await #expect(throws: RequestError.self) {
                 try await agent.start(description).response()
             }
-            let lines = book.lines
+            let lines = recorder.lines
             #expect(lines.first == "debug GetUser started")
-            #expect(lines.contains("debug GetUser attempt 1 answered 502"))
+            #expect(lines.contains("debug GetUser attempt 1 received status 502"))
             #expect(lines.last?.hasPrefix("warning GetUser failed: unacceptableStatus") == true)
             #expect(!lines.contains { $0.contains("hidden") })
         }
     }
 
-    final class LogBook: Sendable {
+    final class LogRecorder: Sendable {
         private let state = Mutex<[String]>([])
         var lines: [String] { state.withLock { $0 } }
         func add(_ line: String) { state.withLock { $0.append(line) } }
     }
 
-    struct LogKeeper: LogHandler {
-        let book: LogBook
+    struct RecordingLogHandler: LogHandler {
+        let recorder: LogRecorder
         var logLevel = Logger.Level.trace
         var metadata: Logger.Metadata = [:]
 
-        init(book: LogBook) { self.book = book }
+        init(recorder: LogRecorder) { self.recorder = recorder }
 
         subscript(metadataKey key: String) -> Logger.Metadata.Value? {
             get { metadata[key] }
             set { metadata[key] = newValue }
         }
 
-        func log(event: LogEvent) { book.add("\(event.level) \(event.message)") }
+        func log(event: LogEvent) { recorder.add("\(event.level) \(event.message)") }
     }
 #endif

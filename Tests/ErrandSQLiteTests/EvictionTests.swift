@@ -1,14 +1,15 @@
 import ErrandCore
+import ErrandTesting
 import Foundation
 import Testing
 
 @testable import ErrandSQLite
 
-/// The size cap of the database.
+/// The size limit of the database.
 @Suite(.timeLimit(.minutes(5)))
 struct EvictionTests {
     let directory: TemporaryDirectory
-    let time = SteppingDate()
+    let clock = ManualClock()
 
     init() throws { directory = try TemporaryDirectory() }
 
@@ -16,15 +17,15 @@ struct EvictionTests {
         let limits = StoreLimits(
             bytes: bytes, memoryBytes: 32 << 10, accessGranularity: granularity)
         return SQLiteResponseStore(
-            path: directory.path("a.sqlite"), limits: limits, now: { [time] in time.now })
+            path: directory.path("a.sqlite"), limits: limits, now: { [clock] in clock.now })
     }
 
     private let kilobyte = String(repeating: "x", count: 1000)
 
-    @Test func theDatabaseStaysBelowItsLimit() async throws {
+    @Test func databaseStaysBelowItsLimit() async throws {
         let store = store(bytes: 512 << 10)
         for number in 0..<2000 {
-            time.advance(1)
+            clock.advance(by: .seconds(1))
             try await store.store(entry(kilobyte), for: key("\(number)"))
         }
         #expect(try await store.totalBytes() <= (512 + 64) << 10)
@@ -34,16 +35,16 @@ struct EvictionTests {
         #expect(try await store.entry(for: key("0")) == nil)
     }
 
-    @Test func whatWasReadStaysAndTheOldestGoes() async throws {
+    @Test func leastRecentlyReadEntriesAreEvicted() async throws {
         let store = store(bytes: 256 << 10)
         for number in 0..<100 {
-            time.advance(1)
+            clock.advance(by: .seconds(1))
             try await store.store(entry(kilobyte), for: key("\(number)"))
         }
-        time.advance(1)
+        clock.advance(by: .seconds(1))
         for number in 0..<5 { _ = try await store.entry(for: key("\(number)")) }
         for number in 100..<200 {
-            time.advance(1)
+            clock.advance(by: .seconds(1))
             try await store.store(entry(kilobyte), for: key("\(number)"))
         }
         let left = Set(try await store.entries().map(\.key))
@@ -53,33 +54,33 @@ struct EvictionTests {
         #expect(left.contains(key("199")))
     }
 
-    @Test func readsAreRememberedOverAReopening() async throws {
+    @Test func accessTimesSurviveReopening() async throws {
         do {
             let store = store(bytes: 256 << 10)
             for number in 0..<100 {
-                time.advance(1)
+                clock.advance(by: .seconds(1))
                 try await store.store(entry(kilobyte), for: key("\(number)"))
             }
-            time.advance(1)
+            clock.advance(by: .seconds(1))
             _ = try await store.entry(for: key("0"))
         }
         let reopened = store(bytes: 256 << 10)
         for number in 100..<200 {
-            time.advance(1)
+            clock.advance(by: .seconds(1))
             try await reopened.store(entry(kilobyte), for: key("\(number)"))
         }
         #expect(try await reopened.entry(for: key("0")) != nil)
         #expect(try await reopened.entry(for: key("1")) == nil)
     }
 
-    @Test func aLargeEntryPushesOutSmallOnes() async throws {
+    @Test func largeEntriesEvictSmallOnes() async throws {
         let store = store(bytes: 256 << 10)
         for number in 0..<50 {
-            time.advance(1)
+            clock.advance(by: .seconds(1))
             try await store.store(entry(kilobyte), for: key("\(number)"))
         }
         for number in 0..<10 {
-            time.advance(1)
+            clock.advance(by: .seconds(1))
             let big = String(repeating: "y", count: 100 << 10)
             try await store.store(entry(big), for: key("big\(number)"))
         }

@@ -1,10 +1,11 @@
 import ErrandCore
+import ErrandOutbox
 import Foundation
 import Testing
 
 @testable import ErrandSQLite
 
-/// Two stores on one file: of two that want to send an entry one may.
+/// Several stores on one file, of which only one may send an entry at a time.
 @Suite(.timeLimit(.minutes(5)))
 struct OutboxLeaseTests {
     let directory: TemporaryDirectory
@@ -32,7 +33,7 @@ struct OutboxLeaseTests {
         return OutboxLease(owner: owner, takenAt: taken, expiresAt: taken.addingTimeInterval(30))
     }
 
-    @Test func ofTwoOneMaySend() async throws {
+    @Test func onlyOneStoreGetsTheLease() async throws {
         let (here, there) = (SQLiteOutboxStore(path: path), SQLiteOutboxStore(path: path))
         let first = try await here.append(try Self.entry())
         let second = try await there.append(try Self.entry())
@@ -42,10 +43,10 @@ struct OutboxLeaseTests {
         #expect(try await there.claim(first.id, lease: lease(other)) == .taken(until: until))
         #expect(try await there.claim(second.id, lease: lease(other)) == .taken(until: until))
         #expect(try await there.claim(elsewhere.id, lease: lease(other)) == .granted)
-        // Renewed, it holds for longer.
+        // A renewed lease expires later.
         #expect(try await here.claim(first.id, lease: lease(one, after: 20)) == .granted)
         #expect(try await there.claim(first.id, lease: lease(other, after: 40)) != .granted)
-        // Given back, by whom it belongs to.
+        // Only the owner can release a lease.
         try await there.release(first.id, by: other)
         #expect(try await there.claim(first.id, lease: lease(other, after: 40)) != .granted)
         try await here.release(first.id, by: one)
@@ -58,18 +59,18 @@ struct OutboxLeaseTests {
             try await here.entries(after: first.sequence).map(\.id) == [second.id, elsewhere.id])
     }
 
-    @Test func whatWasSetAsideHoldsNobodyUp() async throws {
+    @Test func parkedEntryDoesNotBlockOthers() async throws {
         let store = SQLiteOutboxStore(path: path)
         var first = try await store.append(try Self.entry())
         let second = try await store.append(try Self.entry())
         #expect(try await store.claim(second.id, lease: lease(one)) == .outdated)
-        first.isSetAside = true
+        first.isParked = true
         try await store.update(first)
         #expect(try await store.claim(second.id, lease: lease(one)) == .granted)
         #expect(try await store.claim(first.id, lease: lease(one)) == .outdated)
     }
 
-    @Test func atTheSameMomentOneGetsIt() async throws {
+    @Test func concurrentClaimsGrantOneLease() async throws {
         let stores = (0..<4).map { _ in SQLiteOutboxStore(path: path) }
         for _ in 0..<20 {
             let entry = try await stores[0].append(try Self.entry())
@@ -85,7 +86,7 @@ struct OutboxLeaseTests {
         }
     }
 
-    /// The table as the first version made it.
+    /// The table of the first file version.
     private static let firstTable = """
         CREATE TABLE outbox (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
@@ -93,8 +94,8 @@ struct OutboxLeaseTests {
         );
         """
 
-    /// A file of the first version, without places.
-    @Test func anOlderFileIsBroughtUpToDate() async throws {
+    /// The first file version has no columns for lanes and leases.
+    @Test func fileOfTheFirstVersionIsMigrated() async throws {
         let entries = [try Self.entry(), try Self.entry(), try Self.entry("b")]
         do {
             let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
@@ -119,8 +120,8 @@ struct OutboxLeaseTests {
         #expect(try await again.claim(entries[2].id, lease: lease(other)) != .granted)
     }
 
-    /// A file of the second version, with bodies within the entries, one of which nobody can read.
-    @Test func bodiesOfAnOlderFileAreTakenOutOfItsEntries() async throws {
+    /// The second file version stores bodies within the entries.
+    @Test func fileOfTheSecondVersionIsMigrated() async throws {
         var entries = [try Self.entry(), try Self.entry("b")]
         entries[0].body = Data([0, 1, 255])
         do {
@@ -151,7 +152,7 @@ struct OutboxLeaseTests {
         let outlines = try await store.outlines(after: .min)
         #expect(outlines.map(\.body) == [nil, nil] && outlines.map(\.bodyBytes) == [3, 0])
         #expect(try await store.entry(entries[0].id)?.body == Data([0, 1, 255]))
-        // A change of the rest leaves the body where it is.
+        // An update of the other values keeps the body.
         var changed = outlines[0]
         changed.refusals = 7
         try await store.update(changed)
@@ -160,7 +161,7 @@ struct OutboxLeaseTests {
         #expect(try await store.entry(UUID()) == nil)
     }
 
-    @Test func whatCannotBeReadIsKeptAndTold() async throws {
+    @Test func unreadableEntryIsKeptAndReported() async throws {
         do {
             let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
             try connection.execute(
@@ -178,7 +179,7 @@ struct OutboxLeaseTests {
         #expect(try connection.integer("SELECT count(*) FROM outbox WHERE entry = 'nonsense'") == 1)
     }
 
-    @Test func aNewerFileIsAnError() async throws {
+    @Test func newerFileVersionIsAnError() async throws {
         do {
             let store = SQLiteOutboxStore(path: path)
             _ = try await store.append(try Self.entry())
@@ -192,7 +193,7 @@ struct OutboxLeaseTests {
         #expect(error?.message.contains("newer version") == true)
     }
 
-    @Test func aProcessThatIsKilledKeepsItsLeaseUntilItLapses() async throws {
+    @Test func leaseOfAKilledProcessIsValidUntilItExpires() async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let store = SQLiteOutboxStore(path: path)
             let entry = try await store.append(try OutboxLeaseTests.entry())
@@ -211,7 +212,7 @@ struct OutboxLeaseTests {
                     owner: one, takenAt: date, expiresAt: date.addingTimeInterval(30)))
         }
         guard case .taken(let until) = try await claim(at: Date()) else {
-            Issue.record("a live lease was given away")
+            Issue.record("a lease was granted that had not expired")
             return
         }
         #expect(try await claim(at: until.addingTimeInterval(-1)) == .taken(until: until))

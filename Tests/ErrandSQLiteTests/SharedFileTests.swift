@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandSQLite
 
-/// Reopening, several stores on one file, sudden death, and the files themselves.
+/// Reopening, several stores on one file, killed processes, and file attributes.
 @Suite(.timeLimit(.minutes(5)))
 struct SharedFileTests {
     let directory: TemporaryDirectory
@@ -15,23 +15,22 @@ struct SharedFileTests {
         path = directory.path("deep/er/a.sqlite")
     }
 
-    @Test func survivesReopening() async throws {
+    @Test func entriesSurviveReopening() async throws {
         do { try await SQLiteResponseStore(path: path).store(entry("x"), for: key("a")) }
         let store = SQLiteResponseStore(path: path)
         #expect(try await store.entry(for: key("a")) == entry("x"))
         #expect(store.problems.isEmpty)
     }
 
-    @Test func survivesAKillAtAnyMomentAfterTheWrite() async throws {
+    @Test func entriesSurviveAKilledProcess() async throws {
         let store = SQLiteResponseStore(path: path)
         for number in 0..<50 { try await store.store(entry("\(number)"), for: key("\(number)")) }
-        // What a killed process leaves behind: database and log, unclosed, as they are at this
-        // moment.
+        // The files that a killed process leaves: the database and its log, not closed.
         let copy = directory.path("copy.sqlite")
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
         }
-        // And a write of which only a part arrived.
+        // An incomplete write at the end of the log.
         let log = try FileHandle(forUpdating: URL(fileURLWithPath: copy + "-wal"))
         try log.seekToEnd()
         try log.write(contentsOf: Data(repeating: 7, count: 1000))
@@ -43,7 +42,7 @@ struct SharedFileTests {
         #expect(reopened.problems.isEmpty)
     }
 
-    @Test func aLogCutInTheMiddleOfAnEntryLosesNoEarlierOne() async throws {
+    @Test func truncatedLogKeepsEarlierEntries() async throws {
         let store = SQLiteResponseStore(path: path)
         try await store.store(entry("first"), for: key("first"))
         let before = try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count
@@ -62,7 +61,7 @@ struct SharedFileTests {
         }
     }
 
-    @Test func aStoreSeesWhatAnotherWrites() async throws {
+    @Test func storeSeesWritesOfAnotherStore() async throws {
         let one = SQLiteResponseStore(path: path)
         let other = SQLiteResponseStore(path: path)
         try await one.store(entry("1"), for: key("a"))
@@ -75,7 +74,7 @@ struct SharedFileTests {
         #expect(try await one.entry(for: key("a")) == nil)
     }
 
-    @Test func writesOfItsOwnLeaveTheMemoryAlone() async throws {
+    @Test func ownWritesKeepTheMemoryCache() async throws {
         let store = SQLiteResponseStore(path: path)
         try await store.store(entry("a"), for: key("a"))
         try await store.store(entry("b"), for: key("b"))
@@ -89,7 +88,7 @@ struct SharedFileTests {
         #expect(store.memoryHits == hits + 2)
     }
 
-    @Test func manyStoresWriteAtOnce() async throws {
+    @Test func storesCanWriteConcurrently() async throws {
         let stores = (0..<4).map { _ in SQLiteResponseStore(path: path) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, store) in stores.enumerated() {
@@ -105,7 +104,7 @@ struct SharedFileTests {
         #expect(stores.allSatisfy { $0.problems.isEmpty })
     }
 
-    @Test func waitsForAnotherProcessWithoutFailing() async throws {
+    @Test func writeWaitsForALockedDatabase() async throws {
         let store = SQLiteResponseStore(path: path)
         try await store.store(entry("old"), for: key("a"))
         let other = try SQLiteConnection(path: path, busyMilliseconds: 1000)
@@ -118,7 +117,7 @@ struct SharedFileTests {
         #expect(try await store.entry(for: key("a")) == entry("new"))
     }
 
-    @Test func theFilesAreTheOwnersOnly() async throws {
+    @Test func filesAreAccessibleToTheOwnerOnly() async throws {
         let store = SQLiteResponseStore(path: path)
         try await store.store(entry("x"), for: key("a"))
         for suffix in ["", "-wal", "-shm"] {
@@ -127,7 +126,7 @@ struct SharedFileTests {
         }
     }
 
-    @Test func removingAllLeavesNoBytesBehind() async throws {
+    @Test func removeAllErasesTheBytes() async throws {
         let store = SQLiteResponseStore(path: path)
         let secret = String(repeating: "TOP-SECRET ", count: 2000)
         for number in 0..<20 { try await store.store(entry(secret), for: key("\(number)")) }
@@ -139,16 +138,16 @@ struct SharedFileTests {
         #expect(try await store.totalBytes() < 32 << 10)
     }
 
-    @Test func defaultLocation() {
-        func place(_ name: String, _ environment: [String: String]) -> String {
+    @Test func defaultLocationFollowsTheEnvironment() {
+        func location(_ name: String, _ environment: [String: String]) -> String {
             SQLiteResponseStore.defaultURL(named: name, environment: environment).path
         }
         #if os(Linux)
-            #expect(place("app", ["XDG_CACHE_HOME": "/x"]) == "/x/errand/app.sqlite")
-            #expect(place("app", ["XDG_CACHE_HOME": "y"]).hasSuffix("/.cache/errand/app.sqlite"))
+            #expect(location("app", ["XDG_CACHE_HOME": "/x"]) == "/x/errand/app.sqlite")
+            #expect(location("app", ["XDG_CACHE_HOME": "y"]).hasSuffix("/.cache/errand/app.sqlite"))
         #endif
-        #expect(place("../a/b", [:]).hasSuffix("/errand/default.sqlite"))
-        #expect(place("a/b", [:]).hasSuffix("/errand/a_b.sqlite"))
-        #expect(place("", [:]).hasSuffix("/errand/default.sqlite"))
+        #expect(location("../a/b", [:]).hasSuffix("/errand/default.sqlite"))
+        #expect(location("a/b", [:]).hasSuffix("/errand/a_b.sqlite"))
+        #expect(location("", [:]).hasSuffix("/errand/default.sqlite"))
     }
 }

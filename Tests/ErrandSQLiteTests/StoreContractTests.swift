@@ -3,7 +3,7 @@ import ErrandSQLite
 import Foundation
 import Testing
 
-/// What every store promises; the same tests for each.
+/// The contract of `ResponseStore`, tested with every store.
 @Suite(.timeLimit(.minutes(5)))
 struct StoreContractTests {
     enum Kind: String, CaseIterable, Sendable {
@@ -26,7 +26,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func anEmptyStoreHasNothing(kind: Kind) async throws {
+    func emptyStoreHasNoEntries(kind: Kind) async throws {
         let store = store(kind)
         #expect(try await store.entry(for: key("a")) == nil)
         #expect(try await store.entries().isEmpty)
@@ -35,7 +35,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func whatIsStoredComesBackAsItWas(kind: Kind) async throws {
+    func entriesAreReadAsStored(kind: Kind) async throws {
         var headers = HTTPFields()
         headers.append(HTTPField(name: .setCookie, value: "a=1"))
         headers.append(HTTPField(name: .setCookie, value: "b=2; Path=/"))
@@ -59,7 +59,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func aSliceOfDataIsStoredAsItsBytes(kind: Kind) async throws {
+    func dataSliceIsStoredByItsBytes(kind: Kind) async throws {
         let store = store(kind)
         var sliced = entry("")
         sliced.body = Data("0123456789".utf8)[3..<6]
@@ -68,7 +68,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func aLaterEntryReplacesTheEarlier(kind: Kind) async throws {
+    func laterEntryReplacesTheEarlierOne(kind: Kind) async throws {
         let store = store(kind)
         try await store.store(entry("one"), for: key("a"))
         try await store.store(entry("two", tag: 2), for: key("a"))
@@ -77,7 +77,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func keysWithTheSameHashAreToldApart(kind: Kind) async throws {
+    func keysWithTheSameHashAreDistinguished(kind: Kind) async throws {
         let one = CacheKey(canonical: "8yn0iYCKYHlIj4-BwPqk")
         let other = CacheKey(canonical: "GReLUrM4wMqfg9yzV3KQ")
         try #require(one.hash64 == other.hash64)
@@ -87,13 +87,13 @@ struct StoreContractTests {
         #expect(try await store.entry(for: one) == entry("one"))
         try await store.store(entry("other"), for: other)
         #expect(try await store.entry(for: other) == entry("other"))
-        // One of the two may have had to go, but never does one answer for the other.
+        // One of the two may have been evicted, but neither is returned for the other's key.
         let first = try await store.entry(for: one)
         #expect(first == nil || first == entry("one"))
     }
 
     @Test(arguments: Kind.allCases)
-    func removingAKeyThatCollidesRemovesNobodyElse(kind: Kind) async throws {
+    func removingAKeyKeepsCollidingEntries(kind: Kind) async throws {
         let store = store(kind)
         try await store.store(entry("one"), for: CacheKey(canonical: "8yn0iYCKYHlIj4-BwPqk"))
         try await store.remove(CacheKey(canonical: "GReLUrM4wMqfg9yzV3KQ"))
@@ -102,7 +102,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func removesOneSomeAndAll(kind: Kind) async throws {
+    func removesOneSomeOrAllEntries(kind: Kind) async throws {
         let store = store(kind)
         for number in 0..<1200 {
             try await store.store(entry("x", tag: number), for: key("\(number)"))
@@ -119,7 +119,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func describesWhatIsThere(kind: Kind) async throws {
+    func entriesDescribeStoredResponses(kind: Kind) async throws {
         let store = store(kind)
         let stored = entry("hello", tag: 5, identity: "me")
         try await store.store(stored, for: key("a"))
@@ -132,7 +132,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func anEntryLargerThanTheStoreIsRefusedAndTheOldOneGone(kind: Kind) async throws {
+    func tooLargeEntryIsRejectedAndRemovesThePreviousOne(kind: Kind) async throws {
         let store = store(kind, maximumBytes: 128 << 10)
         try await store.store(entry("small"), for: key("a"))
         let error = await #expect(throws: RequestError.self) {
@@ -145,7 +145,7 @@ struct StoreContractTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func manyTasksAtOnceSeeWholeEntries(kind: Kind) async throws {
+    func concurrentTasksSeeCompleteEntries(kind: Kind) async throws {
         let store = store(kind)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<8 {

@@ -1,10 +1,9 @@
 import ErrandCore
 import Foundation
-import Synchronization
 
 @testable import ErrandSQLite
 
-/// A directory that goes with the test.
+/// A temporary directory that is removed at deallocation.
 final class TemporaryDirectory: Sendable {
     let url: URL
 
@@ -21,15 +20,6 @@ final class TemporaryDirectory: Sendable {
     var names: Set<String> {
         Set((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [])
     }
-}
-
-/// Time that passes by order.
-final class SteppingDate: Sendable {
-    private let seconds = Mutex(1_700_000_000.0)
-
-    func advance(_ by: Double) { seconds.withLock { $0 += by } }
-
-    var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
 }
 
 func key(_ name: String) -> CacheKey { CacheKey(canonical: "GET\nhttp://test/\(name)\n\n\n\n") }

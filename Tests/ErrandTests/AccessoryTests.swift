@@ -1,31 +1,21 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(5))) @MainActor struct AccessoryTests {
-    /// Companions of all requests of an agent.
-    private final class Counter: RequestAccessory, Sendable {
-        let lines = Mutex<[String]>([])
-
-        func requestWillStart(_ request: BaseRequest) { note("start \(request.url)") }
-        func requestDidStop(_ request: BaseRequest) { note("stop \(request.url)") }
-        private func note(_ line: String) { lines.withLock { $0.append(line) } }
-    }
-
-    @Test func closuresHearOfEveryMoment() async {
-        let world = World()
-        world.transport.on(nil, nil, .silence)
-        var moments: [ClosureAccessory.Moment] = []
-        let request = world.with(Plain("x"))
+    @Test func closureAccessoryReceivesEveryLifecycleEvent() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .silence)
+        var events: [ClosureAccessory.LifecycleEvent] = []
+        let request = fixture.with(Plain("x"))
         await withCheckedContinuation { continuation in
             request.accessories = [
-                ClosureAccessory { moment, _ in
-                    moments.append(moment)
-                    if moment == .didStop { continuation.resume() }
+                ClosureAccessory { event, _ in
+                    events.append(event)
+                    if event == .didStop { continuation.resume() }
                 }
             ]
             let task = request.start()
@@ -33,20 +23,14 @@ import Testing
             task.resume()
             task.cancel()
         }
-        #expect(moments == ClosureAccessory.Moment.allCases)
+        #expect(events == ClosureAccessory.LifecycleEvent.allCases)
     }
 
-    @Test func oneMethodHearsOfEveryMomentAlsoWhenHeldByOthers() async throws {
-        final class Recorder: MomentAccessory, Sendable {
-            let moments = Mutex<[ClosureAccessory.Moment]>([])
-            func request(_ request: BaseRequest, reached moment: ClosureAccessory.Moment) {
-                moments.withLock { $0.append(moment) }
-            }
-        }
-        let world = World()
-        world.transport.answer { _ in .json("{}") }
-        let recorders = (0..<4).map { _ in Recorder() }
-        let request = world.with(Plain("x"))
+    @Test func lifecycleAccessoryReceivesEventsThroughWrapperAccessories() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in .json("{}") }
+        let recorders = (0..<4).map { _ in LifecycleRecorder() }
+        let request = fixture.with(Plain("x"))
         request.accessories = [
             recorders[0], WeakAccessory(recorders[1]),
             FilteredAccessory(recorders[2]) { _ in true },
@@ -54,62 +38,68 @@ import Testing
         ]
         try await request.send()
         for recorder in recorders {
-            #expect(recorder.moments.withLock { $0 } == [.willStart, .willStop, .didStop])
+            #expect(recorder.lines == ["x willStart", "x willStop", "x didStop"])
         }
     }
 
-    @Test func anAgentsAccessoriesAccompanyAllItsRequests() async throws {
-        let counter = Counter()
-        let world = World { $0.accessories = [counter] }
-        world.transport.on(nil, nil, .json("{}"))
-        #expect(world.agent.configuration.accessories.count == 1)
-        try await world.with(Plain("a")).send()
-        try await BatchRequest([world.with(Plain("b"))]).send()
-        #expect(counter.lines.withLock { $0 } == ["start a", "stop a", "start b", "stop b"])
-        world.agent.configuration.accessories = []
-        try await world.with(Plain("c")).send()
-        #expect(counter.lines.withLock { $0.count } == 4)
-    }
-
-    @Test func theAgentsComeBeforeTheRequestsOwn() async throws {
-        let counter = Counter()
-        let world = World { $0.accessories = [counter] }
-        world.transport.on(nil, nil, .json("{}"))
-        let request = world.with(Plain("a"))
-        var seen: [[String]] = []
-        request.accessories = [
-            ClosureAccessory { _, _ in seen.append(counter.lines.withLock { $0 }) }
+    @Test func configurationAccessoriesReceiveEventsOfAllRequests() async throws {
+        let recorder = LifecycleRecorder()
+        let fixture = AgentFixture { $0.accessories = [recorder] }
+        fixture.transport.on(nil, nil, .json("{}"))
+        #expect(fixture.agent.configuration.accessories.count == 1)
+        try await fixture.with(Plain("a")).send()
+        try await BatchRequest([fixture.with(Plain("b"))]).send()
+        let expected = [
+            "a willStart", "a willStop", "a didStop", "BatchRequest willStart", "b willStart",
+            "b willStop", "b didStop", "BatchRequest willStop", "BatchRequest didStop",
         ]
-        try await request.send()
-        #expect(seen == [["start a"], ["start a"], ["start a", "stop a"]])
+        #expect(recorder.lines == expected)
+        fixture.agent.configuration.accessories = []
+        try await fixture.with(Plain("c")).send()
+        #expect(recorder.lines == expected)
     }
 
-    @Test func whoAwaitsHearsOfACancellationJustBeforeTheEnd() async {
-        let world = World()
-        world.transport.on(nil, nil, .silence)
-        let request = world.with(Plain("x"))
-        var moments: [ClosureAccessory.Moment] = []
-        request.accessories = [ClosureAccessory { moment, _ in moments.append(moment) }]
+    @Test func configurationAccessoriesAreCalledBeforeTheRequestsOwn() async throws {
+        let recorder = LifecycleRecorder()
+        let fixture = AgentFixture { $0.accessories = [recorder] }
+        fixture.transport.on(nil, nil, .json("{}"))
+        let request = fixture.with(Plain("a"))
+        var seen: [[String]] = []
+        request.accessories = [ClosureAccessory { _, _ in seen.append(recorder.lines) }]
+        try await request.send()
+        #expect(
+            seen == [
+                ["a willStart"], ["a willStart", "a willStop"],
+                ["a willStart", "a willStop", "a didStop"],
+            ])
+    }
+
+    @Test func cancellingAnAwaitedRequestReportsWillCancelBeforeWillStop() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .silence)
+        let request = fixture.with(Plain("x"))
+        var events: [ClosureAccessory.LifecycleEvent] = []
+        request.accessories = [ClosureAccessory { event, _ in events.append(event) }]
         let work = Task { try await request.send() }
-        _ = try? await world.transport.nextRequest()
+        _ = try? await fixture.transport.nextRequest()
         work.cancel()
         _ = await work.result
-        #expect(moments == [.willStart, .willCancel, .willStop, .didStop])
+        #expect(events == [.willStart, .willCancel, .willStop, .didStop])
     }
 
-    @Test func aCancellationThatIsOvertakenByTheEndIsToldOnce() async throws {
-        // Held up between the task that is told to stop and the accessories, until the request has ended.
+    @Test func cancelRacingWithCompletionIsReportedOnce() async throws {
+        // The cancel call blocks in the `cancelled` event, before the accessories, until the request has ended.
         let gate = Gate()
-        let holdUp = HoldUp(at: gate)
-        let world = World { $0.eventListeners.append(holdUp) }
-        world.transport.on(nil, nil, ScriptedAnswer.json("{}").held(by: gate))
-        let request = world.with(Plain("x"))
-        var moments: [ClosureAccessory.Moment] = []
+        let blocker = CancellationBlocker(at: gate)
+        let fixture = AgentFixture { $0.eventListeners.append(blocker) }
+        fixture.transport.on(nil, nil, ScriptedResponse.json("{}").held(by: gate))
+        let request = fixture.with(Plain("x"))
+        var events: [ClosureAccessory.LifecycleEvent] = []
         await withCheckedContinuation { continuation in
             request.accessories = [
-                ClosureAccessory { moment, _ in
-                    moments.append(moment)
-                    if moment == .didStop { continuation.resume() }
+                ClosureAccessory { event, _ in
+                    events.append(event)
+                    if event == .didStop { continuation.resume() }
                 }
             ]
             let task = request.start()
@@ -117,57 +107,57 @@ import Testing
                 try await gate.reached()
                 DispatchQueue.global().async {
                     task.cancel()
-                    holdUp.isOver.signal()
+                    blocker.cancelReturned.signal()
                 }
             }
         }
-        holdUp.goOn.signal()
-        await holdUp.returned()
-        // Whoever comes too late comes on the main actor.
+        blocker.proceed.signal()
+        await blocker.untilCancelReturned()
+        // A late `willCancel` would arrive on the main actor: let pending main-actor work run.
         await Task { @MainActor in }.value
-        #expect(moments == [.willStart, .willCancel, .willStop, .didStop])
+        #expect(events == [.willStart, .willCancel, .willStop, .didStop])
     }
 
-    @Test func aRelayKnowsWhatItTold() {
+    @Test func accessoryRelayReportsWhetherItForwardedWillCancel() {
         let request = Plain("x")
-        var moments: [ClosureAccessory.Moment] = []
-        request.accessories = [ClosureAccessory { moment, _ in moments.append(moment) }]
-        let deaf = AccessoryRelay(request: request)
-        deaf.take(.willSuspend)
-        #expect(!deaf.close())
-        // Too late: the end has told it.
-        deaf.take(.willCancel)
-        #expect(!deaf.close() && moments == [.willSuspend])
+        var events: [ClosureAccessory.LifecycleEvent] = []
+        request.accessories = [ClosureAccessory { event, _ in events.append(event) }]
+        let closed = AccessoryRelay(request: request)
+        closed.take(.willSuspend)
+        #expect(!closed.close())
+        // The relay is closed: the event is dropped.
+        closed.take(.willCancel)
+        #expect(!closed.close() && events == [.willSuspend])
         let relay = AccessoryRelay(request: request)
         relay.take(.willCancel)
-        #expect(relay.close() && moments == [.willSuspend, .willCancel])
+        #expect(relay.close() && events == [.willSuspend, .willCancel])
     }
 
-    /// Keeps whoever cancels a request waiting in the event of it, and lets the request's answer in meanwhile.
-    private final class HoldUp: RequestEventListener {
+    /// Blocks the cancelling thread in the `cancelled` event and lets the response through meanwhile.
+    private final class CancellationBlocker: RequestEventListener {
         let gate: Gate
-        let goOn = DispatchSemaphore(value: 0)
-        let isOver = DispatchSemaphore(value: 0)
+        let proceed = DispatchSemaphore(value: 0)
+        let cancelReturned = DispatchSemaphore(value: 0)
 
         init(at gate: Gate) { self.gate = gate }
 
         func handle(_ event: RequestEvent) {
             guard case .cancelled = event.kind else { return }
             gate.open()
-            goOn.wait()
+            proceed.wait()
         }
 
-        func returned() async {
+        func untilCancelReturned() async {
             await withCheckedContinuation { continuation in
-                DispatchQueue.global().async { [isOver] in
-                    isOver.wait()
+                DispatchQueue.global().async { [cancelReturned] in
+                    cancelReturned.wait()
                     continuation.resume()
                 }
             }
         }
     }
 
-    @Test func aRequestShowsNothingSecret() {
+    @Test func requestDescriptionContainsNoSecrets() {
         final class Login: BaseRequest {
             override var url: String { "https://user:pw@a.example/login?token=secret#x" }
             override var method: HTTPMethod { .post }
@@ -179,22 +169,22 @@ import Testing
         #expect("\(Plain("users"))" == "Plain GET users")
     }
 
-    @Test func cancellingCanBeWaitedFor() async throws {
-        let world = World()
-        world.transport.on(nil, nil, .silence)
-        let task = world.agent.start(Plain("x").describe())
-        _ = try await world.transport.nextRequest()
+    @Test func untilEndedReturnsAfterCancellation() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .silence)
+        let task = fixture.agent.start(Plain("x").describe())
+        _ = try await fixture.transport.nextRequest()
         task.cancel()
         await task.untilEnded()
-        #expect(task.phase == .ended && world.agent.activeTasks.isEmpty)
+        #expect(task.phase == .ended && fixture.agent.activeTasks.isEmpty)
         await task.untilEnded()
     }
 
-    @Test func aBatchesAccessoriesHearOfSuspendResumeAndCancel() async {
-        let world = World()
-        world.transport.on(nil, nil, .silence)
+    @Test func batchAccessoriesReceiveSuspendResumeAndCancelOnce() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .silence)
         let log = CompositeLog()
-        let batch = BatchRequest([world.with(Plain("x"))])
+        let batch = BatchRequest([fixture.with(Plain("x"))])
         batch.accessories = [log]
         await withCheckedContinuation { continuation in
             log.didStop = { continuation.resume() }
@@ -212,15 +202,15 @@ import Testing
             ])
     }
 
-    @Test(arguments: [true, false]) func anAwaitedBatchesAccessoriesHearOfItsCancelling(
+    @Test(arguments: [true, false]) func awaitedBatchReportsWillCancelOnlyWhenCancelled(
         isCancelled: Bool
     ) async throws {
-        let world = World()
-        world.transport.on(nil, nil, isCancelled ? .silence : .json("{}"))
-        let transport = world.transport
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, isCancelled ? .silence : .json("{}"))
+        let transport = fixture.transport
         let waiting = Task { () -> [String] in
             let log = CompositeLog()
-            let batch = BatchRequest([world.with(Plain("x"))])
+            let batch = BatchRequest([fixture.with(Plain("x"))])
             batch.accessories = [log]
             _ = try? await batch.send()
             return log.lines
@@ -233,7 +223,7 @@ import Testing
         #expect(await waiting.value == expected.filter { isCancelled || $0 != "willCancel" })
     }
 
-    /// Notes what is told of the whole.
+    /// Records the callbacks of a batch or chain.
     private final class CompositeLog: RequestAccessory {
         var didStop: () -> Void = {}
         var lines: [String] = []

@@ -4,23 +4,24 @@ import Testing
 
 @testable import Errand
 
-/// Row BAT-2: what the ends of members mean for the batch.
+/// How the results of the members decide the result of a batch.
 @Suite(.timeLimit(.minutes(5))) struct BatchPolicyTests {
     private static let policies: [BatchRequest.Policy] = [
         .failFast, .collectAll, .firstSuccess, .quorum(0), .quorum(1), .quorum(2), .quorum(3),
     ]
 
-    /// Against what each policy says, for every row of ends of up to four members.
-    @Test(arguments: policies) func verdicts(policy: BatchRequest.Policy) {
+    /// Compares the tally with each policy's definition for every sequence of results of up to four members.
+    @Test(arguments: policies)
+    func tallyMatchesThePolicyForEveryResultSequence(policy: BatchRequest.Policy) {
         for count in 0...4 {
             for bits in 0..<(1 << count) {
-                let ends = (0..<count).map { bits & (1 << $0) != 0 }
+                let results = (0..<count).map { bits & (1 << $0) != 0 }
                 var tally = BatchTally(policy, count: count)
                 #expect(tally.verdict == expected(policy, [], of: count))
                 for index in 0..<count {
                     let before = tally.verdict
-                    tally.add(isSuccess: ends[index])
-                    let verdict = expected(policy, Array(ends[...index]), of: count)
+                    tally.add(isSuccess: results[index])
+                    let verdict = expected(policy, Array(results[...index]), of: count)
                     #expect(tally.verdict == (before == .open ? verdict : before))
                 }
                 #expect(tally.verdict != .open)
@@ -29,10 +30,10 @@ import Testing
     }
 
     private func expected(
-        _ policy: BatchRequest.Policy, _ ends: [Bool], of count: Int
+        _ policy: BatchRequest.Policy, _ results: [Bool], of count: Int
     ) -> BatchTally.Verdict {
-        let (good, bad) = (ends.count { $0 }, ends.count { !$0 })
-        let isOver = ends.count == count
+        let (good, bad) = (results.count { $0 }, results.count { !$0 })
+        let isOver = results.count == count
         switch policy {
         case .failFast: return bad > 0 ? .failed : isOver ? .succeeded : .open
         case .collectAll: return !isOver ? .open : bad == 0 ? .succeeded : .failed
@@ -43,27 +44,27 @@ import Testing
         }
     }
 
-    private func world() -> World {
-        let world = World()
-        world.transport.on(.get, "/good", .json(#"{"n":1}"#))
-        world.transport.on(.get, "/bad", .json("{}", status: .badRequest))
-        world.transport.on(.get, "/slow", .silence)
-        return world
+    private func fixture() -> AgentFixture {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/good", .json(#"{"n":1}"#))
+        fixture.transport.on(.get, "/bad", .json("{}", status: .badRequest))
+        fixture.transport.on(.get, "/slow", .silence)
+        return fixture
     }
 
     private func batch(
-        _ paths: String..., policy: BatchRequest.Policy, in world: World
+        _ paths: String..., policy: BatchRequest.Policy, in fixture: AgentFixture
     ) -> BatchRequest {
-        BatchRequest(paths.map { world.with(Plain($0)) }, policy: policy)
+        BatchRequest(paths.map { fixture.with(Plain($0)) }, policy: policy)
     }
 
-    @Test func theFirstSuccessCancelsTheOthers() async throws {
-        let world = world()
-        let batch = batch("slow", "bad", "good", policy: .firstSuccess, in: world)
+    @Test func firstSuccessCancelsTheOtherMembers() async throws {
+        let fixture = fixture()
+        let batch = batch("slow", "bad", "good", policy: .firstSuccess, in: fixture)
         let results = try await batch.send()
         #expect(try results[2].get().json["n"].int == 1)
         #expect(batch.requests[0].error?.code == .cancelled)
-        #expect(world.transport.inFlight == 0)
+        #expect(fixture.transport.inFlight == 0)
         let codes = results.map { result in
             if case .failure(let error) = result { error.code } else { RequestError.Code?.none }
         }
@@ -72,61 +73,61 @@ import Testing
         #expect(batch.failedRequest !== batch.requests[0])
     }
 
-    @Test func noSuccessIsTheFirstFailure() async throws {
-        let world = world()
-        let batch = batch("bad", "bad", policy: .firstSuccess, in: world)
+    @Test func firstSuccessWithoutSuccessFailsWithTheFirstError() async throws {
+        let fixture = fixture()
+        let batch = batch("bad", "bad", policy: .firstSuccess, in: fixture)
         let error = await #expect(throws: RequestError.self) { try await batch.send() }
         #expect(error?.code == .unacceptableStatus)
         #expect(batch.results.count == 2)
         #expect(batch.failedRequest != nil)
     }
 
-    @Test func aQuorumIsEnough() async throws {
-        let world = world()
-        let batch = batch("good", "slow", "good", policy: .quorum(2), in: world)
+    @Test func quorumSucceedsAndCancelsTheRest() async throws {
+        let fixture = fixture()
+        let batch = batch("good", "slow", "good", policy: .quorum(2), in: fixture)
         let results = try await batch.send()
         #expect(results.compactMap { try? $0.get() }.count == 2)
         #expect(batch.requests[1].error?.code == .cancelled)
         #expect(batch.failedRequest == nil)
-        #expect(world.transport.inFlight == 0)
+        #expect(fixture.transport.inFlight == 0)
     }
 
-    @Test func aQuorumThatCannotBeReachedAnyMoreFailsAtOnce() async throws {
-        let world = world()
-        let batch = batch("slow", "bad", "bad", policy: .quorum(2), in: world)
+    @Test func unreachableQuorumFailsAtOnce() async throws {
+        let fixture = fixture()
+        let batch = batch("slow", "bad", "bad", policy: .quorum(2), in: fixture)
         let error = await #expect(throws: RequestError.self) { try await batch.send() }
         #expect(error?.code == .unacceptableStatus)
         #expect(batch.requests[0].error?.code == .cancelled)
-        #expect(world.transport.inFlight == 0)
+        #expect(fixture.transport.inFlight == 0)
     }
 
-    @Test func aQuorumOfMoreThanThereAreSendsNothing() async throws {
-        let world = world()
+    @Test func quorumLargerThanTheBatchIsInvalid() async throws {
+        let fixture = fixture()
         for policy in [BatchRequest.Policy.quorum(3), .firstSuccess] {
             let batch =
                 policy == .firstSuccess
                 ? BatchRequest([], policy: policy)
-                : batch("good", "good", policy: policy, in: world)
+                : batch("good", "good", policy: policy, in: fixture)
             let error = await #expect(throws: RequestError.self) { try await batch.send() }
             #expect(error?.code == .invalidConfiguration)
             #expect(error?.message.contains("successes of \(batch.requests.count)") == true)
         }
-        #expect(world.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 
-    /// Members that wait for their turn are not started once the batch is decided.
-    @Test func membersBehindTheVerdictAreNotSent() async throws {
-        let world = world()
-        let members = (0..<4).map { _ in world.with(Plain("good")) }
+    /// Members that have not started when the batch is decided are not sent.
+    @Test func membersAreNotSentAfterTheBatchIsDecided() async throws {
+        let fixture = fixture()
+        let members = (0..<4).map { _ in fixture.with(Plain("good")) }
         let batch = BatchRequest(members, policy: .firstSuccess, maxConcurrent: 1)
         let results = try await batch.send()
-        #expect(world.transport.requests.count == 1)
+        #expect(fixture.transport.requests.count == 1)
         #expect(results.compactMap { try? $0.get() }.count == 1)
     }
 
-    @Test @MainActor func closuresAreTold() async {
-        let world = world()
-        let batch = batch("bad", "good", "slow", policy: .quorum(1), in: world)
+    @Test @MainActor func quorumSuccessCallsTheSuccessClosure() async {
+        let fixture = fixture()
+        let batch = batch("bad", "good", "slow", policy: .quorum(1), in: fixture)
         let error = await withCheckedContinuation { continuation in
             batch.start { _ in
                 continuation.resume(returning: RequestError?.none)

@@ -4,20 +4,20 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct BatchTests {
-    @Test func anEmptyBatchSucceedsAtOnce() async throws {
+    @Test func emptyBatchSucceeds() async throws {
         #expect(try await BatchRequest([]).send().isEmpty)
     }
 
-    @Test func resultsAreInTheOrderOfTheMembersWhicheverEndsFirst() async throws {
+    @Test func resultsKeepTheOrderOfTheMembers() async throws {
         for order in permutations(of: [0, 1, 2, 3]) {
-            let world = World()
+            let fixture = AgentFixture()
             let gates = (0..<4).map { _ in Gate() }
             for index in 0..<4 {
-                world.transport.on(
+                fixture.transport.on(
                     .get, "/\(index)",
-                    ScriptedAnswer.json(#"{"n":\#(index)}"#).held(by: gates[index]))
+                    ScriptedResponse.json(#"{"n":\#(index)}"#).held(by: gates[index]))
             }
-            let batch = BatchRequest((0..<4).map { world.with(Plain("\($0)")) })
+            let batch = BatchRequest((0..<4).map { fixture.with(Plain("\($0)")) })
             async let opened: Void = open(gates, in: order)
             let results = try await batch.send()
             try await opened
@@ -25,12 +25,12 @@ import Testing
         }
     }
 
-    @Test func failFastCancelsTheOthersAndThrowsTheFirstError() async throws {
-        let world = World()
-        world.transport.on(.get, "/slow", .silence)
-        world.transport.on(.get, "/bad", .json("{}", status: .badRequest))
+    @Test func failFastCancelsTheOtherMembersAndThrowsTheFirstError() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/slow", .silence)
+        fixture.transport.on(.get, "/bad", .json("{}", status: .badRequest))
         let members = [
-            world.with(Plain("slow")), world.with(Plain("bad")), world.with(Plain("slow")),
+            fixture.with(Plain("slow")), fixture.with(Plain("bad")), fixture.with(Plain("slow")),
         ]
         let batch = BatchRequest(members)
         let error = await #expect(throws: RequestError.self) { try await batch.send() }
@@ -38,30 +38,30 @@ import Testing
         #expect(batch.failedRequest === members[1])
         #expect(members[0].error?.code == .cancelled)
         #expect(members[2].error?.code == .cancelled)
-        #expect(world.transport.inFlight == 0)
+        #expect(fixture.transport.inFlight == 0)
     }
 
-    @Test func collectAllKeepsWhatSucceeded() async throws {
-        let world = World()
-        world.transport.on(.get, "/good", .json(#"{"n":1}"#))
-        world.transport.on(.get, "/bad", .json("{}", status: .badRequest))
+    @Test func collectAllKeepsSuccessfulResults() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/good", .json(#"{"n":1}"#))
+        fixture.transport.on(.get, "/bad", .json("{}", status: .badRequest))
         let batch = BatchRequest(
-            [world.with(Plain("bad")), world.with(Plain("good"))], policy: .collectAll)
+            [fixture.with(Plain("bad")), fixture.with(Plain("good"))], policy: .collectAll)
         let results = try await batch.send()
         #expect(throws: RequestError.self) { try results[0].get() }
         #expect(try results[1].get().json["n"].int == 1)
     }
 
-    @Test func atMostSoManyAreUnderWay() async throws {
-        let world = World()
+    @Test func maxConcurrentLimitsActiveMembers() async throws {
+        let fixture = AgentFixture()
         let gates = (0..<5).map { _ in Gate() }
         for index in 0..<5 {
-            world.transport.on(
-                .get, "/\(index)", ScriptedAnswer.json("{}").held(by: gates[index]))
+            fixture.transport.on(
+                .get, "/\(index)", ScriptedResponse.json("{}").held(by: gates[index]))
         }
         let batch = BatchRequest(
-            (0..<5).map { world.with(Plain("\($0)")) }, maxConcurrent: 2)
-        let transport = world.transport
+            (0..<5).map { fixture.with(Plain("\($0)")) }, maxConcurrent: 2)
+        let transport = fixture.transport
         async let most: Int = {
             var most = 0
             for gate in gates {
@@ -73,14 +73,14 @@ import Testing
         }()
         try await batch.send()
         #expect(try await most <= 2)
-        #expect(world.transport.requests.count == 5)
+        #expect(fixture.transport.requests.count == 5)
     }
 
-    @Test @MainActor func theBatchIsHookedLikeARequestAndMembersAreToldFirst() async {
-        let world = World()
-        world.transport.on(.get, "/a", .json("{}"))
-        let log = Log()
-        let member = world.with(Plain("a"))
+    @Test @MainActor func batchAccessoriesAreCalledInOrderAndMembersEndFirst() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/a", .json("{}"))
+        let log = CallbackLog()
+        let member = fixture.with(Plain("a"))
         member.attach { _ in log.lines.append("member") }
         let batch = BatchRequest([member])
         batch.accessories = [log]
@@ -96,11 +96,11 @@ import Testing
             ])
     }
 
-    @Test @MainActor func cancellingABatchEndsItOnceWithCancelled() async throws {
-        let world = World()
-        world.transport.on(.get, "/slow", .silence)
+    @Test @MainActor func cancellingABatchEndsItAndItsMembersWithCancelled() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/slow", .silence)
         let batch = BatchRequest(
-            [world.with(Plain("slow")), world.with(Plain("slow"))], policy: .collectAll)
+            [fixture.with(Plain("slow")), fixture.with(Plain("slow"))], policy: .collectAll)
         let error: RequestError? = await withCheckedContinuation { continuation in
             let task = batch.start { _ in
                 continuation.resume(returning: nil)
@@ -108,7 +108,7 @@ import Testing
                 continuation.resume(returning: error)
             }
             Task {
-                _ = try await world.transport.nextRequest()
+                _ = try await fixture.transport.nextRequest()
                 task.cancel()
             }
         }
@@ -116,11 +116,11 @@ import Testing
         #expect(batch.requests.allSatisfy { $0.error?.code == .cancelled })
     }
 
-    @Test func typedOutputsOfABatch() async throws {
-        let world = World()
-        world.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))
+    @Test func valuesReturnsTheTypedOutputsOfTheMembers() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))
         let (first, second) = try await BatchRequest.values(
-            world.with(GetUser(id: 1)), world.with(GetUser(id: 2)))
+            fixture.with(GetUser(id: 1)), fixture.with(GetUser(id: 2)))
         #expect(first == second)
         #expect(first.nick == "a")
     }

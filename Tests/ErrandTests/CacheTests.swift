@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-final class Cached: BaseRequest {
+final class CachedRequest: BaseRequest {
     var seconds = 60
     var version = 0
     var identity: String?
@@ -23,68 +23,68 @@ final class Cached: BaseRequest {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct CacheTests {
-    private let world = World()
+    private let fixture = AgentFixture()
 
     init() {
-        world.transport.on(
+        fixture.transport.on(
             .get, "/cached", .json(#"{"n":1}"#), .json(#"{"n":2}"#), .json(#"{"n":3}"#))
     }
 
-    @Test func aFreshHitSendsNothingAndIsValidatedAgain() async throws {
+    @Test func freshEntryIsServedWithoutSendingAndIsValidatedAgain() async throws {
         #expect(try await number() == 1)
-        let request = world.with(Cached())
+        let request = fixture.with(CachedRequest())
         let hit = try await request.send()
         #expect(hit.source == .cacheFresh)
         #expect(hit.status == 200)
         #expect(hit.headers[.contentType] == "application/json")
         #expect(hit.attempts == 0)
         #expect(try await number { $0.shape = ["missing": .number] } == nil)
-        #expect(world.transport.requests.count == 2)
+        #expect(fixture.transport.requests.count == 2)
     }
 
-    @Test func ageExactlyAtTheLimitIsFresh() async throws {
+    @Test func entryIsFreshUpToAndIncludingItsMaximumAge() async throws {
         #expect(try await number() == 1)
-        world.clock.advance(by: .seconds(60))
+        fixture.clock.advance(by: .seconds(60))
         #expect(try await number() == 1)
-        world.clock.advance(by: .seconds(1))
+        fixture.clock.advance(by: .seconds(1))
         #expect(try await number() == 2)
     }
 
-    @Test func versionsAndIdentitiesDoNotMix() async throws {
+    @Test func versionsAndIdentitiesHaveSeparateEntries() async throws {
         #expect(try await number() == 1)
         #expect(try await number { $0.version = 1 } == 2)
         #expect(try await number { $0.identity = "bob" } == 3)
         #expect(try await number { $0.version = 1 } == 2)
     }
 
-    @Test func argumentsThatDoNotCountDoNot() async throws {
+    @Test func cacheArgumentsExcludeOtherArgumentsFromTheKey() async throws {
         #expect(try await number { $0.nonce = 1 } == 1)
         #expect(try await number { $0.nonce = 2 } == 1)
     }
 
-    @Test func ignoringReadsNotButStores() async throws {
+    @Test func ignoringTheCacheStillStoresTheResponse() async throws {
         #expect(try await number() == 1)
         #expect(try await number { $0.ignoresCache = true } == 2)
         #expect(try await number() == 2)
     }
 
-    @Test func cacheOnlyTellsWhyItCannotAnswer() async throws {
-        let request = world.with(Cached())
+    @Test func cacheOnlyMissNamesItsReason() async throws {
+        let request = fixture.with(CachedRequest())
         request.policy = .cacheOnly
         let error = await #expect(throws: RequestError.self) { try await request.send() }
         #expect(error?.code == .cacheMiss)
         #expect(error?.cacheMiss == .noEntry)
-        #expect(world.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test func aStaleAnswerIsBetterThanNoneWhereThePolicySaysSo() async throws {
-        let world = World()
-        world.transport.on(
+    @Test func loadElseCacheServesAStaleEntryOnFailure() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(
             .get, "/cached", .json(#"{"n":1}"#),
             .failure(RequestError(.connectionLost, stage: .transport, "gone")))
-        let request = world.with(Cached())
+        let request = fixture.with(CachedRequest())
         try await request.send()
-        world.clock.advance(by: .seconds(3600))
+        fixture.clock.advance(by: .seconds(3600))
         request.policy = .loadElseCache
         #expect(try await request.send().source == .cacheStale)
         request.policy = nil
@@ -93,8 +93,8 @@ final class Cached: BaseRequest {
                 == .connectionLost)
     }
 
-    private func number(_ configure: (Cached) -> Void = { _ in }) async throws -> Int? {
-        let request = world.with(Cached())
+    private func number(_ configure: (CachedRequest) -> Void = { _ in }) async throws -> Int? {
+        let request = fixture.with(CachedRequest())
         configure(request)
         return try? await request.send().json["n"].int
     }

@@ -4,43 +4,43 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ChainTests {
-    @Test func eachStepIsMadeFromWhatCameBefore() async throws {
-        let world = World()
-        world.transport.on(.get, "/register", .json(#"{"userId":7}"#))
-        world.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))
+    @Test func thenBuildsEachStepFromThePreviousResponse() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/register", .json(#"{"userId":7}"#))
+        fixture.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))
         let chain = ChainRequest()
-        chain.add(world.with(Plain("register")))
+        chain.add(fixture.with(Plain("register")))
             .then { register in
-                world.with(GetUser(id: register.response?.json["userId"].int ?? 0))
+                fixture.with(GetUser(id: register.response?.json["userId"].int ?? 0))
             }
         let responses = try await chain.send()
         #expect(responses.count == 2)
-        #expect(world.transport.requests.map(\.url.query) == [nil, "id=7"])
+        #expect(fixture.transport.requests.map(\.url.query) == [nil, "id=7"])
         #expect((chain.requests.last as? GetUser)?.output?.nick == "a")
     }
 
-    @Test func aCallbackMayAddSteps() async throws {
-        let world = World()
-        for path in ["/a", "/b", "/c"] { world.transport.on(.get, path, .json("{}")) }
+    @Test func callbackCanAddSteps() async throws {
+        let fixture = AgentFixture()
+        for path in ["/a", "/b", "/c"] { fixture.transport.on(.get, path, .json("{}")) }
         let chain = ChainRequest()
-        chain.add(world.with(Plain("a"))) { chain, _ in
-            chain.add(world.with(Plain("b"))) { chain, _ in chain.add(world.with(Plain("c"))) }
+        chain.add(fixture.with(Plain("a"))) { chain, _ in
+            chain.add(fixture.with(Plain("b"))) { chain, _ in chain.add(fixture.with(Plain("c"))) }
         }
         try await chain.send()
-        #expect(world.transport.requests.map(\.url.path) == ["/a", "/b", "/c"])
-        // A second run is the same again, not longer.
+        #expect(fixture.transport.requests.map(\.url.path) == ["/a", "/b", "/c"])
+        // A second run repeats the same steps and adds none.
         try await chain.send()
-        #expect(world.transport.requests.count == 6)
+        #expect(fixture.transport.requests.count == 6)
     }
 
-    @Test func aFailureStopsTheChainAndTheNextStepIsNotMade() async throws {
-        let world = World()
-        world.transport.on(.get, "/a", .json("{}", status: .badGateway))
+    @Test func failureStopsTheChainBeforeTheNextStepIsBuilt() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/a", .json("{}", status: .badGateway))
         let chain = ChainRequest()
         var wasMade = false
-        chain.add(world.with(Plain("a"))).then { _ -> Plain in
+        chain.add(fixture.with(Plain("a"))).then { _ -> Plain in
             wasMade = true
-            return world.with(Plain("b"))
+            return fixture.with(Plain("b"))
         }
         let error = await #expect(throws: RequestError.self) { try await chain.send() }
         #expect(error?.code == .unacceptableStatus)
@@ -48,15 +48,15 @@ import Testing
         #expect(!wasMade)
     }
 
-    @Test func recoverReplacesOrProceeds() async throws {
-        let world = World()
-        world.transport.on(.get, "/a", .json("{}", status: .badGateway))
-        world.transport.on(.get, "/spare", .json("{}"))
-        world.transport.on(.get, "/b", .json("{}"))
+    @Test func recoverReplacesTheFailedStepOrContinues() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/a", .json("{}", status: .badGateway))
+        fixture.transport.on(.get, "/spare", .json("{}"))
+        fixture.transport.on(.get, "/b", .json("{}"))
         let chain = ChainRequest()
-        chain.add(world.with(Plain("a")))
-        chain.add(world.with(Plain("b")))
-        chain.recover { _, _ in .replace(world.with(Plain("spare"))) }
+        chain.add(fixture.with(Plain("a")))
+        chain.add(fixture.with(Plain("b")))
+        chain.recover { _, _ in .replace(fixture.with(Plain("spare"))) }
         try await chain.send()
         #expect(chain.requests.map(\.url) == ["spare", "b"])
         chain.recover { _, _ in .proceed }
@@ -64,30 +64,30 @@ import Testing
         #expect(chain.requests.map(\.url) == ["a", "b"])
     }
 
-    @Test func finishAndAbort() async throws {
-        let world = World()
-        world.transport.on(.get, "/a", .json("{}"))
+    @Test func finishEndsTheChainAndAbortFailsIt() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/a", .json("{}"))
         let finishing = ChainRequest()
-        finishing.add(world.with(Plain("a"))) { chain, _ in chain.finish() }
-        finishing.add(world.with(Plain("never")))
+        finishing.add(fixture.with(Plain("a"))) { chain, _ in chain.finish() }
+        finishing.add(fixture.with(Plain("never")))
         #expect(try await finishing.send().count == 1)
 
         let aborting = ChainRequest()
-        aborting.add(world.with(Plain("a"))) { chain, _ in
-            chain.abort(RequestError(.chainFailed, stage: .process, "enough"))
+        aborting.add(fixture.with(Plain("a"))) { chain, _ in
+            chain.abort(RequestError(.chainFailed, stage: .process, "aborted by the test"))
         }
-        aborting.add(world.with(Plain("never")))
+        aborting.add(fixture.with(Plain("never")))
         let error = await #expect(throws: RequestError.self) { try await aborting.send() }
         #expect(error?.code == .chainFailed)
-        #expect(world.transport.failures.isEmpty)
+        #expect(fixture.transport.failures.isEmpty)
     }
 
-    @Test func cancellingStopsTheChainAnywhere() async throws {
-        let world = World()
-        world.transport.on(.get, "/a", .json("{}"))
-        world.transport.on(.get, "/slow", .silence)
-        let transport = world.transport
-        let agent = world.agent
+    @Test func cancellingTheTaskStopsTheChain() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/a", .json("{}"))
+        fixture.transport.on(.get, "/slow", .silence)
+        let transport = fixture.transport
+        let agent = fixture.agent
         let work = Task {
             let chain = ChainRequest()
             for path in ["a", "slow", "never"] {

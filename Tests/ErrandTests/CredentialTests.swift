@@ -4,22 +4,24 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A user's store of tokens: counts renewals, and can be held or fail.
-private final class Tokens: Sendable {
+/// A token store that counts refreshes.
+///
+/// A refresh can be held at a gate and can fail.
+private final class TokenStore: Sendable {
     struct Revoked: Error {}
     let gate = Gate()
-    private let state = Mutex((token: "old", renewals: 0, fails: false))
+    private let state = Mutex((token: "old", refreshes: 0, fails: false))
 
     init(held: Bool = false) { if !held { gate.open() } }
 
-    var renewals: Int { state.withLock { $0.renewals } }
-    func failFromNowOn() { state.withLock { $0.fails = true } }
+    var refreshes: Int { state.withLock { $0.refreshes } }
+    func failRefreshes() { state.withLock { $0.fails = true } }
 
     var authenticator: BearerAuthenticator {
         BearerAuthenticator { [self] in
             state.withLock { $0.token }
         } refresh: { [self] in
-            state.withLock { $0.renewals += 1 }
+            state.withLock { $0.refreshes += 1 }
             try await gate.passed()
             try state.withLock { state in
                 if state.fails { throw Revoked() }
@@ -37,91 +39,91 @@ private final class Upload: BaseRequest {
     override var body: HTTPBody? { content }
 }
 
-private final class OwnHeader: BaseRequest {
+private final class OwnAuthorization: BaseRequest {
     override var url: String { "x" }
     override var authorization: Authorization? { .bearer("own") }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct CredentialTests {
-    private func world(
+    private func fixture(
         _ authenticator: any Authenticator, _ hosts: HostPattern = "*.example.com"
-    ) -> World {
-        World { $0.authenticators = [HostAuthenticator(hosts, authenticator)] }
+    ) -> AgentFixture {
+        AgentFixture { $0.authenticators = [HostAuthenticator(hosts, authenticator)] }
     }
 
-    /// Lets requests with a token pass and refuses all others.
-    private func guardDoor(_ world: World, token: String = "new") {
-        world.transport.answer { request in
+    /// Accepts requests with the token and responds to all others with status 401.
+    private func acceptOnlyToken(_ fixture: AgentFixture, token: String = "new") {
+        fixture.transport.respond { request in
             request.headers[.authorization] == "Bearer \(token)"
-                ? .json("{}") : ScriptedAnswer(status: .unauthorized)
+                ? .json("{}") : ScriptedResponse(status: .unauthorized)
         }
     }
 
-    private func sent(_ world: World) -> [String?] {
-        world.transport.requests.map { $0.headers[.authorization] }
+    private func sent(_ fixture: AgentFixture) -> [String?] {
+        fixture.transport.requests.map { $0.headers[.authorization] }
     }
 
-    @Test func aHundredRequestsCauseOneRenewal() async throws {
-        let tokens = Tokens(held: true)
-        let world = world(tokens.authenticator)
-        guardDoor(world)
-        let tasks = (0..<100).map { _ in world.agent.start(Plain("x").describe()) }
-        for _ in 0..<100 { _ = try await world.transport.nextRequest() }
+    @Test func concurrentUnauthorizedRequestsCauseOneRefresh() async throws {
+        let tokens = TokenStore(held: true)
+        let fixture = fixture(tokens.authenticator)
+        acceptOnlyToken(fixture)
+        let tasks = (0..<100).map { _ in fixture.agent.start(Plain("x").describe()) }
+        for _ in 0..<100 { _ = try await fixture.transport.nextRequest() }
         try await tokens.gate.reached()
         tokens.gate.open()
         for task in tasks { #expect(try await task.response().status == .ok) }
-        #expect(tokens.renewals == 1)
-        #expect(world.transport.requests.count == 200)
-        #expect(sent(world).filter { $0 == "Bearer old" }.count == 100)
+        #expect(tokens.refreshes == 1)
+        #expect(fixture.transport.requests.count == 200)
+        #expect(sent(fixture).filter { $0 == "Bearer old" }.count == 100)
     }
 
-    @Test func refusedCredentialsDoNotLoop() async throws {
-        let tokens = Tokens()
-        let world = world(tokens.authenticator)
-        guardDoor(world, token: "unobtainable")
+    @Test func rejectedCredentialsAreRefreshedOnlyOnce() async throws {
+        let tokens = TokenStore()
+        let fixture = fixture(tokens.authenticator)
+        acceptOnlyToken(fixture, token: "unobtainable")
         let error = await #expect(throws: RequestError.self) {
-            try await world.with(Plain("x")).send()
+            try await fixture.with(Plain("x")).send()
         }
         #expect(error?.code == .unacceptableStatus)
         #expect(error?.response?.status == .unauthorized)
-        #expect(world.transport.requests.count == 2)
-        #expect(tokens.renewals == 1)
+        #expect(fixture.transport.requests.count == 2)
+        #expect(tokens.refreshes == 1)
     }
 
-    @Test func aFailedRenewalFailsEverybodyWhoWaits() async throws {
-        let tokens = Tokens(held: true)
-        tokens.failFromNowOn()
-        let world = world(tokens.authenticator)
-        guardDoor(world)
-        let tasks = (0..<10).map { _ in world.agent.start(Plain("x").describe()) }
-        for _ in 0..<10 { _ = try await world.transport.nextRequest() }
+    @Test func failedRefreshFailsAllWaitingRequests() async throws {
+        let tokens = TokenStore(held: true)
+        tokens.failRefreshes()
+        let fixture = fixture(tokens.authenticator)
+        acceptOnlyToken(fixture)
+        let tasks = (0..<10).map { _ in fixture.agent.start(Plain("x").describe()) }
+        for _ in 0..<10 { _ = try await fixture.transport.nextRequest() }
         tokens.gate.open()
         for task in tasks {
             let error = await #expect(throws: RequestError.self) { try await task.response() }
             #expect(error?.code == .authenticationFailed)
-            #expect(error?.underlying is Tokens.Revoked)
+            #expect(error?.underlying is TokenStore.Revoked)
             #expect(error?.response?.status == .unauthorized)
         }
-        #expect(tokens.renewals == 1)
-        #expect(world.transport.requests.count == 10)
+        #expect(tokens.refreshes == 1)
+        #expect(fixture.transport.requests.count == 10)
     }
 
-    @Test func cancellingOneWhoWaitsLeavesTheOthersTheirRenewal() async throws {
-        let tokens = Tokens(held: true)
-        let world = world(tokens.authenticator)
-        guardDoor(world)
-        let first = world.agent.start(Plain("x").describe())
+    @Test func cancellingOneWaiterDoesNotCancelTheRefresh() async throws {
+        let tokens = TokenStore(held: true)
+        let fixture = fixture(tokens.authenticator)
+        acceptOnlyToken(fixture)
+        let first = fixture.agent.start(Plain("x").describe())
         try await tokens.gate.reached()
-        let second = world.agent.start(Plain("x").describe())
+        let second = fixture.agent.start(Plain("x").describe())
         first.cancel()
         let error = await #expect(throws: RequestError.self) { try await first.response() }
         #expect(error?.code == .cancelled)
         tokens.gate.open()
         #expect(try await second.response().status == .ok)
-        #expect(tokens.renewals == 1)
+        #expect(tokens.refreshes == 1)
     }
 
-    @Test func everyKindOfBodyIsSentAgain() async throws {
+    @Test func everyKindOfBodyIsSentAgainAfterARefresh() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data("abc".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -132,86 +134,89 @@ private final class OwnHeader: BaseRequest {
             }
         }
         for body in [HTTPBody.string("abc"), .file(file), stream] {
-            let world = world(Tokens().authenticator)
-            guardDoor(world)
-            try await world.with(Upload(body)).send()
-            #expect(sent(world) == ["Bearer old", "Bearer new"])
-            #expect(world.transport.requests.allSatisfy { $0.method == .post && $0.body != nil })
+            let fixture = fixture(TokenStore().authenticator)
+            acceptOnlyToken(fixture)
+            try await fixture.with(Upload(body)).send()
+            #expect(sent(fixture) == ["Bearer old", "Bearer new"])
+            #expect(fixture.transport.requests.allSatisfy { $0.method == .post && $0.body != nil })
         }
     }
 
-    @Test func nothingCrossesAnOriginOrTouchesOtherHosts() async throws {
+    @Test func credentialsAreNotSentToOtherOriginsOrHosts() async throws {
         let name = try #require(HTTPField.Name("X-Mine"))
-        let world = world(APIKeyAuthenticator("k", in: .header(name)))
-        world.transport.on(
+        let fixture = fixture(APIKeyAuthenticator("k", in: .header(name)))
+        fixture.transport.on(
             .get, "/x",
-            ScriptedAnswer(status: .found, headers: [.location: "https://cdn.example.com/y"]))
-        world.transport.on(
+            ScriptedResponse(status: .found, headers: [.location: "https://cdn.example.com/y"]))
+        fixture.transport.on(
             .get, "/y",
-            ScriptedAnswer(status: .found, headers: [.location: "https://api.example.com/z"]))
-        world.transport.on(.get, "/z", .json("{}"))
-        try await world.with(Plain("x")).send()
-        try await world.with(Plain("https://other.com/z")).send()
-        let keys = world.transport.requests.map { $0.headers[name] }
+            ScriptedResponse(status: .found, headers: [.location: "https://api.example.com/z"]))
+        fixture.transport.on(.get, "/z", .json("{}"))
+        try await fixture.with(Plain("x")).send()
+        try await fixture.with(Plain("https://other.com/z")).send()
+        let keys = fixture.transport.requests.map { $0.headers[name] }
         #expect(keys == ["k", nil, nil, nil])
     }
 
-    @Test func anotherOriginsRefusalIsNotAnswered() async throws {
-        let tokens = Tokens()
-        let world = world(tokens.authenticator)
-        world.transport.on(
-            .get, "/x", ScriptedAnswer(status: .found, headers: [.location: "https://evil.com/y"]))
-        world.transport.on(.get, "/y", ScriptedAnswer(status: .unauthorized))
-        await #expect(throws: RequestError.self) { try await world.with(Plain("x")).send() }
-        #expect(tokens.renewals == 0)
-        #expect(sent(world) == ["Bearer old", nil])
+    @Test func unauthorizedFromAnotherOriginCausesNoRefresh() async throws {
+        let tokens = TokenStore()
+        let fixture = fixture(tokens.authenticator)
+        fixture.transport.on(
+            .get, "/x",
+            ScriptedResponse(status: .found, headers: [.location: "https://evil.com/y"]))
+        fixture.transport.on(.get, "/y", ScriptedResponse(status: .unauthorized))
+        await #expect(throws: RequestError.self) { try await fixture.with(Plain("x")).send() }
+        #expect(tokens.refreshes == 0)
+        #expect(sent(fixture) == ["Bearer old", nil])
     }
 
-    @Test func aRequestsOwnAuthorizationIsLeftAlone() async throws {
-        let tokens = Tokens()
-        let world = world(tokens.authenticator)
-        guardDoor(world)
-        await #expect(throws: RequestError.self) { try await world.with(OwnHeader()).send() }
-        #expect(sent(world) == ["Bearer own"])
-        #expect(tokens.renewals == 0)
+    @Test func requestsOwnAuthorizationIsNotReplaced() async throws {
+        let tokens = TokenStore()
+        let fixture = fixture(tokens.authenticator)
+        acceptOnlyToken(fixture)
+        await #expect(throws: RequestError.self) {
+            try await fixture.with(OwnAuthorization()).send()
+        }
+        #expect(sent(fixture) == ["Bearer own"])
+        #expect(tokens.refreshes == 0)
     }
 
-    @Test func theRenewalMayUseTheSameAgent() async throws {
+    @Test func refreshCanSendRequestsWithTheSameAgent() async throws {
         let agent = Mutex<RequestAgent?>(nil)
         let token = Mutex("old")
-        let world = world(
+        let fixture = fixture(
             BearerAuthenticator {
                 token.withLock { $0 }
             } refresh: {
                 let request = Plain("token")
                 request.agent = agent.withLock { $0 }
-                let made = try await request.send().json["token"].string
-                token.withLock { $0 = made ?? "" }
+                let newToken = try await request.send().json["token"].string
+                token.withLock { $0 = newToken ?? "" }
             })
-        agent.withLock { $0 = world.agent }
-        world.transport.on(.get, "/token", .json(#"{"token": "new"}"#))
-        world.transport.answer { request in
+        agent.withLock { $0 = fixture.agent }
+        fixture.transport.on(.get, "/token", .json(#"{"token": "new"}"#))
+        fixture.transport.respond { request in
             guard request.url.path == "/x" else { return nil }
             return request.headers[.authorization] == "Bearer new"
-                ? .json("{}") : ScriptedAnswer(status: .unauthorized)
+                ? .json("{}") : ScriptedResponse(status: .unauthorized)
         }
-        #expect(try await world.with(Plain("x")).send().status == .ok)
-        #expect(sent(world) == ["Bearer old", nil, "Bearer new"])
+        #expect(try await fixture.with(Plain("x")).send().status == .ok)
+        #expect(sent(fixture) == ["Bearer old", nil, "Bearer new"])
         agent.withLock { $0 = nil }
     }
 
-    @Test func basicAndKeysInTheQuery() async throws {
-        let basic = world(BasicAuthenticator(user: "Aladdin", password: "open sesame"))
+    @Test func basicCredentialsAndQueryKeysAreApplied() async throws {
+        let basic = fixture(BasicAuthenticator(user: "Aladdin", password: "open sesame"))
         basic.transport.on(.get, "/x", .json("{}"))
         try await basic.with(Plain("x")).send()
         #expect(sent(basic) == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
-        let colon = world(BasicAuthenticator(user: "a:b", password: "c"))
+        let colon = fixture(BasicAuthenticator(user: "a:b", password: "c"))
         let error = await #expect(throws: RequestError.self) {
             try await colon.with(Plain("x")).send()
         }
         #expect(error?.code == .authenticationFailed)
         #expect(colon.transport.requests.isEmpty)
-        let key = world(APIKeyAuthenticator("k&y", in: .query("key")))
+        let key = fixture(APIKeyAuthenticator("k&y", in: .query("key")))
         key.transport.on(.get, "/x", .json("{}"))
         let response = try await key.with(Plain("x?a=1")).send()
         #expect(key.transport.requests.first?.url.query == "a=1&key=k%26y")
@@ -221,21 +226,21 @@ private final class OwnHeader: BaseRequest {
             try await key.with(Plain("broken?a=1")).send()
         }
         #expect(failure?.response?.url.query == "a=1")
-        var steps = ScriptedAnswer.json("{}").steps
+        var steps = ScriptedResponse.json("{}").steps
         steps.append(.fail(RequestError(.truncatedBody, stage: .transport, "cut")))
-        key.transport.on(.get, "/cut", ScriptedAnswer(steps: steps))
+        key.transport.on(.get, "/cut", ScriptedResponse(steps: steps))
         let cut = await #expect(throws: RequestError.self) {
             try await key.with(Plain("cut?a=1")).send()
         }
         #expect(cut?.response?.url.query == "a=1")
     }
 
-    @Test func aPatternThatSpansStrangersFails() async throws {
-        let world = world(BearerAuthenticator("t"), "*.com")
+    @Test func hostPatternForAPublicSuffixIsInvalid() async throws {
+        let fixture = fixture(BearerAuthenticator("t"), "*.com")
         let error = await #expect(throws: RequestError.self) {
-            try await world.with(Plain("x")).send()
+            try await fixture.with(Plain("x")).send()
         }
         #expect(error?.code == .invalidConfiguration)
-        #expect(world.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 }

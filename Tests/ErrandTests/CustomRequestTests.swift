@@ -7,16 +7,16 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Endpoints that bring a `URLRequest` (row MET-5).
+/// Endpoints that supply a `URLRequest`.
 @Suite(.timeLimit(.minutes(5))) struct CustomRequestTests {
-    private final class Brought: BaseRequest {
+    private final class URLRequestEndpoint: BaseRequest {
         var request: URLRequest
-        var limits: Timeouts?
+        var customTimeouts: Timeouts?
         private(set) var hooks: [String] = []
 
         init(_ request: URLRequest) { self.request = request }
         override func customURLRequest() -> URLRequest? { request }
-        override var timeouts: Timeouts? { limits }
+        override var timeouts: Timeouts? { customTimeouts }
         override var cacheSeconds: Int { 60 }
         override var writesCacheAsynchronously: Bool { false }
         override var validator: JSONShape? { ["n": .int] }
@@ -25,7 +25,7 @@ import Testing
         override func didFail() { hooks.append("fail") }
     }
 
-    private func made() throws -> URLRequest {
+    private func makeURLRequest() throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: "https://other.example.com/a?b=c")))
         request.httpMethod = "POST"
         request.httpBody = Data("raw".utf8)
@@ -33,12 +33,12 @@ import Testing
         return request
     }
 
-    @Test func validatorsHooksCacheAndProgressStay() async throws {
-        let world = World { $0.sharedHeaders = [.from: "shared"] }
-        world.transport.on(.post, "/a", .json(#"{"n":1}"#), .json(#"{"n":"two"}"#))
-        let request = world.with(Brought(try made()))
+    @Test func validationHooksAndCacheApplyToCustomRequests() async throws {
+        let fixture = AgentFixture { $0.sharedHeaders = [.from: "shared"] }
+        fixture.transport.on(.post, "/a", .json(#"{"n":1}"#), .json(#"{"n":"two"}"#))
+        let request = fixture.with(URLRequestEndpoint(try makeURLRequest()))
         #expect(try await request.send().json["n"].int == 1)
-        let sent = try #require(world.transport.requests.first)
+        let sent = try #require(fixture.transport.requests.first)
         #expect(sent.url.string == "https://other.example.com/a?b=c")
         #expect(sent.headers[.contentType] == "text/x" && sent.headers[.from] == nil)
         #expect(try await sent.collectedBody() == Data("raw".utf8))
@@ -49,35 +49,35 @@ import Testing
         #expect(request.hooks == ["start", "finish", "start", "finish", "start", "fail"])
     }
 
-    @Test func theMannerOfSendingCountsWhereTheEndpointSaysNothing() throws {
-        var url = try made()
-        let request = Brought(url)
+    @Test func urlRequestSettingsApplyUnlessTheEndpointHasItsOwn() throws {
+        var url = try makeURLRequest()
+        let request = URLRequestEndpoint(url)
         #expect(request.describe().timeouts == nil)
         url.timeoutInterval = 2.5
         url.allowsCellularAccess = false
         request.request = url
         #expect(request.describe().timeouts?.idle == .milliseconds(2500))
         #expect(request.describe().allowsCellularAccess == false)
-        request.limits = Timeouts(idle: .seconds(9))
+        request.customTimeouts = Timeouts(idle: .seconds(9))
         #expect(request.describe().timeouts?.idle == .seconds(9))
     }
 
-    @Test func nothingSecretIsInDescriptions() async throws {
-        let world = World { $0.authenticators = [] }
-        world.agent.configuration.sharedHeaders = [.authorization: "Bearer hunter2"]
+    @Test func descriptionsContainNoSecrets() async throws {
+        let fixture = AgentFixture { $0.authenticators = [] }
+        fixture.agent.configuration.sharedHeaders = [.authorization: "Bearer hunter2"]
         var description = RequestDescription(
             endpoint: "E", url: "https://u:hunter2@h/x?token=hunter2#hunter2")
         description.authorization = .bearer("hunter2")
         description.headers = [.cookie: "sid=hunter2"]
         description.arguments = ["password": "hunter2"]
         #expect("\(description)" == "E: GET https://h/x?…")
-        world.transport.on(nil, nil, .json(#"{"token":"hunter2"}"#, status: .forbidden))
+        fixture.transport.on(nil, nil, .json(#"{"token":"hunter2"}"#, status: .forbidden))
         description.url = "https://h/x?token=hunter2"
-        let task = world.agent.start(description)
+        let task = fixture.agent.start(description)
         let error = await #expect(throws: RequestError.self) { try await task.response() }
-        let sent = try #require(world.transport.requests.first)
+        let sent = try #require(fixture.transport.requests.first)
         let texts: [Any] = [
-            description, world.agent.configuration, sent, try #require(error),
+            description, fixture.agent.configuration, sent, try #require(error),
             try #require(error?.response), BasicAuthenticator(user: "a", password: "hunter2"),
             APIKeyAuthenticator("hunter2", in: .query("key")), CustomRequest(sent),
         ]
@@ -91,34 +91,34 @@ import Testing
     }
 
     private func body(from stream: InputStream, sends: Int = 1) async throws -> Data {
-        let world = World()
-        world.transport.on(.post, "/a", .json(#"{"n":1}"#))
-        var request = try made()
+        let fixture = AgentFixture()
+        fixture.transport.on(.post, "/a", .json(#"{"n":1}"#))
+        var request = try makeURLRequest()
         request.httpBody = nil
         request.httpBodyStream = stream
-        let endpoint = world.with(Brought(request))
+        let endpoint = fixture.with(URLRequestEndpoint(request))
         for _ in 0..<sends { try await endpoint.send() }
-        return try await #require(world.transport.requests.last).collectedBody()
+        return try await #require(fixture.transport.requests.last).collectedBody()
     }
 
-    @Test func aBodyStreamIsReadToItsEnd() async throws {
+    @Test func bodyStreamIsReadToItsEnd() async throws {
         let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
         #expect(try await body(from: InputStream(data: bytes)) == bytes)
         #expect(try await body(from: InputStream(data: Data())) == Data())
     }
 
-    @Test func aBodyStreamThatCannotBeReadFailsBeforeAnythingIsSent() async throws {
+    @Test func unreadableBodyStreamFailsBeforeSending() async throws {
         let missing = try #require(InputStream(fileAtPath: "/nowhere/to/be/found"))
         let error = await #expect(throws: RequestError.self) { try await body(from: missing) }
         #expect(error?.code == .bodyReadFailed && error?.attempts == 0)
     }
 
-    @Test func aBodyStreamIsNotSentAgainEmpty() async throws {
+    @Test func consumedBodyStreamIsNotSentAgain() async throws {
         let stream = InputStream(data: Data("once".utf8))
         let error = await #expect(throws: RequestError.self) {
             try await body(from: stream, sends: 2)
         }
         #expect(error?.code == .bodyReadFailed)
-        #expect(error?.message.contains("read before") == true)
+        #expect(error?.message.contains("already read") == true)
     }
 }

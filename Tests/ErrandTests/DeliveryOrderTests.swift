@@ -13,50 +13,51 @@ import Testing
         "attached", "closure", "didStop accessory",
     ]
 
-    @Test func ofASuccess() async {
-        let world = World()
-        world.transport.on(.get, "/ok", .json("{}"))
-        #expect(await run(world.with(Noted("ok", log: Log()))) == success)
+    @Test func callbackOrderOfASuccess() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/ok", .json("{}"))
+        #expect(await run(fixture.with(RecordingRequest("ok", log: CallbackLog()))) == success)
     }
 
-    @Test func ofAFailure() async {
-        let world = World()
-        world.transport.on(.get, "/bad", .json("{}", status: .notFound))
-        #expect(await run(world.with(Noted("bad", log: Log()))) == failure)
+    @Test func callbackOrderOfAFailure() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/bad", .json("{}", status: .notFound))
+        #expect(await run(fixture.with(RecordingRequest("bad", log: CallbackLog()))) == failure)
     }
 
-    @Test func ofACancellation() async {
-        let world = World()
-        world.transport.on(.get, "/slow", .silence)
-        let lines = await run(world.with(Noted("slow", log: Log()))) { task in
-            _ = try? await world.transport.nextRequest()
+    @Test func callbackOrderOfACancellation() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/slow", .silence)
+        let lines = await run(fixture.with(RecordingRequest("slow", log: CallbackLog()))) { task in
+            _ = try? await fixture.transport.nextRequest()
             task.cancel()
         }
         #expect(lines.filter { $0 != "willCancel accessory" } == failure)
         #expect(lines.contains("willCancel accessory"))
     }
 
-    @Test func ofACancellationBeforeAnythingRan() async {
-        // In most runs nothing is sent; on a busy machine the request may be quicker, and ends as well.
-        let world = World()
-        world.transport.on(.get, "/never", .silence)
-        let lines = await run(world.with(Noted("never", log: Log()))) { $0.cancel() }
+    @Test func callbackOrderOfAnImmediateCancellation() async {
+        // In most runs nothing is sent. On a busy machine the request may be sent first; it ends in the same way.
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/never", .silence)
+        let request = fixture.with(RecordingRequest("never", log: CallbackLog()))
+        let lines = await run(request) { $0.cancel() }
         #expect(lines.filter { $0 != "willCancel accessory" } == failure)
-        #expect(world.transport.inFlight == 0)
+        #expect(fixture.transport.inFlight == 0)
     }
 
-    @Test func ofACacheHitIsTheSame() async {
-        let world = World()
-        world.transport.on(.get, "/cached", .json(#"{"a":1}"#))
-        let first = await run(world.with(NotedCached("cached", log: Log())))
-        let second = await run(world.with(NotedCached("cached", log: Log())))
+    @Test func callbackOrderOfACacheHitEqualsThatOfASuccess() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/cached", .json(#"{"a":1}"#))
+        let first = await run(fixture.with(CachedRecordingRequest("cached", log: CallbackLog())))
+        let second = await run(fixture.with(CachedRecordingRequest("cached", log: CallbackLog())))
         #expect(first == success)
         #expect(second == success)
-        #expect(world.transport.requests.count == 1)
+        #expect(fixture.transport.requests.count == 1)
     }
 
     private func run(
-        _ request: Noted, meanwhile: (RequestTask) async -> Void = { _ in }
+        _ request: RecordingRequest, meanwhile: (RequestTask) async -> Void = { _ in }
     ) async -> [String] {
         let log = request.log
         request.attach { _ in
@@ -74,13 +75,13 @@ import Testing
         }
         await meanwhile(task)
         for await _ in ends {}
-        // The relay of willCancel is a main-actor task of its own; it was enqueued before the end.
+        // willCancel is forwarded by its own main-actor task, which was enqueued before the end.
         await Task.yield()
         return log.lines
     }
 }
 
-final class NotedCached: Noted {
+final class CachedRecordingRequest: RecordingRequest {
     override var cacheSeconds: Int { 60 }
     override var writesCacheAsynchronously: Bool { false }
 }

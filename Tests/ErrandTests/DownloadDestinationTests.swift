@@ -3,21 +3,21 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A download that does not say where to (row DL-1).
+/// A download request without a destination.
 @Suite(.timeLimit(.minutes(5))) struct DownloadDestinationTests {
-    private final class Nowhere: DownloadRequest {
+    private final class WithoutDestination: DownloadRequest {
         override var url: String { "map.zip" }
     }
 
-    @Test func withoutADestinationNothingIsSentAndNothingWritten() async throws {
-        let world = World()
-        world.transport.answer { _ in .json("{}") }
+    @Test func missingDestinationFailsBeforeSendingOrWriting() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in .json("{}") }
         let error = await #expect(throws: RequestError.self) {
-            try await world.with(Nowhere()).send()
+            try await fixture.with(WithoutDestination()).send()
         }
         #expect(error?.code == .fileFailed)
         #expect(error?.message.contains("Override destination") == true)
-        #expect(world.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: "map.zip"))
     }
 }

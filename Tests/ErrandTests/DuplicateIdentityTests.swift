@@ -2,17 +2,17 @@ import Errand
 import ErrandTesting
 import Testing
 
-/// What makes two requests the same for `duplicatePolicy`: also how they are carried, redirected and trusted.
+/// The properties that make two requests identical for `duplicatePolicy`.
 @Suite(.timeLimit(.minutes(5))) struct DuplicateIdentityTests {
     private func isDuplicate(
-        _ later: @escaping (inout RequestDescription) -> Void,
+        _ change: @escaping (inout RequestDescription) -> Void,
         _ configure: @escaping (inout Configuration) -> Void = { _ in }
     ) async throws -> Bool {
-        let world = World(configure)
+        let fixture = AgentFixture(configure)
         let gate = Gate()
-        world.transport.on(.get, "/shared", ScriptedAnswer.json("{}").held(by: gate))
+        fixture.transport.on(.get, "/shared", ScriptedResponse.json("{}").held(by: gate))
         func start(_ configure: (inout RequestDescription) -> Void) -> RequestTask {
-            world.agent.start(
+            fixture.agent.start(
                 InlineRequest("shared") {
                     $0.duplicatePolicy = .reject
                     configure(&$0)
@@ -20,10 +20,10 @@ import Testing
         }
         let first = start { _ in }
         try await gate.reached()
-        let second = start(later)
+        let second = start(change)
         defer { gate.open() }
-        // A refused one ends by itself; another one goes to the transport.
-        try await world.events.until { events in
+        // A rejected request ends without being sent; any other reaches the transport.
+        try await fixture.events.until { events in
             events.contains {
                 guard $0.taskID == second.id else { return false }
                 switch $0.kind {
@@ -32,18 +32,18 @@ import Testing
                 }
             }
         }
-        let refused = second.phase == .ended || world.transport.requests.count == 1
+        let rejected = second.phase == .ended || fixture.transport.requests.count == 1
         gate.open()
         _ = try await first.response()
-        return refused
+        return rejected
     }
 
-    @Test func theSameIsTheSame() async throws {
+    @Test func equalRequestsAreIdenticalWhateverTheirTag() async throws {
         #expect(try await isDuplicate { _ in })
         #expect(try await isDuplicate { $0.tag = 7 })
     }
 
-    @Test func howItIsCarriedCounts() async throws {
+    @Test func transportOverridesDistinguishRequests() async throws {
         #expect(
             try await !isDuplicate {
                 $0.transportOverrides = TransportOverrides(httpVersion: .http11)
@@ -56,11 +56,11 @@ import Testing
             })
     }
 
-    @Test func overWhichNetworkItGoesCounts() async throws {
+    @Test func cellularAccessDistinguishesRequests() async throws {
         #expect(try await !isDuplicate { $0.allowsCellularAccess = false })
     }
 
-    @Test func whatOfTheStoreMayAnswerCounts() async throws {
+    @Test func effectiveCachingSettingsDistinguishRequests() async throws {
         #expect(try await !isDuplicate { $0.cacheSeconds = 60 })
         #expect(try await !isDuplicate { $0.cacheVersion = 2 })
         #expect(try await !isDuplicate { $0.ignoresCache = true })
@@ -69,34 +69,34 @@ import Testing
         #expect(try await isDuplicate { $0.cacheSeconds = -7 })
     }
 
-    @Test func whichRedirectsAreFollowedCounts() async throws {
+    @Test func redirectPolicyDistinguishesRequests() async throws {
         #expect(try await !isDuplicate { $0.redirectPolicy = RedirectPolicy.none })
         #expect(try await isDuplicate { $0.redirectPolicy = .follow })
     }
 
-    @Test func whoIsTrustedAndWhetherCookiesAreSentCount() async throws {
+    @Test func securityPolicyAndCookieUseDistinguishRequests() async throws {
         #expect(try await !isDuplicate { $0.securityPolicy = SecurityPolicy() })
         #expect(try await !isDuplicate { $0.usesCookies = false })
     }
 
-    /// A decider may say something else of another endpoint, and another configuration has another decider.
-    @Test func whoDecidesOnRedirectsCounts() async throws {
-        let world = World { $0.redirectDecider = { _ in .asPolicy } }
+    /// Another configuration may have another redirect decider, so its requests are not identical.
+    @Test func redirectDeciderDistinguishesRequests() async throws {
+        let fixture = AgentFixture { $0.redirectDecider = { _ in .asPolicy } }
         let gate = Gate()
-        world.transport.on(.get, "/shared", ScriptedAnswer.json("{}").held(by: gate))
+        fixture.transport.on(.get, "/shared", ScriptedResponse.json("{}").held(by: gate))
         func start() -> RequestTask {
-            world.agent.start(InlineRequest("shared") { $0.duplicatePolicy = .join }.describe())
+            fixture.agent.start(InlineRequest("shared") { $0.duplicatePolicy = .join }.describe())
         }
         let first = start()
         try await gate.reached()
-        world.agent.configuration.redirectDecider = { _ in .deliver }
+        fixture.agent.configuration.redirectDecider = { _ in .deliver }
         let second = start()
-        _ = try await world.transport.nextRequest()
-        _ = try await world.transport.nextRequest()
+        _ = try await fixture.transport.nextRequest()
+        _ = try await fixture.transport.nextRequest()
         gate.open()
         _ = try await first.response()
         _ = try await second.response()
-        #expect(world.transport.requests.count == 2)
-        #expect(!world.events.names.contains("joined"))
+        #expect(fixture.transport.requests.count == 2)
+        #expect(!fixture.events.names.contains("joined"))
     }
 }

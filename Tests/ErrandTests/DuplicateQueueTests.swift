@@ -3,16 +3,16 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// `duplicatePolicy` `.queue`: identical requests one after another (row CAN-7).
+/// `DuplicatePolicy.queue` runs identical requests one after another.
 @Suite(.timeLimit(.minutes(5))) struct DuplicateQueueTests {
-    private let world = World()
-    /// One for each transfer, in order.
+    private let fixture = AgentFixture()
+    /// One gate for each transfer, in order.
     private let gates = (0..<4).map { _ in Gate() }
 
     init() {
         let gates = gates
         let count = Atomic<Int>(0)
-        world.transport.answer { _ in
+        fixture.transport.respond { _ in
             let number = count.add(1, ordering: .relaxed).oldValue
             return .json(#"{"n":\#(number)}"#).held(by: gates[min(number, gates.count - 1)])
         }
@@ -25,90 +25,88 @@ import Testing
             $0.duplicatePolicy = policy
             $0.timeouts = Timeouts(total: limit)
         }
-        return world.agent.start(request.describe())
+        return fixture.agent.start(request.describe())
     }
 
-    private func untilQueued(_ count: Int) async throws {
-        try await world.events.until { events in
-            events.count { if case .queued = $0.kind { true } else { false } } == count
-        }
-    }
-
-    @Test func theyGoOneAfterAnother() async throws {
+    @Test func identicalRequestsRunInOrder() async throws {
         var tasks: [RequestTask] = []
         for index in 0..<4 {
             tasks.append(start())
-            if index == 0 { try await gates[0].reached() } else { try await untilQueued(index) }
+            if index == 0 {
+                try await gates[0].reached()
+            } else {
+                try await fixture.untilQueued(index)
+            }
         }
         for index in 0..<4 {
             try await gates[index].reached()
-            #expect(world.transport.requests.count == index + 1)
+            #expect(fixture.transport.requests.count == index + 1)
             gates[index].open()
             #expect(try await tasks[index].response().json["n"].int == index)
         }
-        let moved = world.events.names.filter { $0 == "dequeued" }
-        #expect(moved.count == 3)
+        let dequeued = fixture.events.names.filter { $0 == "dequeued" }
+        #expect(dequeued.count == 3)
     }
 
-    @Test func aCancelledOneMakesRoomForNobodyElse() async throws {
+    @Test func cancelledQueuedRequestStartsNoOther() async throws {
         let first = start()
         try await gates[0].reached()
         let second = start()
-        try await untilQueued(1)
+        try await fixture.untilQueued(1)
         let third = start()
-        try await untilQueued(2)
+        try await fixture.untilQueued(2)
         second.cancel()
         let error = await #expect(throws: RequestError.self) { try await second.response() }
         #expect(error?.code == .cancelled)
-        #expect(world.transport.requests.count == 1)
+        #expect(fixture.transport.requests.count == 1)
         gates[0].open()
         gates[1].open()
         #expect(try await first.response().json["n"].int == 0)
         #expect(try await third.response().json["n"].int == 1)
     }
 
-    @Test func aFailureLetsTheNextOneThrough() async throws {
+    @Test func nextRequestStartsAfterAFailure() async throws {
         let first = start()
         try await gates[0].reached()
         let second = start()
-        try await untilQueued(1)
+        try await fixture.untilQueued(1)
         first.cancel()
         gates[1].open()
         #expect(try await second.response().json["n"].int == 1)
         await first.untilEnded()
         for gate in gates { gate.open() }
-        // Nothing is left behind: the next one does not wait.
+        // The queue is empty: the next request does not wait.
         #expect(try await start().response().status == .ok)
-        #expect(world.events.names.filter { $0 == "queued" }.count == 1)
+        #expect(fixture.events.names.filter { $0 == "queued" }.count == 1)
     }
 
-    @Test func theTotalLimitCountsInLine() async throws {
+    @Test func totalTimeoutIncludesTimeInTheQueue() async throws {
         let first = start()
         try await gates[0].reached()
         let second = start(limit: .seconds(5))
-        try await untilQueued(1)
-        try await world.clock.untilSleeping()
-        world.clock.advance(by: .seconds(5))
+        try await fixture.untilQueued(1)
+        try await fixture.clock.untilSleeping()
+        fixture.clock.advance(by: .seconds(5))
         let error = await #expect(throws: RequestError.self) { try await second.response() }
         #expect(error?.timeout == .total)
         gates[0].open()
         #expect(try await first.response().status == .ok)
-        #expect(world.transport.requests.count == 1)
+        #expect(fixture.transport.requests.count == 1)
     }
 
-    @Test func oneOfAnotherPolicyIsWaitedForToo() async throws {
+    @Test func queueWaitsForARequestWithAnotherPolicy() async throws {
         let joined = start(.join)
         try await gates[0].reached()
         let queued = start()
-        try await untilQueued(1)
-        #expect(world.transport.requests.count == 1)
+        try await fixture.untilQueued(1)
+        #expect(fixture.transport.requests.count == 1)
         gates[0].open()
         gates[1].open()
         #expect(try await joined.response().json["n"].int == 0)
         #expect(try await queued.response().json["n"].int == 1)
     }
 
-    @Test func othersDoNotWait() async throws {
+    @Test func differentRequestsAreNotQueued() async throws {
         let one = start(path: "a")
         try await gates[0].reached()
         let other = start(path: "b")
@@ -117,10 +115,10 @@ import Testing
         gates[1].open()
         #expect(try await one.response().status == .ok)
         #expect(try await other.response().status == .ok)
-        #expect(!world.events.names.contains("queued"))
+        #expect(!fixture.events.names.contains("queued"))
     }
 
-    @Test func aStormOfStartsAndCancelsLeavesNobodyWaiting() async throws {
+    @Test func manyStartsAndCancelsLeaveNoRequestWaiting() async throws {
         for gate in gates { gate.open() }
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<200 {
@@ -131,7 +129,7 @@ import Testing
                 }
             }
         }
-        #expect(world.events.names.filter { $0 == "ended" }.count == 200)
+        #expect(fixture.events.names.filter { $0 == "ended" }.count == 200)
         #expect(try await start().response().status == .ok)
     }
 }

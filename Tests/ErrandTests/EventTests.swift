@@ -1,80 +1,82 @@
 import Errand
 import ErrandTesting
-import Synchronization
+import ErrandTransport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct EventTests {
-    private func failing() -> ScriptedAnswer {
-        var answer = ScriptedAnswer.failure(
-            RequestError(.connectionLost, stage: .transport, "The line was cut."))
-        answer.timings.connected = .milliseconds(3)
-        answer.timings.bytesSent = 42
-        return answer
+    private func failing() -> ScriptedResponse {
+        var response = ScriptedResponse.failure(
+            RequestError(.connectionLost, stage: .transport, "connection lost"))
+        response.timings.connected = .milliseconds(3)
+        response.timings.bytesSent = 42
+        return response
     }
 
-    @Test func aFailedAttemptHasTimingsAndAReason() async throws {
-        let world = World { $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .zero) }
-        world.transport.on(nil, nil, failing())
+    @Test func failedAttemptReportsTimingsAndError() async throws {
+        let fixture = AgentFixture {
+            $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
+        }
+        fixture.transport.on(nil, nil, failing())
         let error = await #expect(throws: RequestError.self) {
-            try await world.with(Plain("x")).send()
+            try await fixture.with(Plain("x")).send()
         }
         #expect(error?.timings?.bytesSent == 42 && error?.timings?.connected == .milliseconds(3))
         #expect(
-            world.events.names == [
+            fixture.events.names == [
                 "started", "adapted", "cacheMiss", "attemptStarted", "transferStarted", "phase",
                 "transferEnded", "attemptEnded", "retrying", "attemptStarted", "transferStarted",
                 "phase", "transferEnded", "attemptEnded", "retryDeclined", "ended",
             ])
-        let costs = world.events.events.compactMap { event -> Int64? in
+        let bytesSent = fixture.events.events.compactMap { event -> Int64? in
             if case .attemptEnded(_, let timings, _) = event.kind { timings.bytesSent } else { nil }
         }
-        #expect(costs == [42, 42])
+        #expect(bytesSent == [42, 42])
     }
 
-    @Test func eachHopIsATransferOfItsOwn() async throws {
-        let world = World()
-        var first = ScriptedAnswer(status: .found, headers: [.location: "/y?secret=1"])
+    @Test func eachRedirectHopReportsItsOwnTransfer() async throws {
+        let fixture = AgentFixture()
+        var first = ScriptedResponse(status: .found, headers: [.location: "/y?secret=1"])
         first.timings.firstByte = .milliseconds(5)
-        world.transport.on(.get, "/x", first)
-        world.transport.on(.get, "/y", .json("{}"))
-        try await world.with(Plain("x")).send()
-        #expect(world.events.names.count { $0 == "transferStarted" } == 2)
-        #expect(world.events.names.count { $0 == "phase" } == 1)
-        let urls = world.events.events.compactMap { event -> String? in
+        fixture.transport.on(.get, "/x", first)
+        fixture.transport.on(.get, "/y", .json("{}"))
+        try await fixture.with(Plain("x")).send()
+        #expect(fixture.events.names.count { $0 == "transferStarted" } == 2)
+        #expect(fixture.events.names.count { $0 == "phase" } == 1)
+        let urls = fixture.events.events.compactMap { event -> String? in
             if case .transferStarted(_, let url) = event.kind { url } else { nil }
         }
         #expect(urls == ["https://api.example.com/x", "https://api.example.com/y?…"])
     }
 
-    @Test func interimAnswersAreTold() async throws {
-        let world = World()
-        var answer = ScriptedAnswer.json("{}")
-        answer.steps.insert(.informational(ResponseHead(status: .earlyHints)), at: 0)
-        world.transport.on(nil, nil, answer)
-        try await world.with(Plain("x")).send()
-        let statuses = world.events.events.compactMap { event -> Int? in
+    @Test func informationalResponsesAreReported() async throws {
+        let fixture = AgentFixture()
+        var response = ScriptedResponse.json("{}")
+        response.steps.insert(.informational(ResponseHead(status: .earlyHints)), at: 0)
+        fixture.transport.on(nil, nil, response)
+        try await fixture.with(Plain("x")).send()
+        let statuses = fixture.events.events.compactMap { event -> Int? in
             if case .informational(_, let status) = event.kind { status.code } else { nil }
         }
         #expect(statuses == [103])
     }
 
-    @Test func renewalsAreTold() async throws {
-        let token = Mutex("old")
-        let world = World {
+    @Test func credentialRefreshIsReported() async throws {
+        let token = RefreshableToken()
+        let fixture = AgentFixture {
             $0.authenticators = [
                 HostAuthenticator(
                     "api.example.com",
                     BearerAuthenticator {
-                        token.withLock { $0 }
+                        token.current
                     } refresh: {
-                        token.withLock { $0 = "new" }
+                        token.refresh()
                     })
             ]
         }
-        world.transport.on(.get, "/x", .json("{}", status: .unauthorized), .json("{}"))
-        try await world.with(Plain("x")).send()
+        fixture.transport.on(.get, "/x", .json("{}", status: .unauthorized), .json("{}"))
+        try await fixture.with(Plain("x")).send()
         #expect(
-            world.events.names.filter { $0.hasPrefix("credentials") } == [
+            fixture.events.names.filter { $0.hasPrefix("credentials") } == [
                 "credentialsRefused", "credentialsRenewed",
             ])
     }

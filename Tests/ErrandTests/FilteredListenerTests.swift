@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-/// One observer for the events of some endpoints.
+/// `FilteredListener` forwards the events of the endpoints and tags that it names.
 @Suite(.timeLimit(.minutes(5))) struct FilteredListenerTests {
     private class Users {
         final class Get: BaseRequest {
@@ -10,47 +10,47 @@ import Testing
         }
     }
 
-    private class Flights {
+    private class Articles {
         class Get: BaseRequest {
             override var url: String { "flights" }
         }
 
-        final class GetAgain: Get {}
+        final class GetSubclass: Get {}
     }
 
-    private func heard(
-        by make: (EventRecorder) -> FilteredListener
+    private func tags(
+        receivedBy make: (EventRecorder) -> FilteredListener
     ) async throws -> Set<Int> {
         let recorder = EventRecorder()
-        let world = World { $0.eventListeners.append(make(recorder)) }
-        world.transport.answer { _ in .json("{}") }
+        let fixture = AgentFixture { $0.eventListeners.append(make(recorder)) }
+        fixture.transport.respond { _ in .json("{}") }
         let requests: [BaseRequest] = [
-            Users.Get(), Flights.Get(), Flights.GetAgain(), InlineRequest("x"),
+            Users.Get(), Articles.Get(), Articles.GetSubclass(), InlineRequest("x"),
         ]
         for (index, request) in requests.enumerated() {
             request.tag = index + 1
-            try await world.with(request).send()
+            try await fixture.with(request).send()
         }
         return Set(recorder.events.map(\.tag))
     }
 
-    @Test func aNameMeansAllTypesThatHaveIt() async throws {
-        #expect(try await heard { FilteredListener(endpoints: ["Get"], to: $0) } == [1, 2])
+    @Test func endpointNameMatchesAllTypesWithThatName() async throws {
+        #expect(try await tags { FilteredListener(endpoints: ["Get"], to: $0) } == [1, 2])
     }
 
-    @Test func aTypeMeansNoOther() async throws {
-        #expect(try await heard { FilteredListener(endpoints: [Users.Get.self], to: $0) } == [1])
+    @Test func endpointTypeMatchesExactly() async throws {
+        #expect(try await tags { FilteredListener(endpoints: [Users.Get.self], to: $0) } == [1])
         #expect(
-            try await heard {
-                FilteredListener(endpoints: [Flights.Get.self, InlineRequest.self], to: $0)
+            try await tags {
+                FilteredListener(endpoints: [Articles.Get.self, InlineRequest.self], to: $0)
             } == [2, 4])
     }
 
-    @Test func tagsMustFitToo() async throws {
+    @Test func tagsFilterInAdditionToEndpoints() async throws {
         #expect(
-            try await heard {
-                FilteredListener(endpoints: [Users.Get.self, Flights.Get.self], tags: [2], to: $0)
+            try await tags {
+                FilteredListener(endpoints: [Users.Get.self, Articles.Get.self], tags: [2], to: $0)
             } == [2])
-        #expect(try await heard { FilteredListener(tags: [3, 4], to: $0) } == [3, 4])
+        #expect(try await tags { FilteredListener(tags: [3, 4], to: $0) } == [3, 4])
     }
 }

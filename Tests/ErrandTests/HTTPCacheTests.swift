@@ -4,10 +4,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// `CachePolicy.http` from endpoint to endpoint: RFC 9111 as a user meets it.
+/// RFC 9111 behavior of `CachePolicy.http`, from endpoint to server.
 @Suite(.timeLimit(.minutes(2))) struct HTTPCacheTests {
-    final class Page: BaseRequest {
-        var asked: HTTPFields = [:]
+    final class PageRequest: BaseRequest {
+        var requestHeaders: HTTPFields = [:]
         var verb = HTTPMethod.get
         var shape: JSONShape?
         var acceptable = 200..<300
@@ -15,7 +15,7 @@ import Testing
         var content: HTTPBody?
         override var url: String { "page" }
         override var method: HTTPMethod { verb }
-        override var headers: HTTPFields { asked }
+        override var headers: HTTPFields { requestHeaders }
         override var cachePolicy: CachePolicy? { .http }
         override var validator: JSONShape? { shape }
         override var responseSerializer: ResponseSerializer { .json }
@@ -27,64 +27,64 @@ import Testing
 
     private static let count = HTTPField.Name("X-Count") ?? .date
 
-    private let world = World()
-    private let server = Pages()
+    private let fixture = AgentFixture()
+    private let server = PageServer()
 
     init() {
-        world.transport.answer { [server] in server.answer(to: $0) }
+        fixture.transport.respond { [server] in server.respond(to: $0) }
     }
 
     private func get(
-        _ asked: HTTPFields = [:], _ verb: HTTPMethod = .get, shape: JSONShape? = nil
+        _ headers: HTTPFields = [:], _ verb: HTTPMethod = .get, shape: JSONShape? = nil
     ) async throws -> Response {
-        let page = world.with(Page())
-        (page.asked, page.verb, page.shape) = (asked, verb, shape)
+        let page = fixture.with(PageRequest())
+        (page.requestHeaders, page.verb, page.shape) = (headers, verb, shape)
         return try await page.send()
     }
 
-    @Test func freshAnswersSendNothingAndTellTheirAge() async throws {
+    @Test func freshEntryIsServedWithItsAge() async throws {
         server.headers = [.cacheControl: "max-age=60", .age: "5"]
         let first = try await get()
         #expect(first.source == .network)
-        world.clock.advance(by: .seconds(50))
+        fixture.clock.advance(by: .seconds(50))
         let second = try await get()
         #expect(second.source == .cacheFresh && second.headers[.age] == "55")
         #expect(second.data == first.data && second.attempts == 0)
-        world.clock.advance(by: .seconds(5))
+        fixture.clock.advance(by: .seconds(5))
         #expect(try await get().source == .network)
         #expect(server.count == 2)
     }
 
-    @Test func staleAnswersAreConfirmed() async throws {
+    @Test func staleEntryIsRevalidated() async throws {
         server.headers = [.cacheControl: "max-age=10", .eTag: "\"1\""]
         let first = try await get()
-        world.clock.advance(by: .seconds(11))
+        fixture.clock.advance(by: .seconds(11))
         let second = try await get()
         #expect(second.source == .revalidated && second.status == 200 && second.data == first.data)
         #expect(second.attempts == 1 && second.headers[Self.count] == "2")
-        #expect(world.transport.requests.last?.headers[.ifNoneMatch] == "\"1\"")
-        world.clock.advance(by: .seconds(9))
+        #expect(fixture.transport.requests.last?.headers[.ifNoneMatch] == "\"1\"")
+        fixture.clock.advance(by: .seconds(9))
         #expect(try await get().source == .cacheFresh)
-        // It changes: the conditions do not hold, and the new one is kept.
+        // The page changes: the validator no longer matches, and the new response is stored.
         server.headers = [.cacheControl: "max-age=10", .eTag: "\"2\""]
-        world.clock.advance(by: .seconds(2))
+        fixture.clock.advance(by: .seconds(2))
         #expect(try await get().source == .network)
         #expect(try await get().source == .cacheFresh)
         #expect(server.count == 3)
     }
 
-    @Test func aConfirmationOfAnotherAnswerIsNotBelieved() async throws {
+    @Test func notModifiedWithAnotherETagIsFetchedAgain() async throws {
         server.headers = [.cacheControl: "max-age=10", .eTag: "\"1\""]
         _ = try await get()
-        world.clock.advance(by: .seconds(11))
-        server.confirmsAnything = true
+        fixture.clock.advance(by: .seconds(11))
+        server.confirmsEveryValidator = true
         server.headers = [.cacheControl: "max-age=10", .eTag: "\"2\""]
         let second = try await get()
         #expect(second.source == .network && second.status == 200)
-        #expect(world.transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
+        #expect(fixture.transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
     }
 
-    @Test func variantsAreToldApart() async throws {
+    @Test func variantsAreSelectedByVary() async throws {
         server.headers = [.cacheControl: "max-age=60", .vary: "Accept-Language"]
         let german = try await get([.acceptLanguage: "de"])
         let french = try await get([.acceptLanguage: "fr"])
@@ -93,23 +93,23 @@ import Testing
         #expect(try await get([.acceptLanguage: "fr"]).data == french.data)
         #expect(try await get([.acceptLanguage: "de", .accept: "x/y"]).source == .cacheFresh)
         #expect(server.count == 2)
-        // A change makes all of them out of date.
+        // An unsafe request invalidates all variants.
         _ = try await get([:], .post)
         #expect(try await get([.acceptLanguage: "de"]).source == .network)
         #expect(try await get([.acceptLanguage: "fr"]).source == .network)
     }
 
-    @Test func cookiesOfTheJarChooseToo() async throws {
+    @Test func cookiesOfTheJarSelectVariants() async throws {
         server.headers = [.cacheControl: "max-age=60", .vary: "Cookie"]
         _ = try await get()
         #expect(try await get().source == .cacheFresh)
         let url = try URI(parsing: "https://api.example.com/page")
-        world.agent.cookieJar.receive([.setCookie: "who=bob"], from: url)
+        fixture.agent.cookieJar.receive([.setCookie: "user=bob"], from: url)
         #expect(try await get().source == .network)
         #expect(try await get().source == .cacheFresh)
     }
 
-    @Test func whoAsksForCachedAnswersOnlySendsNothing() async throws {
+    @Test func onlyIfCachedSendsNothing() async throws {
         server.headers = [.cacheControl: "max-age=10"]
         let error = await #expect(throws: RequestError.self) {
             try await get([.cacheControl: "only-if-cached"])
@@ -117,7 +117,7 @@ import Testing
         #expect(error?.code == .cacheMiss && server.count == 0)
         _ = try await get()
         #expect(try await get([.cacheControl: "only-if-cached"]).source == .cacheFresh)
-        world.clock.advance(by: .seconds(20))
+        fixture.clock.advance(by: .seconds(20))
         let late = await #expect(throws: RequestError.self) {
             try await get([.cacheControl: "only-if-cached"])
         }
@@ -126,46 +126,46 @@ import Testing
         #expect(server.count == 1)
     }
 
-    @Test func whileItIsRenewedTheStaleOneAnswers() async throws {
+    @Test func staleEntryIsServedWhileItIsRevalidated() async throws {
         server.headers = [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"1\""]
         let first = try await get()
-        world.clock.advance(by: .seconds(11))
+        fixture.clock.advance(by: .seconds(11))
         let gate = Gate()
         server.gate = gate
         let stale = try await get()
         #expect(stale.source == .cacheStale && stale.data == first.data)
         #expect(try await get().source == .cacheStale)
         gate.open()
-        // One renewal for both, and it is a request like any other.
-        for task in world.agent.activeTasks { await task.untilEnded() }
-        await world.agent.flushCache()
+        // Both stale hits share one revalidation, which is a request of its own.
+        for task in fixture.agent.activeTasks { await task.untilEnded() }
+        await fixture.agent.flushCache()
         #expect(server.count == 2)
         #expect(try await get().source == .cacheFresh)
     }
 
-    @Test func failuresAreStoodInForWhereAllowed() async throws {
+    @Test func staleIfErrorServesTheEntryOnFailure() async throws {
         server.headers = [.cacheControl: "max-age=10, stale-if-error=60"]
         _ = try await get()
-        world.clock.advance(by: .seconds(20))
+        fixture.clock.advance(by: .seconds(20))
         server.status = 503
         #expect(try await get().source == .cacheStale)
-        world.clock.advance(by: .seconds(60))
+        fixture.clock.advance(by: .seconds(60))
         let error = await #expect(throws: RequestError.self) { try await get() }
         #expect(error?.response?.statusCode == 503)
     }
 
-    @Test func changesMakeStoredAnswersOutOfDate() async throws {
+    @Test func successfulUnsafeRequestInvalidatesTheEntry() async throws {
         server.headers = [.cacheControl: "max-age=60"]
         _ = try await get()
         server.status = 500
         _ = try? await get([:], .put)
-        #expect(try await get().source == .cacheFresh, "an error has changed nothing")
+        #expect(try await get().source == .cacheFresh, "an error response invalidates nothing")
         server.status = 200
         _ = try await get([:], .delete)
         #expect(try await get().source == .network)
     }
 
-    @Test func ownConditionsAreLeftAlone() async throws {
+    @Test func requestWithItsOwnConditionsBypassesTheCache() async throws {
         server.headers = [.cacheControl: "max-age=60"]
         _ = try await get()
         #expect(try await get([.ifNoneMatch: "\"x\""]).source == .network)
@@ -174,7 +174,7 @@ import Testing
         #expect(server.count == 3)
     }
 
-    @Test func aHeadIsAnsweredByAGetAndHasNoBody() async throws {
+    @Test func headIsServedFromAGetEntryWithoutBody() async throws {
         server.headers = [.cacheControl: "max-age=60"]
         _ = try await get()
         let head = try await get([:], .head)
@@ -182,7 +182,7 @@ import Testing
         #expect(server.count == 1)
     }
 
-    @Test func redirectedAnswersAreNotKeptUnderTheFirstAddress() async throws {
+    @Test func redirectedResponseIsNotStoredUnderTheOriginalURL() async throws {
         server.headers = [.cacheControl: "max-age=60"]
         server.redirectsOnce = true
         _ = try await get()
@@ -190,11 +190,11 @@ import Testing
         #expect(try await get().source == .cacheFresh)
     }
 
-    @Test func whatPassesNoMoreIsAskedForAgain() async throws {
+    @Test func entryThatFailsValidationIsFetchedUnconditionally() async throws {
         server.headers = [.cacheControl: "max-age=60", .eTag: "\"1\""]
         _ = try await get()
         _ = try? await get(shape: ["missing": .number])
         #expect(server.count == 2)
-        #expect(world.transport.requests.last?.headers[.ifNoneMatch] == nil)
+        #expect(fixture.transport.requests.last?.headers[.ifNoneMatch] == nil)
     }
 }

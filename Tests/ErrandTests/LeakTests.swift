@@ -3,19 +3,19 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) @MainActor struct LeakTests {
-    @Test func nothingIsKeptAfterTheEnd() async {
-        for answer in [ScriptedAnswer.json("{}"), .json("{}", status: .internalServerError)] {
+    @Test func requestAndAgentAreReleasedAfterTheEnd() async {
+        for response in [ScriptedResponse.json("{}"), .json("{}", status: .internalServerError)] {
             weak var weakRequest: Plain?
-            weak var weakCaptured: Log?
+            weak var weakCaptured: CallbackLog?
             weak var weakAgent: RequestAgent?
             do {
-                let world = World()
-                world.transport.on(.get, "/x", answer)
-                let request = world.with(Plain("x"))
-                let captured = Log()
+                let fixture = AgentFixture()
+                fixture.transport.on(.get, "/x", response)
+                let request = fixture.with(Plain("x"))
+                let captured = CallbackLog()
                 weakRequest = request
                 weakCaptured = captured
-                weakAgent = world.agent
+                weakAgent = fixture.agent
                 await withCheckedContinuation { continuation in
                     request.attach { request in captured.lines.append(request.url) }
                     request.start { request in
@@ -26,9 +26,9 @@ import Testing
                         continuation.resume()
                     }
                 }
-                try? await world.transport.untilIdle()
+                try? await fixture.transport.untilIdle()
             }
-            // The task that called back ends behind the callback; yielding lets it.
+            // The task that made the callback ends after it: yield until it has.
             for _ in 0..<1000 where weakRequest != nil || weakAgent != nil { await Task.yield() }
             #expect(weakRequest == nil)
             #expect(weakCaptured == nil)
@@ -36,36 +36,36 @@ import Testing
         }
     }
 
-    enum Way: CaseIterable {
-        case cancelled, cancelledAtOnce, suspended, joined, batch, chain, owned, watched, shutDown
+    enum Ending: CaseIterable {
+        case cancelled, cancelledAtOnce, suspended, joined, batch, chain, owned, observed, shutDown
     }
 
-    /// Request, captured object, task and agent go, whichever way the request went.
-    @Test(arguments: Way.allCases) func nothingIsKept(way: Way) async {
+    /// The request, its captured objects, its task and the agent are released, however the request ends.
+    @Test(arguments: Ending.allCases) func requestTaskAndAgentAreReleased(ending: Ending) async {
         weak var weakRequest: Plain?
-        weak var weakCaptured: Log?
+        weak var weakCaptured: CallbackLog?
         weak var weakAgent: RequestAgent?
         weak var weakTask: RequestTask?
         weak var weakAccessory: ClosureAccessory?
         do {
-            let world = World()
+            let fixture = AgentFixture()
             let gate = Gate()
-            world.transport.on(nil, nil, ScriptedAnswer.json("{}").held(by: gate))
-            let request = world.with(Plain("x"))
-            let captured = Log()
+            fixture.transport.on(nil, nil, ScriptedResponse.json("{}").held(by: gate))
+            let request = fixture.with(Plain("x"))
+            let captured = CallbackLog()
             let accessory = ClosureAccessory { _, _ in captured.lines.append("accessory") }
             request.accessories = [accessory]
             request.onProgress { _, _ in captured.lines.append("progress") }
             weakRequest = request
             weakCaptured = captured
-            weakAgent = world.agent
+            weakAgent = fixture.agent
             weakAccessory = accessory
             await withCheckedContinuation { continuation in
-                weakTask = run(way, request, captured, world, gate) { continuation.resume() }
+                weakTask = run(ending, request, captured, fixture, gate) { continuation.resume() }
             }
             #expect(captured.lines.contains("end"))
-            await world.agent.shutdown()
-            try? await world.transport.untilIdle()
+            await fixture.agent.shutdown()
+            try? await fixture.transport.untilIdle()
         }
         for _ in 0..<5000
         where weakRequest != nil || weakAgent != nil || weakTask != nil || weakCaptured != nil {
@@ -76,14 +76,15 @@ import Testing
     }
 
     private func run(
-        _ way: Way, _ request: Plain, _ captured: Log, _ world: World, _ gate: Gate,
+        _ ending: Ending, _ request: Plain, _ captured: CallbackLog, _ fixture: AgentFixture,
+        _ gate: Gate,
         done: @escaping () -> Void
     ) -> RequestTask? {
         let end = {
             captured.lines.append("end")
             done()
         }
-        switch way {
+        switch ending {
         case .batch:
             BatchRequest([request]).start { _ in
                 end()
@@ -105,15 +106,15 @@ import Testing
         default: break
         }
         let owner = RequestOwner()
-        let task = request.start(owner: way == .owned ? owner : nil) { _ in
+        let task = request.start(owner: ending == .owned ? owner : nil) { _ in
             end()
         } failure: { _, _ in
             end()
         }
-        switch way {
+        switch ending {
         case .cancelled:
             Task {
-                _ = try? await world.transport.nextRequest()
+                _ = try? await fixture.transport.nextRequest()
                 task.cancel()
             }
         case .cancelledAtOnce: task.cancel()
@@ -122,24 +123,24 @@ import Testing
             gate.open()
             task.cancel()
         case .joined:
-            let follower = world.with(Plain("x"))
+            let follower = fixture.with(Plain("x"))
             follower.start { _ in captured.lines.append("follower") }
             gate.open()
-        case .watched:
+        case .observed:
             task.onProgress { _ in _ = task.phase }
             Task { for await _ in task.progress {} }
             gate.open()
-        case .shutDown: Task { await world.agent.shutdown(draining: false) }
+        case .shutDown: Task { await fixture.agent.shutdown(draining: false) }
         default: gate.open()
         }
         return task
     }
 
-    @Test func weakAccessoriesAreNotKept() {
+    @Test func weakAccessoryDoesNotRetainItsTarget() {
         let request = Plain("x")
-        weak var weakLog: Log?
+        weak var weakLog: CallbackLog?
         do {
-            let log = Log()
+            let log = CallbackLog()
             weakLog = log
             request.accessories = [WeakAccessory(log)]
         }

@@ -6,16 +6,16 @@ import Testing
 @testable import Errand
 
 @MainActor @Suite(.timeLimit(.minutes(5))) struct MainDeliveryTests {
-    @Test func theOrderIsThatOfTheEnds() async {
+    @Test func callbacksRunInTheOrderOfTheEnds() async {
         let delivery = MainDelivery()
         var order: [Int] = []
         for index in 0..<20 { delivery.deliver { order.append(index) } }
-        #expect(order.isEmpty, "never on the caller's turn")
+        #expect(order.isEmpty, "deliver never calls back synchronously")
         await withCheckedContinuation { continuation in delivery.deliver { continuation.resume() } }
         #expect(order == Array(0..<20))
     }
 
-    @Test func whatIsDeliveredDuringATurnComesInALaterOne() async {
+    @Test func callbackDeliveredDuringACallbackRunsLater() async {
         let delivery = MainDelivery()
         var lines: [String] = []
         await withCheckedContinuation { continuation in
@@ -29,11 +29,11 @@ import Testing
             }
         }
         #expect(lines == ["first", "second", "third"])
-        // And after it has come to rest it begins again.
+        // An idle delivery starts again.
         await withCheckedContinuation { continuation in delivery.deliver { continuation.resume() } }
     }
 
-    @Test func nothingIsLostWhenManyThreadsDeliver() async {
+    @Test func concurrentDeliveriesAreAllCalled() async {
         let delivery = MainDelivery()
         var count = 0
         await withCheckedContinuation { continuation in
@@ -50,7 +50,7 @@ import Testing
 }
 
 extension MainDelivery {
-    /// Tells of the end of some task.
+    /// Delivers the end of a new task to the callback.
     fileprivate func deliver(_ body: @escaping @MainActor () -> Void) {
         let task = RequestTask(
             context: TaskContext(

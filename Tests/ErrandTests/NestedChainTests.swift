@@ -3,23 +3,23 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Batches and chains as members of a chain (rows BAT-1, CHN-1).
+/// Batches and chains as steps of a chain.
 @Suite(.timeLimit(.minutes(5))) struct NestedChainTests {
-    private let world = World()
+    private let fixture = AgentFixture()
 
     init() {
-        world.transport.answer { request in
+        fixture.transport.respond { request in
             let path = request.url.path
             return path.hasSuffix("bad")
                 ? .json("{}", status: .notFound) : .json(#"{"path":"\#(path)"}"#)
         }
     }
 
-    private func plain(_ path: String) -> Plain { world.with(Plain(path)) }
+    private func plain(_ path: String) -> Plain { fixture.with(Plain(path)) }
 
-    private var paths: [String] { world.transport.requests.map(\.url.path) }
+    private var paths: [String] { fixture.transport.requests.map(\.url.path) }
 
-    @Test func aBatchIsAStepBetweenOthers() async throws {
+    @Test func batchCanBeAStepOfAChain() async throws {
         let chain = ChainRequest()
         chain.add(plain("a"))
             .then { [self] _ in BatchRequest([plain("b"), plain("c")], maxConcurrent: 1) }
@@ -30,21 +30,21 @@ import Testing
         #expect(chain.requests.map(\.url) == ["a", "b", "c", "d2"])
     }
 
-    @Test func aChainIsAStepToo() async throws {
+    @Test func chainCanBeAStepOfAChain() async throws {
         let inner = ChainRequest()
         inner.add(plain("b")).then { [self] _ in plain("c") }
         let chain = ChainRequest()
-        var heard: [String] = []
+        var innerCounts: [String] = []
         chain.add(plain("a"))
-        chain.add(inner) { _, inner in heard.append("\(inner.requests.count)") }
+        chain.add(inner) { _, inner in innerCounts.append("\(inner.requests.count)") }
         chain.add(plain("d"))
         try await chain.send()
-        #expect(paths == ["/a", "/b", "/c", "/d"] && heard == ["2"])
+        #expect(paths == ["/a", "/b", "/c", "/d"] && innerCounts == ["2"])
         try await chain.send()
         #expect(paths.count == 8)
     }
 
-    @Test func aFailureWithinStopsTheWhole() async throws {
+    @Test func failureOfABatchStopsTheChain() async throws {
         let batch = BatchRequest([plain("b"), plain("bad")], maxConcurrent: 1)
         let chain = ChainRequest()
         chain.add(batch)
@@ -54,7 +54,7 @@ import Testing
         #expect(paths == ["/b", "/bad"])
     }
 
-    @Test func aBatchThatCollectsStopsNothing() async throws {
+    @Test func collectAllBatchWithFailuresDoesNotStopTheChain() async throws {
         let chain = ChainRequest()
         chain.add(BatchRequest([plain("bad"), plain("b")], policy: .collectAll, maxConcurrent: 1))
             .then { [self] batch in
@@ -64,7 +64,7 @@ import Testing
         #expect(paths == ["/bad", "/b", "/xo"])
     }
 
-    @Test func whatReplacesTakesThePlaceOfTheWhole() async throws {
+    @Test func replacementOfAFailedMemberReplacesTheWholeStep() async throws {
         let chain = ChainRequest()
         chain.add(BatchRequest([plain("a"), plain("bad")], maxConcurrent: 1))
         chain.add(plain("c"))
@@ -73,53 +73,53 @@ import Testing
         #expect(responses.map { $0.json["path"].string } == ["/b", "/c"])
     }
 
-    @Test func cancellingReachesThoseWithin() async throws {
+    @Test func cancellingEndsTheMembersOfABatchStep() async throws {
         let gate = Gate()
-        let world = World()
-        world.transport.answer { _ in ScriptedAnswer.json("{}").held(by: gate) }
-        let log = Log()
-        let members = [world.with(Plain("a")), world.with(Plain("b"))]
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
+        let log = CallbackLog()
+        let members = [fixture.with(Plain("a")), fixture.with(Plain("b"))]
         let batch = BatchRequest(members)
         batch.accessories = [log]
         let chain = ChainRequest()
         chain.add(batch)
-        chain.add(world.with(Plain("c")))
-        let canceller = Task { [world] in
+        chain.add(fixture.with(Plain("c")))
+        let canceller = Task { [fixture] in
             try await gate.reached(times: 2)
-            world.agent.cancelAll()
+            fixture.agent.cancelAll()
         }
         let error = await #expect(throws: RequestError.self) { try await chain.send() }
         try await canceller.value
-        #expect(error?.code == .cancelled && world.transport.requests.count == 2)
+        #expect(error?.code == .cancelled && fixture.transport.requests.count == 2)
         #expect(log.lines == ["batch willStart", "batch willStop", "batch didStop"])
     }
 
-    @Test @MainActor func aTaskHoldsCancelsAndAddsUpWhatIsWithin() async throws {
+    @Test @MainActor func chainTaskSuspendsCancelsAndCountsItsMembers() async throws {
         let gate = Gate()
-        let world = World()
-        world.transport.answer { _ in ScriptedAnswer.json("{}").held(by: gate) }
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
         let chain = ChainRequest()
-        chain.add(BatchRequest([world.with(Plain("a")), world.with(Plain("b"))]))
+        chain.add(BatchRequest([fixture.with(Plain("a")), fixture.with(Plain("b"))]))
         let result = Mutex<RequestError?>(nil)
-        let ended = Gate()
+        let end = Gate()
         let task = chain.start { _ in
-            ended.open()
+            end.open()
         } failure: { _, error in
             result.withLock { $0 = error }
-            ended.open()
+            end.open()
         }
         try await gate.reached(times: 2)
         task.suspend()
-        #expect(world.agent.activeTasks.allSatisfy { $0.phase == .suspended })
+        #expect(fixture.agent.activeTasks.allSatisfy { $0.phase == .suspended })
         task.resume()
-        #expect(world.agent.activeTasks.allSatisfy { $0.phase.isRunning })
+        #expect(fixture.agent.activeTasks.allSatisfy { $0.phase.isRunning })
         task.cancel()
-        try await ended.passed()
+        try await end.passed()
         #expect(result.withLock { $0 }?.code == .cancelled)
         #expect(task.progress.finished == 1)
     }
 
-    @Test func aChainIsNotItsOwnMember() async {
+    @Test func chainCannotContainItself() async {
         let chain = ChainRequest()
         chain.add(chain)
         let error = await #expect(throws: RequestError.self) { try await chain.send() }

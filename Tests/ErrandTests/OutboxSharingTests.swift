@@ -1,29 +1,22 @@
 import Errand
+import ErrandOutbox
 import ErrandTesting
 import Foundation
 import Testing
 
-/// Several outboxes over one file: each entry is sent by one of them, in order, and by another when that one died.
+/// Several outboxes with one file: each entry is sent by one of them, in order; another takes over after a crash.
 @Suite(.timeLimit(.minutes(5))) struct OutboxSharingTests {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-shared-outbox-\(UUID().uuidString)")
 
     private var path: String { directory.appending(path: "outbox.sqlite").path }
 
-    private static func note(_ number: Int, _ host: String = "a") -> RequestDescription {
-        var description = RequestDescription(
-            endpoint: "Note", url: "https://\(host).example.com/notes?n=\(number)")
-        description.method = .post
-        description.body = .string("note \(number)")
-        return description
+    private func outbox(_ fixture: AgentFixture) -> Outbox {
+        Outbox(agent: fixture.agent, store: SQLiteOutboxStore(path: path))
     }
 
-    private func outbox(_ world: World) -> Outbox {
-        Outbox(agent: world.agent, store: SQLiteOutboxStore(path: path))
-    }
-
-    /// Moves the clock on until nothing is left to send.
-    private func deliver(_ outbox: Outbox, _ world: World) async {
+    /// Advances the clock until all entries have been delivered.
+    private func deliver(_ outbox: Outbox, _ fixture: AgentFixture) async {
         let isDone = Gate()
         await withTaskGroup { group in
             group.addTask {
@@ -32,28 +25,28 @@ import Testing
             }
             group.addTask {
                 while !isDone.isOpen {
-                    world.clock.advance(by: .seconds(1))
+                    fixture.clock.advance(by: .seconds(1))
                     await Task.yield()
                 }
             }
         }
     }
 
-    @Test func whatIsUnderWayInOneIsNotSentByAnother() async throws {
+    @Test func entryInFlightIsNotSentByAnotherOutbox() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
-        let (one, other) = (World(), World())
+        let (one, other) = (AgentFixture(), AgentFixture())
         let gate = Gate()
         one.transport.on(nil, nil, .json("{}").held(by: gate))
         other.transport.on(nil, nil, .json("{}"))
         let first = outbox(one)
-        try await first.add(Self.note(1))
-        try await first.add(Self.note(2))
-        try await first.add(Self.note(3, "b"))
+        try await first.add(.note(1))
+        try await first.add(.note(2))
+        try await first.add(.note(3, host: "b"))
         try await first.start()
         try await gate.reached(times: 2)
         let second = outbox(other)
         try await second.start()
-        // Both origins are taken: it sleeps until it asks again, and until it looks again.
+        // Both origins are leased. The outbox sleeps twice: until it retries the claim, and until it reads the store.
         try await other.clock.untilSleeping(2)
         #expect(other.transport.requests.isEmpty)
         gate.open()
@@ -65,8 +58,8 @@ import Testing
         await second.stop()
     }
 
-    /// Real processes are tried in `whatAKilledProcessHadUnderWayIsDelivered`; here both live.
-    @Test func togetherTheySendEachOnceAndInOrder() async throws {
+    /// All outboxes are in this process; `entriesOfAKilledProcessAreDelivered` uses a second process.
+    @Test func concurrentOutboxesSendEachEntryOnceInOrder() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
         let transport = ScriptedTransport()
         transport.on(nil, nil, .json("{}"))
@@ -80,7 +73,7 @@ import Testing
         }
         for outbox in all { try await outbox.start() }
         for number in 0..<30 {
-            try await all[number % 3].add(Self.note(number, number % 2 == 0 ? "a" : "b"))
+            try await all[number % 3].add(.note(number, host: number % 2 == 0 ? "a" : "b"))
         }
         for outbox in all { await outbox.untilDelivered() }
         for outbox in all { await outbox.stop() }
@@ -92,96 +85,96 @@ import Testing
         #expect(try await SQLiteOutboxStore(path: path).entries().isEmpty)
     }
 
-    @Test func whatADeadOneAddedIsFoundAndDelivered() async throws {
+    @Test func entryWithAnExpiredLeaseIsDelivered() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
-        let world = World()
-        world.transport.on(nil, nil, .json("{}"))
-        let living = outbox(world)
-        try await living.start()
-        // Another one adds, takes a lease, and is heard of no more.
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .json("{}"))
+        let running = outbox(fixture)
+        try await running.start()
+        // Another outbox adds an entry, takes a lease, and then stops responding.
         let store = SQLiteOutboxStore(path: path)
-        do { try await outbox(World()).add(Self.note(1)) }
+        do { try await outbox(AgentFixture()).add(.note(1)) }
         let left = try #require(try await store.entries().first)
-        let now = world.clock.now
+        let now = fixture.clock.now
         let claim = try await store.claim(
             left.id,
             lease: OutboxLease(
                 owner: UUID(), takenAt: now, expiresAt: now.addingTimeInterval(45)))
         #expect(claim == .granted)
-        // It looks after half a minute, finds the entry, and the lease, and asks until that has lapsed.
+        // The outbox reads the store after 30 s, finds the leased entry, and retries the claim until the lease expires.
         for second in 1...45 {
-            try await world.clock.untilSleeping(second <= 30 ? 1 : 2)
-            #expect(world.transport.requests.isEmpty)
-            world.clock.advance(by: .seconds(1))
+            try await fixture.clock.untilSleeping(second <= 30 ? 1 : 2)
+            #expect(fixture.transport.requests.isEmpty)
+            fixture.clock.advance(by: .seconds(1))
         }
-        await living.untilDelivered()
-        #expect(world.transport.requests.map(\.url.query) == ["n=1"])
-        await living.stop()
+        await running.untilDelivered()
+        #expect(fixture.transport.requests.map(\.url.query) == ["n=1"])
+        await running.stop()
     }
 
-    /// The look for others sleeps, and the renewal.
-    private func untilRenewing(_ world: World) async throws {
-        try await world.clock.untilSleeping(2)
+    /// Waits until two timers sleep: the one that reads the store and the one that renews the lease.
+    private func untilRenewalSleeps(_ fixture: AgentFixture) async throws {
+        try await fixture.clock.untilSleeping(2)
     }
 
-    @Test func aLeaseIsRenewedWhileTheServerThinks() async throws {
+    @Test func leaseIsRenewedWhileARequestIsInFlight() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
-        let world = World()
+        let fixture = AgentFixture()
         let gate = Gate()
-        world.transport.on(nil, nil, .json("{}").held(by: gate))
-        let outbox = outbox(world)
+        fixture.transport.on(nil, nil, .json("{}").held(by: gate))
+        let outbox = outbox(fixture)
         try await outbox.start()
-        let id = try await outbox.add(Self.note(1))
+        let id = try await outbox.add(.note(1))
         try await gate.reached()
         let store = SQLiteOutboxStore(path: path)
         func claim() async throws -> OutboxClaim {
-            let now = world.clock.now
+            let now = fixture.clock.now
             return try await store.claim(
                 id, lease: OutboxLease(owner: UUID(), takenAt: now, expiresAt: now))
         }
         for _ in 0..<5 {
-            try await untilRenewing(world)
+            try await untilRenewalSleeps(fixture)
             let before = try await claim()
-            world.clock.advance(by: .seconds(10))
-            // It has renewed when the moment is a later one.
+            fixture.clock.advance(by: .seconds(10))
+            // The lease has been renewed when the claim reports another expiry.
             while try await claim() == before { await Task.yield() }
         }
         gate.open()
         await outbox.untilDelivered()
-        #expect(world.transport.requests.count == 1)
+        #expect(fixture.transport.requests.count == 1)
         await outbox.stop()
     }
 
-    @Test func whoFindsItsEntryInOtherHandsGivesUp() async throws {
+    @Test func outboxThatLostItsLeaseCancelsTheRequest() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
-        let world = World()
-        world.transport.on(nil, nil, .silence)
-        let outbox = outbox(world)
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .silence)
+        let outbox = outbox(fixture)
         try await outbox.start()
-        let id = try await outbox.add(Self.note(1))
-        _ = try await world.transport.nextRequest()
-        try await untilRenewing(world)
-        // As after a sleep of the machine: the lease has lapsed, and another one took it.
+        let id = try await outbox.add(.note(1))
+        _ = try await fixture.transport.nextRequest()
+        try await untilRenewalSleeps(fixture)
+        // As after the machine slept: the lease has expired, and another outbox has taken it.
         let store = SQLiteOutboxStore(path: path)
-        let later = world.clock.now.addingTimeInterval(31)
+        let later = fixture.clock.now.addingTimeInterval(31)
         let taken = OutboxLease(
             owner: UUID(), takenAt: later, expiresAt: later.addingTimeInterval(30))
         #expect(try await store.claim(id, lease: taken) == .granted)
-        world.clock.advance(by: .seconds(31))
-        try await world.transport.untilIdle()
-        #expect(outbox.entries.first?.isSetAside == false)
-        #expect(world.transport.requests.count == 1)
+        fixture.clock.advance(by: .seconds(31))
+        try await fixture.transport.untilIdle()
+        #expect(outbox.entries.first?.isParked == false)
+        #expect(fixture.transport.requests.count == 1)
         await outbox.stop()
     }
 
-    @Test func whatIsStoppedIsFreeAtOnce() async throws {
+    @Test func stoppingReleasesTheLease() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
-        let (one, other) = (World(), World())
+        let (one, other) = (AgentFixture(), AgentFixture())
         one.transport.on(nil, nil, .silence)
         other.transport.on(nil, nil, .json("{}"))
         let first = outbox(one)
         try await first.start()
-        try await first.add(Self.note(1))
+        try await first.add(.note(1))
         _ = try await one.transport.nextRequest()
         await first.stop()
         let second = outbox(other)
@@ -191,24 +184,24 @@ import Testing
         await second.stop()
     }
 
-    @Test func whatOneSetAsideIsSetAsideForAllAndAnyCanRetryIt() async throws {
+    @Test func parkedEntryIsParkedForAllOutboxesAndAnyCanRetryIt() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
-        let (one, other) = (World(), World())
+        let (one, other) = (AgentFixture(), AgentFixture())
         let gate = Gate()
         one.transport.on(nil, nil, .json("{}", status: .badRequest).held(by: gate))
         other.transport.on(nil, nil, .json("{}"))
         let first = outbox(one)
         try await first.start()
-        let id = try await first.add(Self.note(1))
+        let id = try await first.add(.note(1))
         try await gate.reached()
         let second = outbox(other)
         try await second.start()
-        #expect(second.entries.first?.isSetAside == false)
+        #expect(second.entries.first?.isParked == false)
         gate.open()
         await first.untilDelivered()
         await deliver(second, other)
         #expect(other.transport.requests.isEmpty)
-        #expect(second.entries.first?.isSetAside == true)
+        #expect(second.entries.first?.isParked == true)
         try await second.retry(id)
         await deliver(second, other)
         #expect(other.transport.requests.count == 1)
@@ -216,7 +209,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func whatAKilledProcessHadUnderWayIsDelivered() async throws {
+    @Test func entriesOfAKilledProcessAreDelivered() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let transport = ScriptedTransport()
@@ -227,25 +220,25 @@ import Testing
                     store: MemoryResponseStore()),
                 store: SQLiteOutboxStore(path: path), policy: OutboxPolicy(lease: .seconds(3600)))
             try await outbox.start()
-            try await outbox.add(OutboxSharingTests.note(1))
-            try await outbox.add(OutboxSharingTests.note(2))
+            try await outbox.add(.note(1))
+            try await outbox.add(.note(2))
             _ = try await transport.nextRequest()
             kill(getpid(), SIGKILL)
         }
-        let world = World()
-        world.transport.on(nil, nil, .json("{}"))
-        world.clock.setNow(Date())
-        let outbox = outbox(world)
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .json("{}"))
+        fixture.clock.setNow(Date())
+        let outbox = outbox(fixture)
         try await outbox.start()
-        // The dead one's lease is in the way until it lapses.
-        try await world.clock.untilSleeping(2)
-        #expect(world.transport.requests.isEmpty)
+        // The lease of the killed process blocks the entries until it expires.
+        try await fixture.clock.untilSleeping(2)
+        #expect(fixture.transport.requests.isEmpty)
         #expect(outbox.entries.count == 2)
-        world.clock.advance(by: .seconds(3601))
+        fixture.clock.advance(by: .seconds(3601))
         await outbox.untilDelivered()
-        #expect(world.transport.requests.map(\.url.query) == ["n=1", "n=2"])
+        #expect(fixture.transport.requests.map(\.url.query) == ["n=1", "n=2"])
         let name = try #require(HTTPField.Name("Idempotency-Key"))
-        #expect(Set(world.transport.requests.compactMap { $0.headers[name] }).count == 2)
+        #expect(Set(fixture.transport.requests.compactMap { $0.headers[name] }).count == 2)
         await outbox.stop()
     }
 }

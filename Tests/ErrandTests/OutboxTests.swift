@@ -1,33 +1,34 @@
 import Errand
+import ErrandOutbox
 import ErrandTesting
 import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct OutboxTests {
-    private static let gone = RequestError(.cannotConnect, stage: .transport, "Nobody listens.")
+    private static let cannotConnect = RequestError(.cannotConnect, stage: .transport, "refused")
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-outbox-\(UUID().uuidString)")
 
     private var path: String { directory.appending(path: "outbox.sqlite").path }
 
-    @Test func whatOneProcessCouldNotDeliverTheNextOneDoesInOrder() async throws {
+    @Test func undeliveredEntriesAreDeliveredInOrderAfterARestart() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
-        let first = World()
-        first.transport.on(nil, nil, .failure(Self.gone))
+        let first = AgentFixture()
+        first.transport.on(nil, nil, .failure(Self.cannotConnect))
         var keys: [String] = []
         do {
             let outbox = Outbox(agent: first.agent, store: SQLiteOutboxStore(path: path))
             try await outbox.start()
             for number in 1...3 {
-                keys.append(try await outbox.add(Note(number).describe()).uuidString)
+                keys.append(try await outbox.add(NoteRequest(number).describe()).uuidString)
             }
-            // The outbox looks after its store now and then, and has tried and waits.
+            // Two sleepers: the periodic read of the store, and the delay before the next attempt.
             try await first.clock.untilSleeping(2)
             await outbox.stop()
             #expect(outbox.entries.count == 3)
         }
-        // Another process: nothing is left but the file.
-        let second = World()
+        // As in another process: only the file is shared.
+        let second = AgentFixture()
         second.transport.on(nil, nil, .json("{}"))
         let outbox = Outbox(agent: second.agent, store: SQLiteOutboxStore(path: path))
         try await outbox.start()
@@ -42,119 +43,119 @@ import Testing
         await outbox.stop()
     }
 
-    @Test func aHostThatIsBackIsTriedAfterItsPause() async throws {
-        let world = World()
-        world.transport.on(nil, nil, .failure(Self.gone), .json("{}"))
-        let outbox = Outbox(agent: world.agent, store: MemoryOutboxStore())
+    @Test func failedDeliveryIsRetriedAfterADelay() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .failure(Self.cannotConnect), .json("{}"))
+        let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
         try await outbox.start()
-        try await outbox.add(Note(1).describe())
-        try await world.clock.untilSleeping()
+        try await outbox.add(NoteRequest(1).describe())
+        try await fixture.clock.untilSleeping()
         #expect(outbox.entries.first?.lastFailure?.hasPrefix("cannotConnect") == true)
-        world.clock.advance(by: .seconds(1))
+        fixture.clock.advance(by: .seconds(1))
         await outbox.untilDelivered()
-        #expect(world.transport.requests.count == 2 && outbox.entries.isEmpty)
+        #expect(fixture.transport.requests.count == 2 && outbox.entries.isEmpty)
         await outbox.stop()
     }
 
-    @Test func aNetworkThatComesBackIsAnOccasion() async throws {
+    @Test func returningNetworkTriggersARetry() async throws {
         let network = NetworkStatusHub(NetworkStatus(.none))
-        let world = World { $0.reachability = network }
-        world.transport.on(nil, nil, .failure(Self.gone), .json("{}"))
-        let outbox = Outbox(agent: world.agent, store: MemoryOutboxStore())
+        let fixture = AgentFixture { $0.reachability = network }
+        fixture.transport.on(nil, nil, .failure(Self.cannotConnect), .json("{}"))
+        let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
         try await outbox.start()
-        try await outbox.add(Note(1).describe())
-        try await world.clock.untilSleeping()
+        try await outbox.add(NoteRequest(1).describe())
+        try await fixture.clock.untilSleeping()
         network.update(NetworkStatus(.wifi))
         await outbox.untilDelivered()
-        #expect(world.transport.requests.count == 2)
+        #expect(fixture.transport.requests.count == 2)
         await outbox.stop()
     }
 
-    @Test func whatIsRefusedForGoodIsKeptWithItsReasonAndBlocksNobody() async throws {
-        let world = World()
-        world.transport.on(
+    @Test func permanentlyRejectedEntryIsParkedAndBlocksNoOther() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(
             nil, nil, .json("{}", status: .badRequest), .json("{}"), .json("{}"))
         let store = MemoryOutboxStore()
-        let outbox = Outbox(agent: world.agent, store: store)
+        let outbox = Outbox(agent: fixture.agent, store: store)
         try await outbox.start()
-        let bad = try await outbox.add(Note(1).describe())
-        try await outbox.add(Note(2).describe())
+        let rejected = try await outbox.add(NoteRequest(1).describe())
+        try await outbox.add(NoteRequest(2).describe())
         await outbox.untilDelivered()
-        #expect(outbox.entries.map(\.id) == [bad])
-        let kept = try #require(try await store.entries().first)
-        #expect(kept.isSetAside && kept.lastFailure?.hasPrefix("unacceptableStatus") == true)
-        try await outbox.retry(bad)
+        #expect(outbox.entries.map(\.id) == [rejected])
+        let parked = try #require(try await store.entries().first)
+        #expect(parked.isParked && parked.lastFailure?.hasPrefix("unacceptableStatus") == true)
+        try await outbox.retry(rejected)
         await outbox.untilDelivered()
-        #expect(world.transport.requests.count == 3 && outbox.entries.isEmpty)
+        #expect(fixture.transport.requests.count == 3 && outbox.entries.isEmpty)
         await outbox.stop()
     }
 
-    @Test func anAgentThatIsShutDownIsNotAskedOverAndOver() async throws {
-        let world = World()
-        world.transport.on(nil, nil, .json("{}"))
-        await world.agent.shutdown()
-        let outbox = Outbox(agent: world.agent, store: MemoryOutboxStore())
+    @Test func shutDownAgentIsNotRetriedInALoop() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .json("{}"))
+        await fixture.agent.shutdown()
+        let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
         try await outbox.start()
-        try await outbox.add(Note(1).describe())
-        // It pauses, as for a host that is away.
-        try await world.clock.untilSleeping()
-        #expect(world.events.names.count { $0 == "ended" } == 1)
+        try await outbox.add(NoteRequest(1).describe())
+        // The outbox waits before the next attempt, as for an unreachable host.
+        try await fixture.clock.untilSleeping()
+        #expect(fixture.events.names.count { $0 == "ended" } == 1)
         await outbox.stop()
-        #expect(outbox.entries.first?.isSetAside == false)
+        #expect(outbox.entries.first?.isParked == false)
     }
 
-    @Test func argumentsOfTheConfigurationAreTakenWhenARequestIsAdded() async throws {
-        let world = World {
+    @Test func configurationArgumentsAreAppliedWhenARequestIsAdded() async throws {
+        let fixture = AgentFixture {
             $0.sharedArguments = ["app": "a"]
             $0.argumentProvider = { ["time": 7] }
         }
-        world.transport.on(nil, nil, .json("{}"))
-        let outbox = Outbox(agent: world.agent, store: MemoryOutboxStore())
-        try await outbox.add(Note(1).describe())
+        fixture.transport.on(nil, nil, .json("{}"))
+        let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
+        try await outbox.add(NoteRequest(1).describe())
         let body = outbox.entries.first?.body.map { String(decoding: $0, as: UTF8.self) } ?? ""
         #expect(body.contains("app=a") && body.contains("time=7") && body.contains("text=note"))
     }
 
-    @Test func secretsAreNotWrittenAndPutOnAnew() async throws {
+    @Test func secretsAreNotStoredAndAreAppliedWhenSent() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
-        let world = World {
+        let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator("api.example.com", BearerAuthenticator("token-of-now"))
+                HostAuthenticator("api.example.com", BearerAuthenticator("current-token"))
             ]
         }
-        world.transport.on(nil, nil, .json("{}"))
-        let outbox = Outbox(agent: world.agent, store: SQLiteOutboxStore(path: path))
-        var description = Note(1).describe()
-        description.authorization = .bearer("token-of-then")
+        fixture.transport.on(nil, nil, .json("{}"))
+        let outbox = Outbox(agent: fixture.agent, store: SQLiteOutboxStore(path: path))
+        var description = NoteRequest(1).describe()
+        description.authorization = .bearer("original-token")
         description.headers[.cookie] = "session=secret"
         try await outbox.add(description)
         let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
         for file in files {
             let bytes = try Data(contentsOf: directory.appending(path: file))
-            #expect(bytes.range(of: Data("token-of-then".utf8)) == nil)
+            #expect(bytes.range(of: Data("original-token".utf8)) == nil)
             #expect(bytes.range(of: Data("session=secret".utf8)) == nil)
         }
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         try await outbox.start()
         await outbox.untilDelivered()
-        #expect(world.transport.requests.first?.headers[.authorization] == "Bearer token-of-now")
+        #expect(fixture.transport.requests.first?.headers[.authorization] == "Bearer current-token")
         await outbox.stop()
     }
 
-    @Test func whatCannotBeKeptIsRefusedAtOnce() async throws {
-        let world = World()
+    @Test func requestThatCannotBeStoredIsRejected() async throws {
+        let fixture = AgentFixture()
         let outbox = Outbox(
-            agent: world.agent, store: MemoryOutboxStore(),
+            agent: fixture.agent, store: MemoryOutboxStore(),
             policy: OutboxPolicy(maximumBodyBytes: 10))
-        var large = Note(1).describe()
-        large.body = .string("far more than ten bytes")
-        var stream = Note(1).describe()
+        var large = NoteRequest(1).describe()
+        large.body = .string("more than ten bytes")
+        var stream = NoteRequest(1).describe()
         stream.body = .stream { AsyncStream<Data> { _ in } }
-        var wrong = Note(1).describe()
-        wrong.url = "ftp://x"
+        var invalid = NoteRequest(1).describe()
+        invalid.url = "ftp://x"
         for (description, code) in [
-            (large, RequestError.Code.invalidBody), (stream, .invalidBody), (wrong, .invalidURL),
+            (large, RequestError.Code.invalidBody), (stream, .invalidBody), (invalid, .invalidURL),
         ] {
             let error = await #expect(throws: RequestError.self) {
                 try await outbox.add(description)
@@ -164,18 +165,18 @@ import Testing
         #expect(outbox.entries.isEmpty)
     }
 
-    @Test func aDamagedFileIsAnErrorAndIsNotTouched() async throws {
+    @Test func corruptFileFailsStartAndIsNotChanged() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let garbage = Data(repeating: 65, count: 5000)
         try garbage.write(to: URL(fileURLWithPath: path))
-        let outbox = Outbox(agent: World().agent, store: SQLiteOutboxStore(path: path))
+        let outbox = Outbox(agent: AgentFixture().agent, store: SQLiteOutboxStore(path: path))
         let error = await #expect(throws: RequestError.self) { try await outbox.start() }
         #expect(error?.code == .storeFailed)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == garbage)
     }
 
-    private final class Note: BaseRequest {
+    private final class NoteRequest: BaseRequest {
         private let number: Int
         init(_ number: Int) { self.number = number }
         override var url: String { "notes?n=\(number)" }

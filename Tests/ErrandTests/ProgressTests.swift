@@ -1,6 +1,7 @@
 import Errand
 import ErrandCore
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Synchronization
 import Testing
@@ -8,21 +9,22 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ProgressTests {
     private static let chunks = (0..<10).map { _ in Data(repeating: 1, count: 10) }
 
-    private func answer(_ total: Int64?, gate: Gate? = nil) -> ScriptedAnswer {
-        var steps: [ScriptedAnswer.Step] = [
+    private func chunkedResponse(_ total: Int64?, gate: Gate? = nil) -> ScriptedResponse {
+        var steps: [ScriptedResponse.Step] = [
             .head(ResponseHead(status: .ok, httpVersion: .http11, contentLength: total))
         ]
         steps += Self.chunks.map { .bytes($0) }
         if let gate { steps.append(.hold(gate)) }
-        return ScriptedAnswer(steps: steps)
+        return ScriptedResponse(steps: steps)
     }
 
-    @Test(arguments: [100, nil]) func closuresHearTheLastValueBeforeTheEnd(total: Int64?) async {
-        let world = World()
-        world.transport.on(nil, nil, answer(total))
+    @Test(arguments: [100, nil])
+    func progressClosureReceivesTheFinalValueBeforeTheEnd(total: Int64?) async {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, chunkedResponse(total))
         var lines: [String] = []
         await withCheckedContinuation { continuation in
-            world.with(Anything()).onProgress { request, progress in
+            fixture.with(DataRequest()).onProgress { request, progress in
                 lines.append("\(progress.bytesReceived) of \(progress.totalBytesToReceive ?? -1)")
             }.start { _ in
                 lines.append("end")
@@ -35,40 +37,40 @@ import Testing
         #expect(lines.suffix(2) == ["100 of 100", "end"])
     }
 
-    @Test func aHandlerOfTheRequestHearsEveryWayOfStarting() async throws {
-        let world = World()
-        world.transport.on(nil, nil, answer(100))
+    @Test func progressHandlerIsCalledForEveryWayOfStarting() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, chunkedResponse(100))
         let last = Mutex<[TransferProgress]>([])
-        func fresh() -> Anything {
-            let request = world.with(Anything())
+        func newRequest() -> DataRequest {
+            let request = fixture.with(DataRequest())
             request.progressHandler = { progress in last.withLock { $0.append(progress) } }
             return request
         }
-        try await fresh().send()
+        try await newRequest().send()
         #expect(last.withLock { $0.last }?.fractionCompleted == 1)
         last.withLock { $0 = [] }
-        try await BatchRequest([fresh()]).send()
+        try await BatchRequest([newRequest()]).send()
         #expect(last.withLock { $0.last }?.fractionCompleted == 1)
         last.withLock { $0 = [] }
         let inline = InlineRequest("x") {
             $0.responseSerializer = .data
             $0.progressHandler = { progress in last.withLock { $0.append(progress) } }
         }
-        try await world.with(inline).send()
+        try await fixture.with(inline).send()
         #expect(last.withLock { $0.last }?.bytesReceived == 100)
     }
 
-    @Test func theEndWaitsForAHandlerThatIsBusyOnAnotherThread() async {
-        let world = World()
-        world.transport.on(nil, nil, .silence)
-        let task = world.agent.start(Anything().describe())
+    @Test func endWaitsForARunningProgressHandler() async {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .silence)
+        let task = fixture.agent.start(DataRequest().describe())
         let lines = Mutex<[String]>([])
-        let goOn = DispatchSemaphore(value: 0)
+        let proceed = DispatchSemaphore(value: 0)
         await withCheckedContinuation { entered in
             task.onProgress(every: .seconds(3600)) { progress in
                 if progress.bytesReceived == 1 {
                     entered.resume()
-                    goOn.wait()
+                    proceed.wait()
                 }
                 lines.withLock { $0.append("\(progress.bytesReceived)") }
             }
@@ -83,21 +85,21 @@ import Testing
             lines.withLock { $0.append("end") }
         }
         task.cancel()
-        // Other requests come and go meanwhile.
-        let other = World()
+        // Another request runs to its end meanwhile.
+        let other = AgentFixture()
         other.transport.on(nil, nil, .json("{}"))
         _ = try? await other.with(Plain("x")).send()
         #expect(!ended.withLock { $0 })
-        goOn.signal()
+        proceed.signal()
         await task.untilEnded()
         #expect(lines.withLock { $0 } == ["1", "2", "end"])
     }
 
-    @Test func aThrottledSequenceKeepsToTheClockAndEndsWithTheLastValue() async throws {
-        let world = World()
+    @Test func throttledSequenceEndsWithTheFinalValue() async throws {
+        let fixture = AgentFixture()
         let gate = Gate()
-        world.transport.on(nil, nil, answer(nil, gate: gate))
-        let task = world.agent.start(Anything().describe())
+        fixture.transport.on(nil, nil, chunkedResponse(nil, gate: gate))
+        let task = fixture.agent.start(DataRequest().describe())
         let updates = task.progress.throttled(every: .seconds(1))
         try await gate.reached()
         var seen: [Int64] = []
@@ -107,11 +109,11 @@ import Testing
     }
 
     @Test(arguments: ["data", "file", "stream", "multipart"])
-    func whatGoesOutIsCountedForEveryKindOfBody(kind: String) async throws {
+    func sentBytesAreCountedForEveryKindOfBody(kind: String) async throws {
         let server = LoopbackServer()
         server.route(
             "/upload",
-            answers: LoopbackAnswer(headers: ["Content-Type": "text/plain"], body: "thanks"))
+            responses: LoopbackResponse(headers: ["Content-Type": "text/plain"], body: "thanks"))
         try await server.start()
         let bytes = Data(repeating: 7, count: 300_000)
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -132,49 +134,49 @@ import Testing
                     }
                 }
             }
-        let request = Sending(body)
+        let request = UploadRequest(body)
         request.agent = agent
-        let heard = Mutex<[TransferProgress]>([])
+        let received = Mutex<[TransferProgress]>([])
         let task = agent.start(request.describe())
-        task.onProgress(every: .zero) { progress in heard.withLock { $0.append(progress) } }
+        task.onProgress(every: .zero) { progress in received.withLock { $0.append(progress) } }
         _ = try await task.response()
-        let last = try #require(heard.withLock { $0.last })
+        let last = try #require(received.withLock { $0.last })
         #expect(last.bytesSent >= 300_000 && last.totalBytesToSend == last.bytesSent)
         #expect(last.bytesReceived == 6 && last.fractionCompleted == 1)
         await agent.shutdown()
         await server.stop()
     }
 
-    @Test func foundationsProgressIsABridge() async throws {
-        let world = World()
+    @Test func foundationProgressControlsAndReportsTheTask() async throws {
+        let fixture = AgentFixture()
         let gate = Gate()
-        world.transport.on(nil, nil, answer(100, gate: gate))
-        let task = world.agent.start(Anything().describe())
+        fixture.transport.on(nil, nil, chunkedResponse(100, gate: gate))
+        let task = fixture.agent.start(DataRequest().describe())
         let progress = task.foundationProgress()
         #expect(progress.isIndeterminate)
         progress.pause()
-        // Foundation calls its handlers on a queue of its own.
-        try await world.events.until { $0.contains { "\($0.kind)" == "suspended" } }
+        // Foundation calls the pausing and resuming handlers on its own queue.
+        try await fixture.events.until { $0.contains { "\($0.kind)" == "suspended" } }
         progress.resume()
-        try await world.events.until { $0.contains { "\($0.kind)" == "continued" } }
+        try await fixture.events.until { $0.contains { "\($0.kind)" == "continued" } }
         try await gate.reached()
         gate.open()
         _ = try await task.response()
         #expect(progress.completedUnitCount == 100 && progress.totalUnitCount == 100)
-        let silent = World()
+        let silent = AgentFixture()
         silent.transport.on(nil, nil, .silence)
-        let other = silent.agent.start(Anything().describe())
+        let other = silent.agent.start(DataRequest().describe())
         other.foundationProgress().cancel()
         let error = await #expect(throws: RequestError.self) { try await other.response() }
         #expect(error?.code == .cancelled)
     }
 
-    @Test func aBatchCountsTheBytesOfItsMembers() async throws {
-        let world = World()
-        world.transport.on(nil, nil, answer(100))
+    @Test func batchProgressSumsTheBytesOfItsMembers() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, chunkedResponse(100))
         var task: CompositeTask?
         await withCheckedContinuation { continuation in
-            let batch = BatchRequest((0..<3).map { _ in world.with(Anything()) })
+            let batch = BatchRequest((0..<3).map { _ in fixture.with(DataRequest()) })
             task = batch.start { _ in
                 continuation.resume()
             } failure: { _, _ in
@@ -185,12 +187,12 @@ import Testing
         #expect(sum.bytesReceived == 300 && sum.fractionCompleted == 1)
     }
 
-    private final class Anything: BaseRequest {
+    private final class DataRequest: BaseRequest {
         override var url: String { "x" }
         override var responseSerializer: ResponseSerializer { .data }
     }
 
-    private final class Sending: BaseRequest {
+    private final class UploadRequest: BaseRequest {
         private let content: HTTPBody
         init(_ content: HTTPBody) { self.content = content }
         override var url: String { "upload" }

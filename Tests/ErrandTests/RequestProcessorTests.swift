@@ -3,15 +3,10 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Signing, encrypting and compressing behind serialization (rows RSQ-8, RSQ-9, CFG-5).
+/// Request, response and error processors, and body encoders, run after serialization.
 @Suite(.timeLimit(.minutes(5))) struct RequestProcessorTests {
-    private struct Reverse: BodyEncoder {
-        let contentCoding = "x-reversed"
-        func encode(_ body: Data) throws -> Data { Data(body.reversed()) }
-    }
-
-    /// Signs the bytes that go out and notes the attempt.
-    private struct Signing: RequestProcessor {
+    /// Adds a header with the attempt and a checksum of the body, and appends a byte to the body.
+    private struct SigningProcessor: RequestProcessor {
         func process(
             _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
         ) async throws {
@@ -22,17 +17,17 @@ import Testing
         }
     }
 
-    @Test func eachAttemptIsSignedOnceAndKnowsItsNumber() async throws {
-        let world = World {
+    @Test func requestProcessorRunsOncePerAttemptWithItsNumber() async throws {
+        let fixture = AgentFixture {
             $0.retryPolicy = RetryPolicy(
                 maximumAttempts: 3, baseDelay: .zero, sendsIdempotencyKey: true)
             $0.retryDecider = { _ in .again(after: .zero) }
-            $0.requestProcessors = [Signing()]
+            $0.requestProcessors = [SigningProcessor()]
         }
-        world.transport.on(
+        fixture.transport.on(
             .post, "/post", .json("{}", status: .serviceUnavailable), .json("{}"))
-        try await world.with(Posting()).send()
-        let sent = world.transport.requests
+        try await fixture.with(PostRequest()).send()
+        let sent = fixture.transport.requests
         let sum = "a=1".utf8.reduce(0) { $0 + Int($1) }
         #expect(sent.map { $0.headers[.from] } == ["1:3:\(sum)", "2:3:\(sum)"])
         var bodies: [Data] = []
@@ -42,111 +37,113 @@ import Testing
         #expect(sent[0].headers[key] != nil && sent[0].headers[key] == sent[1].headers[key])
     }
 
-    @Test func aProcessorThatThrowsOnALaterAttemptEndsTheRequest() async throws {
-        struct Late: Error {}
-        let world = World {
+    @Test func processorErrorOnALaterAttemptEndsTheRequest() async throws {
+        struct ProcessorError: Error {}
+        let fixture = AgentFixture {
             $0.retryPolicy = .attempts(3)
             $0.retryDecider = { _ in .again(after: .zero) }
             $0.requestProcessors = [
-                ClosureRequestProcessor { _, _, attempt in if attempt == 2 { throw Late() } }
+                ClosureRequestProcessor { _, _, attempt in
+                    if attempt == 2 { throw ProcessorError() }
+                }
             ]
         }
-        world.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable))
+        fixture.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable))
         let error = await #expect(throws: RequestError.self) {
-            try await world.with(Plain("x")).send()
+            try await fixture.with(Plain("x")).send()
         }
-        #expect(error?.code == .adaptationFailed && error?.underlying is Late)
-        #expect(world.transport.requests.count == 1)
+        #expect(error?.code == .adaptationFailed && error?.underlying is ProcessorError)
+        #expect(fixture.transport.requests.count == 1)
     }
 
-    @Test func processorsSeeTheCompressedBytes() async throws {
-        let world = World {
-            $0.bodyEncoder = Reverse()
-            $0.requestProcessors = [Signing()]
+    @Test func requestProcessorsReceiveTheEncodedBody() async throws {
+        let fixture = AgentFixture {
+            $0.bodyEncoder = ReversingBodyEncoder()
+            $0.requestProcessors = [SigningProcessor()]
         }
-        world.transport.on(.post, nil, .json("{}"))
-        try await world.with(Posting()).send()
-        let sent = try #require(world.transport.requests.first)
+        fixture.transport.on(.post, nil, .json("{}"))
+        try await fixture.with(PostRequest()).send()
+        let sent = try #require(fixture.transport.requests.first)
         #expect(sent.headers[.contentEncoding] == "x-reversed")
         #expect(sent.headers[.contentType] == "application/x-www-form-urlencoded")
         #expect(try await sent.collectedBody() == Data("1=a!".utf8))
     }
 
-    @Test func whatCannotBeCompressed() async throws {
-        let world = World { $0.bodyEncoder = Reverse() }
-        world.transport.on(nil, nil, .json("{}"))
-        // Nothing to compress, or compressed already.
-        try await world.with(Plain("x")).send()
-        try await world.with(
+    @Test func bodyEncoderSkipsMissingEncodedAndStreamedBodies() async throws {
+        let fixture = AgentFixture { $0.bodyEncoder = ReversingBodyEncoder() }
+        fixture.transport.on(nil, nil, .json("{}"))
+        // A request without a body, and one that is already encoded.
+        try await fixture.with(Plain("x")).send()
+        try await fixture.with(
             InlineRequest("x") {
                 $0.method = .post
                 $0.body = .string("abc")
                 $0.headers = [.contentEncoding: "br"]
             }
         ).send()
-        // The agent's encoder leaves a stream alone, the endpoint's own refuses it.
+        // A streamed body: the configuration's encoder skips it, the endpoint's own encoder fails.
         let parts = MultipartBody([.text("a", "b")])
-        try await world.with(
+        try await fixture.with(
             InlineRequest("x") {
                 $0.method = .post
                 $0.body = .multipart(parts)
             }
         ).send()
-        let sent = world.transport.requests
+        let sent = fixture.transport.requests
         #expect(sent.map { $0.headers[.contentEncoding] } == [nil, "br", nil])
         #expect(try await sent[1].collectedBody() == Data("abc".utf8))
         let error = await #expect(throws: RequestError.self) {
-            try await world.with(
+            try await fixture.with(
                 InlineRequest("x") {
                     $0.method = .post
                     $0.body = .multipart(parts)
-                    $0.bodyEncoder = Reverse()
+                    $0.bodyEncoder = ReversingBodyEncoder()
                 }
             ).send()
         }
         #expect(error?.code == .unsupported)
     }
 
-    @Test func membersOfABatchAndStoredAnswersTakeTheSameWay() async throws {
-        struct Count: ResponseProcessor {
+    @Test func processorsRunForBatchMembersAndCachedResponses() async throws {
+        struct AttemptHeaderProcessor: ResponseProcessor {
             func process(_ response: Response, attempt: Int) async throws -> Response {
                 var response = response
                 response.headers[.from] = "attempt \(attempt)"
                 return response
             }
         }
-        let world = World {
-            $0.responseProcessors = [Count()]
-            $0.requestProcessors = [Signing()]
+        let fixture = AgentFixture {
+            $0.responseProcessors = [AttemptHeaderProcessor()]
+            $0.requestProcessors = [SigningProcessor()]
         }
-        world.transport.on(.get, nil, .json("{}"))
+        fixture.transport.on(.get, nil, .json("{}"))
         let members = ["a", "b"].map { path in
-            world.with(InlineRequest(path) { $0.cacheSeconds = 60 })
+            fixture.with(InlineRequest(path) { $0.cacheSeconds = 60 })
         }
         try await BatchRequest(members).send()
         #expect(members.map { $0.response?.headers[.from] } == ["attempt 1", "attempt 1"])
-        #expect(world.transport.requests.allSatisfy { $0.headers[.from] == "1:0:0" })
-        await world.agent.flushCache()
+        #expect(fixture.transport.requests.allSatisfy { $0.headers[.from] == "1:0:0" })
+        await fixture.agent.flushCache()
         let hit = try await members[0].send()
         #expect(hit.source == .cacheFresh && hit.headers[.from] == "attempt 0")
     }
 
-    @Test func errorProcessorsKnowTheAttempts() async throws {
-        struct Tell: ErrorProcessor {
+    @Test func errorProcessorReceivesTheAttemptNumber() async throws {
+        struct AttemptMessageProcessor: ErrorProcessor {
             func process(_ error: RequestError, attempt: Int) async -> RequestError {
                 var error = error
                 error.message = "after \(attempt)"
                 return error
             }
         }
-        let world = World {
+        let fixture = AgentFixture {
             $0.retryPolicy = .attempts(2)
             $0.retryDecider = { _ in .again(after: .zero) }
-            $0.add(Tell())
+            $0.errorProcessors = [AttemptMessageProcessor()]
         }
-        world.transport.on(.get, "/x", .json("{}", status: .gone))
+        fixture.transport.on(.get, "/x", .json("{}", status: .gone))
         let error = await #expect(throws: RequestError.self) {
-            try await world.with(Plain("x")).send()
+            try await fixture.with(Plain("x")).send()
         }
         #expect(error?.message == "after 2")
     }

@@ -2,64 +2,62 @@ import Errand
 import ErrandTesting
 import Testing
 
-final class Urgent: BaseRequest {
+final class PrioritizedRequest: BaseRequest {
     let path: String
-    let urgency: RequestPriority
-    init(_ path: String, _ urgency: RequestPriority) {
+    let requestPriority: RequestPriority
+    init(_ path: String, _ requestPriority: RequestPriority) {
         self.path = path
-        self.urgency = urgency
+        self.requestPriority = requestPriority
     }
     override var url: String { path }
-    override var priority: RequestPriority { urgency }
+    override var priority: RequestPriority { requestPriority }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct SchedulingTests {
-    @Test func theMostUrgentGoesFirst() async throws {
-        let world = World { $0.maximumRequestsInFlight = 1 }
+    @Test func higherPriorityIsSentFirst() async throws {
+        let fixture = AgentFixture { $0.limits.total = 1 }
         let gate = Gate()
-        world.transport.on(.get, "/first", ScriptedAnswer.json("{}").held(by: gate))
-        for path in ["/low", "/normal", "/high"] { world.transport.on(.get, path, .json("{}")) }
-        var tasks = [world.agent.start(Urgent("first", .normal).describe())]
-        _ = try await world.transport.nextRequest()
-        for (path, urgency) in [("low", RequestPriority.low), ("normal", .normal), ("high", .high)]
-        {
-            tasks.append(world.agent.start(Urgent(path, urgency).describe()))
-            _ = try await world.events.next(where: isQueued)
+        fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
+        for path in ["/low", "/normal", "/high"] { fixture.transport.on(.get, path, .json("{}")) }
+        var tasks = [fixture.agent.start(PrioritizedRequest("first", .normal).describe())]
+        _ = try await fixture.transport.nextRequest()
+        let queued: [(String, RequestPriority)] = [
+            ("low", .low), ("normal", .normal), ("high", .high),
+        ]
+        for (path, priority) in queued {
+            tasks.append(fixture.agent.start(PrioritizedRequest(path, priority).describe()))
+            try await fixture.untilQueued(tasks.count - 1)
         }
         gate.open()
         for task in tasks { _ = try await task.response() }
-        let paths = world.transport.requests.map(\.url.path)
+        let paths = fixture.transport.requests.map(\.url.path)
         #expect(paths.first == "/first")
         #expect(paths.firstIndex(of: "/high") ?? 9 < paths.firstIndex(of: "/low") ?? 0)
     }
 
-    @Test func cancellingAWaitingRequestGivesNoPlaceAway() async throws {
-        let world = World { $0.maximumRequestsInFlight = 1 }
+    @Test func cancellingAQueuedRequestKeepsThePermitCount() async throws {
+        let fixture = AgentFixture { $0.limits.total = 1 }
         let gate = Gate()
-        world.transport.on(.get, "/first", ScriptedAnswer.json("{}").held(by: gate))
-        world.transport.on(.get, "/third", .json("{}"))
-        let first = world.agent.start(Urgent("first", .normal).describe())
-        _ = try await world.transport.nextRequest()
-        let second = world.agent.start(Urgent("second", .normal).describe())
-        _ = try await world.events.next(where: isQueued)
-        let third = world.agent.start(Urgent("third", .normal).describe())
+        fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
+        fixture.transport.on(.get, "/third", .json("{}"))
+        let first = fixture.agent.start(PrioritizedRequest("first", .normal).describe())
+        _ = try await fixture.transport.nextRequest()
+        let second = fixture.agent.start(PrioritizedRequest("second", .normal).describe())
+        try await fixture.untilQueued()
+        let third = fixture.agent.start(PrioritizedRequest("third", .normal).describe())
         second.cancel()
         let error = await #expect(throws: RequestError.self) { try await second.response() }
         #expect(error?.code == .cancelled)
         gate.open()
         #expect(try await first.response().status == 200)
         #expect(try await third.response().status == 200)
-        #expect(world.transport.failures.isEmpty)
+        #expect(fixture.transport.failures.isEmpty)
     }
 
-    private let isQueued: @Sendable (RequestEvent) -> Bool = {
-        if case .queued = $0.kind { true } else { false }
-    }
-
-    @Test func zeroPlacesAreRefused() async {
-        let world = World { $0.maximumRequestsInFlight = 0 }
+    @Test func zeroPermitsAreInvalidConfiguration() async {
+        let fixture = AgentFixture { $0.limits.total = 0 }
         let error = await #expect(throws: RequestError.self) {
-            try await world.agent.start(Urgent("x", .normal).describe()).response()
+            try await fixture.agent.start(PrioritizedRequest("x", .normal).describe()).response()
         }
         #expect(error?.code == .invalidConfiguration)
     }

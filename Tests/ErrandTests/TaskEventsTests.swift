@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-/// One task's events as a sequence that ends with it (row CB-1).
+/// `RequestTask.events()`, the sequence of the events of one task.
 @Suite(.timeLimit(.minutes(5))) struct TaskEventsTests {
     private let transport = ScriptedTransport()
 
@@ -20,24 +20,24 @@ import Testing
         return names
     }
 
-    @Test func itEndsWithTheTaskAndNeedsNoListener() async throws {
+    @Test func sequenceEndsWithTheTaskAndNeedsNoListener() async throws {
         let gate = Gate()
-        transport.on(.get, "/x", ScriptedAnswer.json("{}").held(by: gate))
+        transport.on(.get, "/x", ScriptedResponse.json("{}").held(by: gate))
         let agent = agent()
         let task = agent.start(Plain("x").describe())
         let other = agent.start(Plain("x").describe())
         try await gate.reached()
         let events = task.events()
         gate.open()
-        let heard = await names(events)
-        #expect(heard.contains("transferEnded") && heard.contains("validated"))
-        #expect(heard.filter { $0 == "ended" }.count == 1 && heard.last == "ended")
+        let received = await names(events)
+        #expect(received.contains("transferEnded") && received.contains("validated"))
+        #expect(received.filter { $0 == "ended" }.count == 1 && received.last == "ended")
         _ = try await other.response()
     }
 
     @Test(arguments: [false, true])
-    func whoComesTooLateHearsOfTheEndOnly(isListenedTo: Bool) async throws {
-        transport.answer { _ in .json("{}") }
+    func sequenceOfAnEndedTaskHoldsOnlyTheEnd(isListenedTo: Bool) async throws {
+        transport.respond { _ in .json("{}") }
         let agent = agent { if isListenedTo { $0.eventListeners = [EventRecorder()] } }
         let task = agent.start(Plain("x").describe())
         _ = try await task.response()
@@ -46,9 +46,9 @@ import Testing
         #expect(await names(task.events()) == ["ended"])
     }
 
-    @Test func aFailureAndACancellationEndItToo() async throws {
+    @Test func cancellationEndsTheSequence() async throws {
         let gate = Gate()
-        transport.answer { _ in ScriptedAnswer.json("{}").held(by: gate) }
+        transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
         let task = agent().start(Plain("x").describe())
         try await gate.reached()
         let events = task.events()
@@ -67,8 +67,8 @@ import Testing
         #expect(error.code == .cancelled)
     }
 
-    @Test func aStormOfReadersEndsWhateverTheMoment() async throws {
-        transport.answer { _ in .json("{}") }
+    @Test func concurrentReadersAlwaysReceiveTheEnd() async throws {
+        transport.respond { _ in .json("{}") }
         let agent = agent()
         await withTaskGroup(of: String?.self) { group in
             for _ in 0..<200 {

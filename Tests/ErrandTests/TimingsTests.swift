@@ -3,56 +3,57 @@ import ErrandTesting
 import HTTPTypes
 import Testing
 
-/// What every request that went out took stands in the answer's timings.
+/// A response holds the timings of every transfer that led to it.
 @Suite(.timeLimit(.minutes(5))) struct TimingsTests {
-    private func answer(_ sent: Int64, _ status: HTTPResponse.Status = .ok) -> ScriptedAnswer {
-        var answer = ScriptedAnswer.json("{}", status: status)
-        answer.timings.bytesSent = sent
-        return answer
+    private func json(_ bytesSent: Int64, _ status: HTTPResponse.Status = .ok) -> ScriptedResponse {
+        var response = ScriptedResponse.json("{}", status: status)
+        response.timings.bytesSent = bytesSent
+        return response
     }
 
-    private func lost(_ sent: Int64) -> ScriptedAnswer {
-        var answer = ScriptedAnswer.failure(
+    private func connectionLost(_ bytesSent: Int64) -> ScriptedResponse {
+        var response = ScriptedResponse.failure(
             RequestError(.connectionLost, stage: .transport, "scripted"))
-        answer.timings.bytesSent = sent
-        return answer
+        response.timings.bytesSent = bytesSent
+        return response
     }
 
-    private func world() -> World {
-        World { $0.retryPolicy = RetryPolicy(maximumAttempts: 4, baseDelay: .zero) }
+    private func fixture() -> AgentFixture {
+        AgentFixture { $0.retryPolicy = RetryPolicy(maximumAttempts: 4, baseDelay: .zero) }
     }
 
-    @Test func ofAttemptsThatFailed() async throws {
-        let world = world()
-        world.transport.on(
-            .get, "/x", answer(1, .serviceUnavailable), lost(2), answer(3, .badGateway), answer(4))
-        let response = try await world.with(Plain("x")).send()
+    @Test func responseTimingsIncludeFailedAttempts() async throws {
+        let fixture = fixture()
+        fixture.transport.on(
+            .get, "/x", json(1, .serviceUnavailable), connectionLost(2), json(3, .badGateway),
+            json(4))
+        let response = try await fixture.with(Plain("x")).send()
         #expect(response.attempts == 4)
         #expect(response.timings.map(\.bytesSent) == [1, 2, 3, 4])
-        let told = world.events.events.compactMap { event in
+        let reported = fixture.events.events.compactMap { event in
             if case .attemptEnded(_, let timings, _) = event.kind { timings.bytesSent } else { nil }
         }
-        #expect(told == [1, 2, 3, 4])
+        #expect(reported == [1, 2, 3, 4])
     }
 
-    @Test func ofTheAnswerThatAFailureEndsWith() async throws {
-        let world = world()
-        world.transport.on(
-            .get, "/x", lost(1), answer(2, .serviceUnavailable), lost(3),
-            answer(4, .serviceUnavailable))
+    @Test func errorResponseTimingsIncludeAllAttempts() async throws {
+        let fixture = fixture()
+        fixture.transport.on(
+            .get, "/x", connectionLost(1), json(2, .serviceUnavailable), connectionLost(3),
+            json(4, .serviceUnavailable))
         let error = await #expect(throws: RequestError.self) {
-            try await world.with(Plain("x")).send()
+            try await fixture.with(Plain("x")).send()
         }
         #expect(error?.response?.timings.map(\.bytesSent) == [1, 2, 3, 4])
     }
 
-    @Test func ofRedirectsWithinAttempts() async throws {
-        let world = world()
-        var moved = ScriptedAnswer(status: .found, headers: [.location: "/new"])
+    @Test func responseTimingsIncludeRedirects() async throws {
+        let fixture = fixture()
+        var moved = ScriptedResponse(status: .found, headers: [.location: "/new"])
         moved.timings.bytesSent = 1
-        world.transport.on(.get, "/old", moved)
-        world.transport.on(.get, "/new", answer(2, .serviceUnavailable), answer(3))
-        let response = try await world.with(Plain("old")).send()
+        fixture.transport.on(.get, "/old", moved)
+        fixture.transport.on(.get, "/new", json(2, .serviceUnavailable), json(3))
+        let response = try await fixture.with(Plain("old")).send()
         #expect(response.timings.map(\.bytesSent) == [1, 2, 1, 3])
     }
 }

@@ -4,9 +4,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// An endpoint's own word on how it is carried.
+/// `transportOverrides` of an endpoint.
 @Suite(.timeLimit(.minutes(5))) struct TransportOverrideTests {
-    private final class Legacy: BaseRequest {
+    private final class OverridingRequest: BaseRequest {
         override var url: String { "legacy" }
         override var cacheSeconds: Int { 60 }
         override var transportOverrides: TransportOverrides? {
@@ -18,48 +18,48 @@ import Testing
         }
     }
 
-    private func world(_ configure: (inout Configuration) -> Void = { _ in }) -> World {
-        let world = World(configure)
-        world.transport.answer { _ in .json("{}") }
-        return world
+    private func fixture(_ configure: (inout Configuration) -> Void = { _ in }) -> AgentFixture {
+        let fixture = AgentFixture(configure)
+        fixture.transport.respond { _ in .json("{}") }
+        return fixture
     }
 
-    @Test func whatIsSetTakesThePlaceOfTheConfigurations() async throws {
-        let world = world {
-            $0.transport.httpVersion = .http2
-            $0.transport.maximumBodyBytes = 5
-            $0.transport.maximumHeadBytes = 4096
-            $0.transport.proxy = .url("http://proxy.example.com")
+    @Test func overridesReplaceOnlyTheOptionsThatTheySet() async throws {
+        let fixture = fixture {
+            $0.transportOptions.httpVersion = .http2
+            $0.transportOptions.maximumBodyBytes = 5
+            $0.transportOptions.maximumHeadBytes = 4096
+            $0.transportOptions.proxy = .url("http://proxy.example.com")
         }
-        try await world.with(Legacy()).send()
-        let options = try #require(world.transport.requests.first?.options)
+        try await fixture.with(OverridingRequest()).send()
+        let options = try #require(fixture.transport.requests.first?.options)
         #expect(options.httpVersion == .http11 && !options.decodesContent)
         #expect(options.maximumBodyBytes == 1000 && options.maximumHeadBytes == 4096)
         #expect(options.proxy == .none && options.addressFamily == .ipv4)
     }
 
-    @Test func othersAreNotTouched() async throws {
-        let world = world()
-        try await world.with(Legacy()).send()
-        try await world.with(Plain("x")).send()
-        #expect(world.transport.requests.last?.options.httpVersion == .automatic)
-        #expect(world.transport.requests.last?.options.decodesContent == true)
+    @Test func overridesDoNotAffectOtherRequests() async throws {
+        let fixture = fixture()
+        try await fixture.with(OverridingRequest()).send()
+        try await fixture.with(Plain("x")).send()
+        #expect(fixture.transport.requests.last?.options.httpVersion == .automatic)
+        #expect(fixture.transport.requests.last?.options.decodesContent == true)
     }
 
-    @Test func anAnswerLeftEncodedIsNotTakenForADecodedOne() async throws {
-        let world = world()
-        try await world.with(Legacy()).send()
+    @Test func encodedAndDecodedResponsesHaveSeparateCacheEntries() async throws {
+        let fixture = fixture()
+        try await fixture.with(OverridingRequest()).send()
         let decoded = InlineRequest("legacy") { $0.cacheSeconds = 60 }
-        #expect(try await world.with(decoded).send().isFromCache == false)
-        #expect(try await world.with(decoded).send().isFromCache)
-        #expect(try await world.with(Legacy()).send().isFromCache)
+        #expect(try await fixture.with(decoded).send().isFromCache == false)
+        #expect(try await fixture.with(decoded).send().isFromCache)
+        #expect(try await fixture.with(OverridingRequest()).send().isFromCache)
     }
 
-    @Test func decodingIsOffForOneRequestOnTheWire() async throws {
+    @Test func decodingCanBeDisabledForOneRequest() async throws {
         let server = LoopbackServer()
-        let zipped = try ZlibBodyEncoder.gzip.encode(Data("plain".utf8))
+        let compressed = try ZlibBodyEncoder.gzip.encode(Data("plain".utf8))
         server.otherwise { _ in
-            LoopbackAnswer(headers: ["Content-Encoding": "gzip"], body: zipped)
+            LoopbackResponse(headers: ["Content-Encoding": "gzip"], body: compressed)
         }
         try await server.start()
         let agent = RequestAgent(configuration: Configuration(baseURL: server.url("/")))
@@ -72,13 +72,13 @@ import Testing
             return try await request.send().data
         }
         #expect(try await bytes(nil) == Data("plain".utf8))
-        #expect(try await bytes(TransportOverrides(decodesContent: false)) == zipped)
+        #expect(try await bytes(TransportOverrides(decodesContent: false)) == compressed)
         #expect(try await bytes(nil) == Data("plain".utf8))
         #expect(server.requests[1].header("Accept-Encoding") == nil)
         await server.stop()
     }
 
-    @Test func equalOnesAreEqual() {
+    @Test func overridesAreEquatableAndHashable() {
         var one = TransportOverrides(httpVersion: .http2)
         let other = TransportOverrides(httpVersion: .http2)
         #expect(one == other && Set([one, other]).count == 1)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ValidationTests {
-    @Test func theFirstFaultIsNamedByItsPath() async throws {
+    @Test func shapeMismatchNamesThePathOfTheFirstFault() async throws {
         let error = await failure(#"{"users":[{"id":1,"nick":"a"},{"id":"2","nick":"b"}]}"#) {
             $0.validator = ["users": [["id": .number, "nick": .string]]]
         }
@@ -13,25 +13,25 @@ import Testing
         #expect(error?.response?.json["users"][0]["nick"].string == "a")
     }
 
-    @Test func aBrokenBodyIsUndecodable() async {
+    @Test func malformedBodyIsUndecodable() async {
         let error = await failure("{\"a\":") { _ in }
         #expect(error?.code == .undecodable)
         #expect(error?.stage == .decode)
     }
 
-    @Test func theErrorBodyIsAtHand() async {
+    @Test func statusErrorCarriesTheResponseBody() async {
         let error = await failure(#"{"reason":"gone"}"#, status: .gone) { _ in }
         #expect(error?.code == .unacceptableStatus)
         #expect(error?.status == .gone)
         #expect(error?.response?.json["reason"].string == "gone")
     }
 
-    @Test(arguments: ["", " "]) func anEmptyBodyPasses(body: String) async {
+    @Test(arguments: ["", " "]) func emptyBodyPassesValidation(body: String) async {
         #expect(await failure(body, status: .noContent) { $0.validator = ["a": .number] } == nil)
     }
 
-    @Test func contentTypes() async throws {
-        let html = ScriptedAnswer(
+    @Test func unacceptableContentTypeFailsUnlessAllowed() async throws {
+        let html = ScriptedResponse(
             headers: [.contentType: "text/html"], body: Data(#"{"a":1}"#.utf8))
         #expect(await failure(html) { _ in }?.code == .unacceptableContentType)
         #expect(await failure(html) { $0.acceptableContentTypes = .any } == nil)
@@ -39,19 +39,19 @@ import Testing
         #expect(await failure(html) { $0.responseSerializer = .data } == nil)
     }
 
-    @Test func statusesOfTheUsersChoice() async {
-        let missing = ScriptedAnswer.json("{}", status: .notFound)
+    @Test func acceptableStatusCodesAreConfigurable() async {
+        let missing = ScriptedResponse.json("{}", status: .notFound)
         #expect(await failure(missing) { $0.acceptableStatusCodes = 200..<500 } == nil)
         #expect(await failure(.json("{}")) { $0.acceptableStatusCodes = 201..<202 } != nil)
     }
 
-    @Test func processorsSeeTheAnswerAndMayRejectIt() async {
-        struct Refused: Error {}
+    @Test func processorErrorFailsTheRequest() async {
+        struct Rejected: Error {}
         let error = await failure(.json("{}")) {
-            $0.processors = [ClosureProcessor { _, _ in throw Refused() }]
+            $0.processors = [ClosureProcessor { _, _ in throw Rejected() }]
         }
         #expect(error?.code == .processingFailed)
-        #expect(error?.underlying is Refused)
+        #expect(error?.underlying is Rejected)
     }
 
     private func failure(
@@ -62,15 +62,8 @@ import Testing
     }
 
     private func failure(
-        _ answer: ScriptedAnswer, _ configure: (inout RequestDescription) -> Void
+        _ response: ScriptedResponse, _ configure: (inout RequestDescription) -> Void
     ) async -> RequestError? {
-        let world = World()
-        world.transport.on(.get, "/x", answer)
-        do {
-            try await world.with(InlineRequest("x", configure)).send()
-            return nil
-        } catch {
-            return error
-        }
+        await AgentFixture().failure(of: response, configure)
     }
 }

@@ -1,23 +1,24 @@
 import ErrandCore
 import ErrandCurl
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Testing
 
-/// Which chains are trusted and which are not, as nginx shows them.
+/// Accepted and rejected certificate chains, served by nginx.
 @Suite("Real peers: certificates", .timeLimit(.minutes(3)))
 struct CertificateTests {
-    /// A chain of the script's, under which name it is asked for, and what becomes of the request.
+    /// A chain of `Scripts/peers/certificates`, the host of the request, and the expected error.
     struct Case: Sendable, CustomTestStringConvertible {
         let chain: String
         let host: String
-        /// `nil` is accepted.
-        let refusal: RequestError.Code?
+        /// `nil` if the chain is accepted.
+        let expectedError: RequestError.Code?
 
-        init(_ chain: String, at host: String? = nil, _ refusal: RequestError.Code? = nil) {
+        init(_ chain: String, at host: String? = nil, _ expectedError: RequestError.Code? = nil) {
             self.chain = chain
             self.host = host ?? "\(chain).errand.test"
-            self.refusal = refusal
+            self.expectedError = expectedError
         }
 
         var testDescription: String { "\(chain) at \(host)" }
@@ -31,7 +32,7 @@ struct CertificateTests {
         Case("capitals"), Case("two-deep"), Case("disordered"),
     ]
 
-    static let refused: [Case] = [
+    static let rejected: [Case] = [
         Case("wild", at: "a.b.wild.errand.test", .certificateRejected),
         Case("self-signed", .certificateRejected), Case("expired", .certificateRejected),
         Case("early", .certificateRejected), Case("wrong-host", .certificateRejected),
@@ -45,17 +46,17 @@ struct CertificateTests {
         Case("unknown-extension", .certificateRejected),
         Case("wildcard-of-all", .certificateRejected),
         Case("wildcard-inside", at: "x.y.errand.test", .certificateRejected),
-        // A partial wildcard is none (RFC 9525 §6.3).
+        // A wildcard must be a complete label (RFC 9525 §6.3).
         Case("wildcard-inside", at: "wild-inside.errand.test", .certificateRejected),
     ]
 
-    @Test(arguments: accepted + refused)
-    func isJudged(_ it: Case) async throws {
+    @Test(arguments: accepted + rejected)
+    func chainIsAcceptedOrRejected(_ it: Case) async throws {
         let peers = try Peers.get()
         let transport = CurlTransport()
         let record = try await transport.run(peers.request(.nginxTLS, host: it.host))
-        #expect(record.error?.code == it.refusal, "\(record.trouble)")
-        if it.refusal == nil {
+        #expect(record.error?.code == it.expectedError, "\(record.errorText)")
+        if it.expectedError == nil {
             #expect(record.head?.status == .ok)
         } else {
             #expect(record.head == nil)
@@ -63,39 +64,39 @@ struct CertificateTests {
         }
     }
 
-    /// Every chain that the script has made is in the table.
-    @Test func tableIsComplete() throws {
+    /// Every generated chain has a case.
+    @Test func everyGeneratedChainHasACase() throws {
         let peers = try Peers.get()
-        let made = try FileManager.default.contentsOfDirectory(
+        let generated = try FileManager.default.contentsOfDirectory(
             atPath: peers.folder + "/certificates"
         )
         .filter { $0.hasSuffix(".crt") }.map { String($0.dropLast(4)) }
-        #expect(Set((Self.accepted + Self.refused).map(\.chain)) == Set(made))
-        #expect(made.count >= 30)
+        #expect(Set((Self.accepted + Self.rejected).map(\.chain)) == Set(generated))
+        #expect(generated.count >= 30)
     }
 
-    /// Where a test says so loudly, everything passes, and nothing of that lasts.
-    @Test(arguments: refused)
-    func passesWhenNothingIsChecked(_ it: Case) async throws {
+    /// `insecureForTests` accepts every chain and does not affect later requests.
+    @Test(arguments: rejected)
+    func rejectedChainsPassWithoutValidation(_ it: Case) async throws {
         let peers = try Peers.get()
         let transport = CurlTransport()
         var request = peers.request(.nginxTLS, host: it.host)
         request.options.security = .insecureForTests
         let open = try await transport.run(request)
-        #expect(open.error == nil, "\(open.trouble)")
-        // The connection and the TLS session are there, and are not for who checks.
+        #expect(open.error == nil, "\(open.errorText)")
+        // A request with validation uses neither that connection nor its TLS session.
         let checked = try await transport.run(peers.request(.nginxTLS, host: it.host))
-        #expect(checked.error?.code == it.refusal, "\(checked.trouble)")
+        #expect(checked.error?.code == it.expectedError, "\(checked.errorText)")
     }
 
-    @Test func systemDoesNotTrustTheTests() async throws {
+    @Test func systemAuthoritiesRejectTestCertificates() async throws {
         let peers = try Peers.get()
         let transport = CurlTransport()
         var request = peers.request(.nginxTLS)
         let own = try await transport.run(request)
-        #expect(own.error == nil, "\(own.trouble)")
+        #expect(own.error == nil, "\(own.errorText)")
         request.options.security = nil
         let system = try await transport.run(request)
-        #expect(system.error?.code == .certificateRejected, "\(system.trouble)")
+        #expect(system.error?.code == .certificateRejected, "\(system.errorText)")
     }
 }

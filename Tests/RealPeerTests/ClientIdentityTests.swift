@@ -1,11 +1,12 @@
 import ErrandCore
 import ErrandCurl
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Glibc
 import Testing
 
-/// Client certificates in every form, and what servers say that want one.
+/// Client certificates in every format, and servers that require one.
 @Suite("Real peers: client certificates", .timeLimit(.minutes(3)))
 struct ClientIdentityTests {
     private let peers: Peers
@@ -14,8 +15,8 @@ struct ClientIdentityTests {
     init() throws { peers = try Peers.get() }
 
     enum Form: String, CaseIterable, Sendable {
-        case files, oneFile, pemFile, lockedFile, pemText, lockedText, pkcs12File, pkcs12Data
-        case openPKCS12
+        case files, oneFile, pemFile, encryptedFile, pemText, encryptedText, pkcs12File, pkcs12Data
+        case pkcs12WithoutPassword
     }
 
     private func policy(_ form: Form) throws -> SecurityPolicy {
@@ -31,14 +32,14 @@ struct ClientIdentityTests {
         case .pemFile:
             policy.clientIdentity = .pem(
                 certificateFile: certificate, keyFile: peers.certificate("client.key"))
-        case .lockedFile:
+        case .encryptedFile:
             policy.clientIdentity = .pem(
                 certificateFile: certificate, keyFile: peers.certificate("client-locked.key"),
                 password: "secret")
         case .pemText:
             policy.clientIdentity = .pem(
                 certificate: try peers.text("client.pem"), key: try peers.text("client.key"))
-        case .lockedText:
+        case .encryptedText:
             policy.clientIdentity = .pem(
                 certificate: try peers.text("client.pem"),
                 key: try peers.text("client-locked.key"), password: "secret")
@@ -48,7 +49,7 @@ struct ClientIdentityTests {
         case .pkcs12Data:
             let file = URL(fileURLWithPath: peers.certificate("client.p12"))
             policy.clientIdentity = .pkcs12(try Data(contentsOf: file), password: "secret")
-        case .openPKCS12:
+        case .pkcs12WithoutPassword:
             policy.clientIdentity = .pkcs12(
                 file: peers.certificate("client-open.p12"), password: "")
         }
@@ -64,26 +65,26 @@ struct ClientIdentityTests {
     }
 
     @Test(arguments: Form.allCases)
-    func isShown(form: Form) async throws {
+    func certificateIsSent(form: Form) async throws {
         let record = try await run(.nginxClients, policy(form))
-        #expect(record.error == nil, "\(record.trouble)")
+        #expect(record.error == nil, "\(record.errorText)")
         #expect(record.head?.status == .ok)
         #expect(PeerInfo(record)["client"] == "CN=client")
         let strict = try await run(.nghttpdClients, policy(form))
-        #expect(strict.error == nil, "\(strict.trouble)")
+        #expect(strict.error == nil, "\(strict.errorText)")
     }
 
-    @Test func isNotShownByOthers() async throws {
+    @Test func connectionIsNotReusedWithoutTheIdentity() async throws {
         let shown = try await run(.nginxClients, policy(.pkcs12File))
         #expect(shown.head?.status == .ok)
-        // Neither its connection nor its TLS session is for who shows nothing.
+        // A request without a certificate uses neither that connection nor its TLS session.
         let none = try await transport.run(peers.request(.nginxClients))
-        #expect(none.head?.status == .badRequest, "\(none.trouble)")
+        #expect(none.head?.status == .badRequest, "\(none.errorText)")
         #expect(none.end?.timings.reusedConnection == false)
     }
 
-    @Test func serversThatInsist() async throws {
-        // The server's word comes behind the handshake and may be overtaken by the connection's end.
+    @Test func missingOrInvalidCertificatesAreRejected() async throws {
+        // The server's alert follows the handshake, and the connection may be closed before it is read.
         var codes: Set<RequestError.Code> = []
         for _ in 0..<50 where !codes.contains(.clientCertificateRejected) {
             let none = try await transport.run(peers.request(.nghttpdClients, "/index.html"))
@@ -99,14 +100,14 @@ struct ClientIdentityTests {
                 certificateFile: peers.certificate(name + ".pem"),
                 keyFile: peers.certificate(name + ".key"))
             let record = try await run(.nginxClients, policy)
-            #expect(record.head?.status == .badRequest, "\(name): \(record.trouble)")
+            #expect(record.head?.status == .badRequest, "\(name): \(record.errorText)")
         }
     }
 
-    /// OpenSSL would ask the terminal for the password of a key, and the loop with everybody on it would wait.
-    @Test func aLockedKeyAsksNoTerminal() async {
+    /// OpenSSL would prompt for the key's password on the terminal and block the event loop.
+    @Test func encryptedKeyDoesNotPromptForAPassword() async {
         await #expect(processExitsWith: .success) {
-            // A terminal of its own, at which nobody sits; who waits there is ended.
+            // A new terminal without input. The alarm ends a process that reads from it.
             alarm(60)
             var (number, lock): (Int32, Int32) = (0, 0)
             let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
@@ -127,7 +128,7 @@ struct ClientIdentityTests {
         }
     }
 
-    @Test func whatCannotBeUsed() async throws {
+    @Test func unusableIdentitiesAreRejected() async throws {
         let wrong: [ClientIdentity] = [
             .pkcs12(file: peers.certificate("client.p12"), password: "wrong"),
             .pkcs12(file: peers.certificate("client.pem"), password: ""),
@@ -149,7 +150,8 @@ struct ClientIdentityTests {
             policy.clientIdentity = identity
             let record = try await run(.nginxClients, policy)
             #expect(
-                record.error?.code == .clientCertificateRejected, "\(identity): \(record.trouble)")
+                record.error?.code == .clientCertificateRejected,
+                "\(identity): \(record.errorText)")
             #expect(record.error?.description.contains("wrong") == false)
         }
         var request = peers.request(.nginxClients)

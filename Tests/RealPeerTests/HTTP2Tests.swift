@@ -1,11 +1,12 @@
 import ErrandCore
 import ErrandCurl
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Testing
 
-/// Versions of HTTP as real servers speak them, and what HTTP/2 brings.
+/// HTTP version negotiation and HTTP/2 features with real servers.
 @Suite("Real peers: HTTP/2", .timeLimit(.minutes(3)))
 struct HTTP2Tests {
     private let peers: Peers
@@ -20,50 +21,50 @@ struct HTTP2Tests {
         (.nginxPlain, .automatic, .http11), (.nginxPlain, .http11, .http11),
         (.nghttpdTLS, .automatic, .http2), (.nghttpdTLS, .http2, .http2),
     ])
-    func versionIsAgreedUpon(
+    func versionIsNegotiated(
         peer: Peers.Peer, policy: TransportOptions.HTTPVersionPolicy, version: HTTPVersion
     ) async throws {
         var request = peers.request(peer, "/index.html")
         request.options.httpVersion = policy
         let record = try await transport.run(request)
-        #expect(record.error == nil, "\(record.trouble)")
+        #expect(record.error == nil, "\(record.errorText)")
         #expect(record.head?.httpVersion == version)
         #expect(record.text == "home")
         #expect(record.head?.remoteAddress == "127.0.0.1:\(peers.port(peer))")
     }
 
-    @Test func insistingOnHTTP2WhereThereIsNone() async throws {
+    @Test func requiredHTTP2FailsWithoutServerSupport() async throws {
         var request = peers.request(.nginxTLS12)
         request.options.httpVersion = .http2
         let record = try await transport.run(request)
-        #expect(record.error?.code == .unsupported, "\(record.trouble)")
+        #expect(record.error?.code == .unsupported, "\(record.errorText)")
         #expect(record.end?.timings.bytesSent == 0)
     }
 
-    /// What has gone out, a server acts on.
+    /// The server may act on anything that was sent, so nothing may be sent.
     @Test(arguments: [HTTPMethod.get, .post])
-    func insistingOnHTTP2SendsNothingElsewhere(method: HTTPMethod) async throws {
+    func requiredHTTP2SendsNothingOverHTTP1(method: HTTPMethod) async throws {
         let marks = (0..<3).map { _ in UUID().uuidString }
         var request = peers.request(
             .nginxTLS12, method: method, "/info?\(marks[0])",
             body: method == .post ? .string("act on this") : nil)
         request.options.httpVersion = .http2
         let record = try await transport.run(request)
-        #expect(record.error?.code == .unsupported, "\(record.trouble)")
-        // nginx has written down the first of these when it answers the second over the same connection.
+        #expect(record.error?.code == .unsupported, "\(record.errorText)")
+        // nginx logs a request before it responds to the next one on the same connection.
         for mark in marks.dropFirst() {
             let seen = try await transport.run(peers.request(.nginxTLS12, "/info?\(mark)"))
-            #expect(seen.error == nil, "\(seen.trouble)")
+            #expect(seen.error == nil, "\(seen.errorText)")
         }
         let log = try String(contentsOfFile: "\(peers.folder)/nginx-access.log", encoding: .utf8)
         #expect(log.contains(marks[1]))
         #expect(!log.contains(marks[0]))
     }
 
-    /// A burst on a cold transport waits for the one connection that is being set up.
+    /// A burst on a new transport waits for the first connection.
     ///
-    /// A hundred go there: nginx takes more at once, but may not have said so yet.
-    @Test func oneConnectionCarriesMany() async throws {
+    /// A hundred streams are allowed until nginx's SETTINGS frame with a higher limit arrives.
+    @Test func burstSharesOneConnection() async throws {
         let request = peers.request(.nginxTLS, host: "localhost")
         let records = try await transport.run(all: Array(repeating: request, count: 100))
         #expect(records.allSatisfy { $0.error == nil && $0.head?.httpVersion == .http2 })
@@ -77,8 +78,8 @@ struct HTTP2Tests {
             })
     }
 
-    /// With several loops all requests of a host still go one way.
-    @Test func oneConnectionWithSeveralLoops() async throws {
+    /// With several event loops, all requests to a host still share a connection.
+    @Test func burstSharesOneConnectionWithSeveralLoops() async throws {
         var configuration = CurlConfiguration()
         configuration.loops = 4
         let transport = CurlTransport(configuration: configuration)
@@ -88,10 +89,10 @@ struct HTTP2Tests {
         #expect(Set(records.map { PeerInfo($0).connection }).count == 1)
     }
 
-    /// What is more than the server takes at once opens a connection for a hundred, not one for each; or waits, where
-    /// connections are limited.
+    /// A burst above the server's stream limit opens one connection per hundred requests, or waits if connections are
+    /// limited.
     @Test(arguments: [nil, 2])
-    func burstsBeyondTheServersLimit(limit: Int?) async throws {
+    func burstAboveTheStreamLimitUsesFewConnections(limit: Int?) async throws {
         var configuration = CurlConfiguration()
         configuration.connectionsPerHost = limit
         let transport = CurlTransport(configuration: configuration)
@@ -101,9 +102,9 @@ struct HTTP2Tests {
         #expect(Set(records.map { PeerInfo($0).connection }).count <= limit ?? 7)
     }
 
-    /// A server that serves one request at a time on a connection holds nobody up.
-    @Test func burstsWithoutHTTP2() async throws {
-        // No limits: a busy machine may take its time.
+    /// Over HTTP/1.1, slow requests do not delay other requests.
+    @Test func slowRequestsDoNotDelayOthersOverHTTP1() async throws {
+        // No timeouts: a loaded machine may be slow.
         var slow = peers.request(.nginxTLS12, "/slow")
         slow.timeouts = Timeouts(connect: nil, idle: nil)
         let started = (0..<110).map { _ in
@@ -116,16 +117,16 @@ struct HTTP2Tests {
         for (transfer, _) in started { transfer.cancel() }
         for (_, receiver) in started {
             let record = try await receiver.ended()
-            #expect(record.error?.code == .cancelled, "\(record.trouble)")
+            #expect(record.error?.code == .cancelled, "\(record.errorText)")
         }
     }
 
-    /// Who waits behind a burst can be cancelled, and waits no longer than the limit of connecting.
-    @Test func waitingInABurst() async throws {
+    /// A request that waits for a stream can be cancelled, and the connect timeout limits its wait.
+    @Test func waitForAStreamEndsAtTheConnectTimeout() async throws {
         var configuration = CurlConfiguration()
         configuration.connectionsPerHost = 1
         let transport = CurlTransport(configuration: configuration)
-        // No limits but the one that is meant: a busy machine may take its time.
+        // No other timeouts: a loaded machine may be slow.
         var slow = peers.request(.nginxTLS, host: "localhost", "/slow")
         slow.timeouts = Timeouts(connect: nil, idle: nil)
         let started = (0..<160).map { _ in
@@ -141,15 +142,15 @@ struct HTTP2Tests {
             #expect(try await receiver.ended().end?.error?.code == .cancelled)
         }
         let after = try await transport.run(peers.request(.nginxTLS, host: "localhost"))
-        #expect(after.error == nil, "\(after.trouble)")
+        #expect(after.error == nil, "\(after.errorText)")
     }
 
-    @Test func priorKnowledge() async throws {
+    @Test func http2WithPriorKnowledge() async throws {
         for _ in 0..<3 {
             var request = peers.request(.nghttpdPlain, "/index.html")
             request.options.httpVersion = .http2PriorKnowledge
             let record = try await transport.run(request)
-            #expect(record.error == nil, "\(record.trouble)")
+            #expect(record.error == nil, "\(record.errorText)")
             #expect(record.head?.httpVersion == .http2)
             #expect(record.text == "home")
         }
@@ -158,22 +159,22 @@ struct HTTP2Tests {
             .nghttpdPlain, method: .post, "/echo", body: .data(body))
         upload.options.httpVersion = .http2PriorKnowledge
         let record = try await transport.run(upload)
-        #expect(record.error == nil, "\(record.trouble)")
+        #expect(record.error == nil, "\(record.errorText)")
         #expect(record.body == body)
     }
 
-    @Test func trailers() async throws {
+    @Test func trailersAreReported() async throws {
         let record = try await transport.run(peers.request(.nghttpdTLS, "/index.html"))
-        #expect(record.error == nil, "\(record.trouble)")
+        #expect(record.error == nil, "\(record.errorText)")
         let checksum = try #require(HTTPField.Name("x-checksum"))
         let note = try #require(HTTPField.Name("x-note"))
         #expect(record.end?.trailers[checksum] == "1234")
-        #expect(record.end?.trailers[note] == "behind the body")
+        #expect(record.end?.trailers[note] == "after the body")
         #expect(record.head?.headers[checksum] == nil)
     }
 
-    /// libcurl has limits of its own, and says little about them.
-    @Test func largeHeads() async throws {
+    /// Heads below and above libcurl's fixed limits for HTTP/2.
+    @Test func headsUpToLibcurlsLimitAreReported() async throws {
         func run(_ query: String) async throws -> RecordingReceiver.Record {
             var request = peers.request(.earlyTLS, "/stop?status=200&\(query)")
             request.options.maximumHeadBytes = 8 << 20
@@ -185,27 +186,26 @@ struct HTTP2Tests {
         ] {
             let record = try await run(query)
             #expect((record.end?.timings.finished ?? .zero) < .seconds(15), "\(query)")
-            #expect(record.error == nil && record.text == "xxxx", "\(record.trouble)")
+            #expect(record.error == nil && record.text == "xxxx", "\(record.errorText)")
         }
         var small = peers.request(.earlyTLS, "/stop?status=200&lines=90&line=1000")
         small.options.receiveBufferBytes = 1024
         let slow = try await transport.run(small)
-        #expect(slow.error == nil && slow.text == "xxxx", "\(slow.trouble)")
+        #expect(slow.error == nil && slow.text == "xxxx", "\(slow.errorText)")
         let both = try await run("lines=90&line=1000&length=40000")
-        #expect(both.error == nil && both.received == 40_000, "\(both.trouble)")
+        #expect(both.error == nil && both.received == 40_000, "\(both.errorText)")
         let many = try await run("lines=200&line=1000")
-        #expect(many.error?.code == .badServerResponse, "\(many.trouble)")
-        #expect(many.error?.message.contains("larger than libcurl takes over HTTP/2") == true)
+        #expect(many.error?.code == .badServerResponse, "\(many.errorText)")
+        #expect(many.error?.message.contains("exceeds libcurl's fixed limit for HTTP/2") == true)
         let long = try await run("lines=1&line=110000")
         #expect(long.error != nil && long.head == nil)
         let next = try await run("lines=1")
-        #expect(next.error == nil, "\(next.trouble)")
+        #expect(next.error == nil, "\(next.errorText)")
     }
 
-    /// Heads larger than a usual buffer, of which one connection brings several at once, with bodies that nothing but
-    /// the stream's end ends.
+    /// Concurrent responses on one connection, with heads larger than the receive buffer and bodies without a length.
     @Test(arguments: [nil, 1024])
-    func largeHeadsAtOnce(bufferBytes: Int?) async throws {
+    func concurrentLargeHeadsAreReported(bufferBytes: Int?) async throws {
         for query in ["lines=25&line=1000", "lines=40&line=1000", "lines=90&line=1000"] {
             var request = peers.request(.earlyTLS, "/stop?status=200&silent&\(query)")
             request.options.receiveBufferBytes = bufferBytes
@@ -215,21 +215,21 @@ struct HTTP2Tests {
                 #expect(records.compactMap { $0.error?.description } == [], "\(query)")
                 #expect(records.allSatisfy { $0.text == "xxxx" })
             }
-            // Another kind of options in between: handles must not keep what they had.
+            // Different options in between: reused handles must not keep the previous ones.
             request.options.httpVersion = .http2
             let records = try await transport.run(all: Array(repeating: request, count: 6))
             #expect(records.compactMap { $0.error?.description } == [], "\(query)")
         }
     }
 
-    @Test func manyLargeAnswersAtOnce() async throws {
+    @Test func concurrentLargeResponses() async throws {
         let request = peers.request(.nginxTLS, host: "localhost", "/large")
         let records = try await transport.run(all: Array(repeating: request, count: 16))
-        let expected = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0) })
+        let expected = Peers.largeBody
         #expect(records.allSatisfy { $0.error == nil && $0.body == expected })
     }
 
-    @Test func uploadsOfEachKind() async throws {
+    @Test func dataAndStreamUploads() async throws {
         let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
         let stream = HTTPBody.stream {
             AsyncStream { continuation in
@@ -242,13 +242,13 @@ struct HTTP2Tests {
         for body in [HTTPBody.data(body), stream] {
             let record = try await transport.run(
                 peers.request(.nginxTLS, method: .post, "/bin/post", body: body))
-            #expect(record.error == nil, "\(record.trouble)")
+            #expect(record.error == nil, "\(record.errorText)")
             #expect(record.head?.status == .ok)
             #expect(record.sent == 300_000)
         }
     }
 
-    @Test func headAndRange() async throws {
+    @Test func headAndRangeRequests() async throws {
         for peer in [Peers.Peer.nginxTLS, .nginxPlain] {
             let head = try await transport.run(peers.request(peer, method: .head, "/large"))
             #expect(head.error == nil && head.body.isEmpty)
@@ -261,32 +261,33 @@ struct HTTP2Tests {
         }
     }
 
-    /// The body waits for the server's word, and stays where it is when the word is no.
+    /// The body is sent after 100 Continue and not after a final status (RFC 9110 §10.1.1).
     @Test(arguments: [Peers.Peer.nginxTLS12, .nginxTLS, .nginxPlain])
-    func expectation(peer: Peers.Peer) async throws {
+    func expectContinueDelaysTheBody(peer: Peers.Peer) async throws {
         let body = HTTPBody.data(Data(repeating: 7, count: 100_000))
-        let yes = try await transport.run(
+        let accepted = try await transport.run(
             peers.request(
                 peer, method: .post, "/bin/post", headers: [.expect: "100-continue"], body: body))
-        #expect(yes.error == nil, "\(yes.trouble)")
-        #expect(yes.sent == 100_000)
+        #expect(accepted.error == nil, "\(accepted.errorText)")
+        #expect(accepted.sent == 100_000)
         if peer != .nginxTLS {
-            #expect(yes.informational.map(\.status.code) == [100])
-            let no = try await transport.run(
+            #expect(accepted.informational.map(\.status.code) == [100])
+            let rejected = try await transport.run(
                 peers.request(
                     peer, method: .post, "/small-only", headers: [.expect: "100-continue"],
                     body: body))
-            #expect(no.head?.status.code == 413 && no.error == nil, "\(no.trouble)")
-            #expect(no.sent == 0)
+            #expect(rejected.head?.status.code == 413, "\(rejected.errorText)")
+            #expect(rejected.error == nil)
+            #expect(rejected.sent == 0)
         }
     }
 
-    /// Requests that lose the connection they share go on together on the next one.
+    /// Requests that lose their shared connection are retried together on a new one.
     @Test(arguments: ["close", "reset", "goaway"], [HTTPMethod.get, .put])
-    func aConnectionThatDiesUnderMany(how: String, method: HTTPMethod) async throws {
+    func lostConnectionRetriesItsRequests(how: String, method: HTTPMethod) async throws {
         let first = try await transport.run(
             peers.request(.earlyTLS, "/stop?status=200"))
-        #expect(first.error == nil, "\(first.trouble)")
+        #expect(first.error == nil, "\(first.errorText)")
         let request = peers.request(
             .earlyTLS, method: method,
             "/dies?how=\(how)&count=50&token=\(UUID().uuidString)",
@@ -296,12 +297,12 @@ struct HTTP2Tests {
         #expect(Set(records.map(\.text)).count == 1)
     }
 
-    /// What the server has not processed goes out again whatever the method is, and together, too.
+    /// Requests that the server has not processed are retried, whatever the method is (RFC 9113 §8.7).
     @Test(arguments: ["refuse", "goaway"], [true, false])
-    func aConnectionThatRefusesMany(how: String, isKept: Bool) async throws {
-        if isKept {
+    func unprocessedRequestsAreRetried(how: String, reusesConnection: Bool) async throws {
+        if reusesConnection {
             let first = try await transport.run(peers.request(.earlyTLS, "/stop?status=200"))
-            #expect(first.error == nil, "\(first.trouble)")
+            #expect(first.error == nil, "\(first.errorText)")
         }
         let request = peers.request(
             .earlyTLS, method: .post, "/dies?how=\(how)&count=50&token=\(UUID().uuidString)",
@@ -312,7 +313,7 @@ struct HTTP2Tests {
         #expect(Set(records.map(\.text)).count == 1)
     }
 
-    @Test func keptConnections() async throws {
+    @Test func http1ConnectionsAreReused() async throws {
         for peer in [Peers.Peer.nginxPlain, .nginxTLS12] {
             let records = try await [
                 transport.run(peers.request(peer)), transport.run(peers.request(peer)),

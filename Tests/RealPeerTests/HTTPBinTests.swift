@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Testing
@@ -8,10 +9,10 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Endpoint classes against httpbin under gunicorn, over both transports.
+/// Endpoint requests to httpbin (run by gunicorn), over both transports.
 @Suite("Real peers: httpbin", .timeLimit(.minutes(3)))
 struct HTTPBinTests {
-    enum Subject: String, CaseIterable, Sendable {
+    enum TransportKind: String, CaseIterable, Sendable {
         case curl, urlSession
 
         func agent(_ change: (inout Configuration) -> Void = { _ in }) throws -> RequestAgent {
@@ -34,9 +35,9 @@ struct HTTPBinTests {
         return try await request.send()
     }
 
-    @Test(arguments: Subject.allCases)
-    func argumentsInQueryAndBody(subject: Subject) async throws {
-        let agent = try subject.agent()
+    @Test(arguments: TransportKind.allCases)
+    func argumentsAreSentInQueryAndBody(kind: TransportKind) async throws {
+        let agent = try kind.agent()
         let get = try await send("get", agent) { $0.arguments = ["name": "a b&c", "ü": 1] }
         #expect(get.json["args"]["name"].string == "a b&c")
         #expect(get.json["args"]["ü"].string == "1")
@@ -61,9 +62,9 @@ struct HTTPBinTests {
         #expect(delete.json["args"]["id"].string == "7")
     }
 
-    @Test(arguments: Subject.allCases)
-    func multipart(subject: Subject) async throws {
-        let agent = try subject.agent()
+    @Test(arguments: TransportKind.allCases)
+    func multipartBodyIsParsed(kind: TransportKind) async throws {
+        let agent = try kind.agent()
         let response = try await send("post", agent) {
             $0.method = .post
             $0.body = .multipart(
@@ -76,17 +77,17 @@ struct HTTPBinTests {
         #expect(response.json["files"]["file"].string == "content")
     }
 
-    @Test(arguments: Subject.allCases, ["gzip", "deflate", "brotli"])
-    func encodings(subject: Subject, name: String) async throws {
-        let response = try await send(name, subject.agent())
+    @Test(arguments: TransportKind.allCases, ["gzip", "deflate", "brotli"])
+    func contentEncodingsAreDecoded(kind: TransportKind, name: String) async throws {
+        let response = try await send(name, kind.agent())
         #expect(
             response.json[name == "gzip" ? "gzipped" : name == "deflate" ? "deflated" : name].bool
                 == true)
     }
 
-    @Test(arguments: Subject.allCases)
-    func redirects(subject: Subject) async throws {
-        let agent = try subject.agent()
+    @Test(arguments: TransportKind.allCases)
+    func redirectsAreFollowed(kind: TransportKind) async throws {
+        let agent = try kind.agent()
         for path in ["redirect/5", "relative-redirect/3", "absolute-redirect/3"] {
             let response = try await send(path, agent)
             #expect(response.json["url"].string?.hasSuffix("/get") == true)
@@ -106,21 +107,21 @@ struct HTTPBinTests {
         #expect(error?.code == .tooManyRedirects)
     }
 
-    @Test(arguments: Subject.allCases)
-    func credentials(subject: Subject) async throws {
+    @Test(arguments: TransportKind.allCases)
+    func basicAndDigestAuthentication(kind: TransportKind) async throws {
         let peers = try Peers.get()
         for path in ["basic-auth/user/secret", "digest-auth/auth/user/secret/SHA-256"] {
             let authenticator: any Authenticator =
                 path.hasPrefix("basic")
                 ? BasicAuthenticator(user: "user", password: "secret")
                 : DigestAuthenticator(user: "user", password: "secret")
-            let agent = try subject.agent {
+            let agent = try kind.agent {
                 $0.authenticators = [HostAuthenticator("127.0.0.1", authenticator)]
             }
             let response = try await send(path, agent)
             #expect(response.json["authenticated"].bool == true)
         }
-        let bare = try subject.agent()
+        let bare = try kind.agent()
         let error = await #expect(throws: RequestError.self) {
             try await send("basic-auth/user/secret", bare)
         }
@@ -128,9 +129,9 @@ struct HTTPBinTests {
         #expect(peers.port(.httpbin) > 0)
     }
 
-    @Test(arguments: Subject.allCases)
-    func cookies(subject: Subject) async throws {
-        let agent = try subject.agent()
+    @Test(arguments: TransportKind.allCases)
+    func cookiesAreStoredAndSent(kind: TransportKind) async throws {
+        let agent = try kind.agent()
         let set = try await send("cookies/set", agent) { $0.arguments = ["flavour": "oat"] }
         #expect(set.json["cookies"]["flavour"].string == "oat")
         let later = try await send("cookies", agent)
@@ -139,9 +140,9 @@ struct HTTPBinTests {
         #expect(without.json["cookies"]["flavour"].string == nil)
     }
 
-    @Test(arguments: Subject.allCases)
-    func statusesAndTypes(subject: Subject) async throws {
-        let agent = try subject.agent()
+    @Test(arguments: TransportKind.allCases)
+    func unacceptableStatusesAndContentTypesFail(kind: TransportKind) async throws {
+        let agent = try kind.agent()
         for status in [400, 404, 418, 500, 503] {
             let error = await #expect(throws: RequestError.self) {
                 try await send("status/\(status)", agent)
@@ -157,9 +158,9 @@ struct HTTPBinTests {
         #expect(html.string?.contains("Herman Melville") == true)
     }
 
-    @Test(arguments: Subject.allCases)
-    func bytesAndStreams(subject: Subject) async throws {
-        let agent = try subject.agent()
+    @Test(arguments: TransportKind.allCases)
+    func binaryAndRangeResponses(kind: TransportKind) async throws {
+        let agent = try kind.agent()
         for path in ["bytes/50000", "stream-bytes/50000"] {
             let response = try await send(path, agent) {
                 $0.responseSerializer = .data
@@ -174,9 +175,9 @@ struct HTTPBinTests {
         #expect(range.status == .partialContent && range.data.count == 100)
     }
 
-    @Test(arguments: Subject.allCases)
-    func silence(subject: Subject) async throws {
-        let agent = try subject.agent()
+    @Test(arguments: TransportKind.allCases)
+    func idleTimeoutFails(kind: TransportKind) async throws {
+        let agent = try kind.agent()
         let error = await #expect(throws: RequestError.self) {
             try await send("delay/10", agent) {
                 $0.timeouts = Timeouts(connect: .seconds(20), idle: .milliseconds(300))
@@ -185,10 +186,10 @@ struct HTTPBinTests {
         #expect(error?.code == .timedOut && error?.timeout == .idle)
     }
 
-    @Test(arguments: Subject.allCases)
-    func download(subject: Subject) async throws {
+    @Test(arguments: TransportKind.allCases)
+    func downloadWritesTheFile(kind: TransportKind) async throws {
         let peers = try Peers.get()
-        let agent = try subject.agent()
+        let agent = try kind.agent()
         let file = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -203,14 +204,14 @@ struct HTTPBinTests {
         download.file = file
         download.agent = agent
         _ = try await download.value()
-        let expected = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0) })
+        let expected = Peers.largeBody
         #expect(try Data(contentsOf: file) == expected)
     }
 
-    /// FoundationNetworking trusts the system alone, and says so.
-    @Test func urlSessionRefusesStrangers() async throws {
+    /// FoundationNetworking accepts the system's authorities only.
+    @Test func urlSessionRejectsUnknownAuthorities() async throws {
         let peers = try Peers.get()
-        let agent = try Subject.urlSession.agent()
+        let agent = try TransportKind.urlSession.agent()
         let error = await #expect(throws: RequestError.self) {
             try await send(peers.url(.nginxTLS), agent)
         }

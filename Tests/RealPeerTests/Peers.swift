@@ -1,13 +1,14 @@
 import ErrandCore
 import ErrandCurl
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 
-/// The real servers that `Scripts/peers/run` has started on loopback.
+/// The real servers that `Scripts/peers/run` starts on loopback.
 ///
 /// `Scripts/run-tests` starts them before the tests. A plain `swift test` starts them with the first test that
-/// needs one. Where they cannot be started the test fails.
+/// needs one. If they cannot be started, the test fails.
 struct Peers: Sendable {
     enum Peer: String, CaseIterable, Sendable {
         case nginxPlain, nginxTLS, nginxTLS12, nginxTLS11, nginxClients
@@ -34,7 +35,7 @@ struct Peers: Sendable {
     let folder: String
     private let ports: [String: Int]
 
-    private static let started = Result { try Peers(folder: PeerScript.folder()) }
+    private static let started = Result { try Peers(folder: PeerLauncher.folder()) }
 
     /// The servers of this run.
     static func get() throws -> Peers { try started.get() }
@@ -48,23 +49,26 @@ struct Peers: Sendable {
         }
     }
 
+    /// The body that nginx serves as `/large`.
+    static let largeBody = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0) })
+
     func port(_ peer: Peer) -> Int { ports[peer.rawValue] ?? 0 }
 
-    /// A file that the certificate script has made.
+    /// The path of a file of `Scripts/peers/certificates`.
     func certificate(_ name: String) -> String { "\(folder)/certificates/\(name)" }
 
     func text(_ name: String) throws -> String {
         try String(contentsOfFile: certificate(name), encoding: .utf8)
     }
 
-    /// The digest of a certificate's public key, as openssl has computed it.
+    /// The digest of a certificate's public key, computed by openssl.
     func pin(_ name: String) throws -> String { try text(name + ".pin") }
 
     func url(_ peer: Peer, host: String = "localhost", _ path: String = "/info") -> String {
         "\(peer.scheme)://\(host):\(port(peer))\(path)"
     }
 
-    /// A request to a server under one of its names, which need no DNS, trusting the tests' own authority.
+    /// A request that trusts the tests' root certificate; `*.test` hosts are resolved without DNS.
     func request(
         _ peer: Peer, host: String = "good.errand.test", method: HTTPMethod = .get,
         _ target: String = "/info", headers: HTTPFields = [:], body: HTTPBody? = nil
@@ -75,7 +79,7 @@ struct Peers: Sendable {
             query: parts.count > 1 ? parts[1] : nil)
         var request = TransportRequest(method: method, url: url, headers: headers, body: body)
         request.options.mayReplay = method.isIdempotent
-        // Longer than other tests can keep the threads that a body's stream waits for.
+        // Longer than parallel tests can block the threads that a body stream needs.
         request.timeouts = Timeouts(connect: .seconds(120), idle: .seconds(120))
         if host.hasSuffix(".test") {
             request.options.addressOverrides = ["\(host):\(port(peer))": ["127.0.0.1"]]
@@ -89,7 +93,7 @@ struct Peers: Sendable {
     }
 }
 
-/// What `/info` of nginx says about a request and its connection.
+/// The properties of a request and its connection that nginx returns for `/info`.
 struct PeerInfo: Sendable {
     private let values: [String: String]
 
@@ -110,7 +114,7 @@ struct PeerInfo: Sendable {
 }
 
 extension Transport {
-    /// Carries out a request and waits for its end.
+    /// Runs a request and waits for its end.
     func run(_ request: TransportRequest) async throws -> RecordingReceiver.Record {
         let receiver = RecordingReceiver()
         let transfer = start(request, receiver: receiver)
@@ -121,7 +125,7 @@ extension Transport {
         }
     }
 
-    /// Carries out requests at once.
+    /// Runs requests concurrently and waits for their ends.
     func run(all requests: [TransportRequest]) async throws -> [RecordingReceiver.Record] {
         let receivers = requests.map { request in
             let receiver = RecordingReceiver()
@@ -132,10 +136,4 @@ extension Transport {
         for receiver in receivers { records.append(try await receiver.ended()) }
         return records
     }
-}
-
-extension RecordingReceiver.Record {
-    var text: String { String(decoding: body, as: UTF8.self) }
-    var error: RequestError? { end?.error }
-    var trouble: String { error?.description ?? "no error" }
 }

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Testing
 
-/// Pins against real chains; the digests are openssl's.
+/// Pins and real certificate chains, with digests computed by openssl.
 @Suite("Real peers: pins", .timeLimit(.minutes(3)))
 struct PinTests {
     private let peers: Peers
@@ -34,21 +35,21 @@ struct PinTests {
     }
 
     @Test(arguments: ["good", "intermediate", "root"])
-    func anyKeyOfTheChain(name: String) async throws {
+    func anyKeyOfTheChainMatches(name: String) async throws {
         let record = try await transport.run(request("good", keys("good", "direct", name)))
-        #expect(record.error == nil, "\(record.trouble)")
+        #expect(record.error == nil, "\(record.errorText)")
         let legacy = try await transport.run(
             request("good") { $0.publicKeyPins = [(try? peers.pin(name)) ?? ""] })
-        #expect(legacy.error == nil, "\(legacy.trouble)")
+        #expect(legacy.error == nil, "\(legacy.errorText)")
     }
 
     @Test(arguments: ["rsa", "p384", "ed25519", "two-deep", "disordered"])
-    func keysOfEveryKind(name: String) async throws {
+    func keysOfEveryTypeMatch(name: String) async throws {
         let record = try await transport.run(request(name, keys(name, name)))
-        #expect(record.error == nil, "\(record.trouble)")
+        #expect(record.error == nil, "\(record.errorText)")
     }
 
-    @Test func mismatchNamesHostAndKeys() async throws {
+    @Test func mismatchReportsHostAndKeys() async throws {
         let record = try await transport.run(request("good", keys("good", "direct", "other-root")))
         let error = try #require(record.error)
         #expect(error.code == .pinMismatch)
@@ -58,41 +59,41 @@ struct PinTests {
             try mismatch.seen == [
                 peers.pin("good"), peers.pin("intermediate"), peers.pin("root"),
             ])
-        #expect(try error.message.contains("good.errand.test showed \(peers.pin("good"))"))
+        #expect(try error.message.contains("good.errand.test presented \(peers.pin("good"))"))
         #expect(record.head == nil)
     }
 
-    /// What a server merely sends along proves nothing.
-    @Test func strangersInTheChainDoNotCount() async throws {
+    /// A certificate outside the verified chain does not match a pin.
+    @Test func certificatesOutsideTheChainDoNotMatch() async throws {
         let record = try await transport.run(
             request("decorated", keys("decorated", "other-root")))
-        #expect(record.error?.code == .pinMismatch, "\(record.trouble)")
+        #expect(record.error?.code == .pinMismatch, "\(record.errorText)")
         let unverified = try await transport.run(
             request("decorated", keys("decorated", "other-root", "intermediate")) {
                 $0.allowInvalidCertificates = true
             })
-        #expect(unverified.error?.code == .pinMismatch, "\(unverified.trouble)")
+        #expect(unverified.error?.code == .pinMismatch, "\(unverified.errorText)")
     }
 
-    @Test func renewedCertificatesKeepTheirKey() async throws {
+    @Test func keyPinMatchesRenewedCertificates() async throws {
         for name in ["renewed-1", "renewed-2"] {
             let record = try await transport.run(request(name, keys(name, "renewed-1")))
-            #expect(record.error == nil, "\(record.trouble)")
+            #expect(record.error == nil, "\(record.errorText)")
             let other = try await transport.run(request(name, certificates(name, "renewed-1")))
             #expect(other.error?.code == (name == "renewed-1" ? nil : .pinMismatch))
         }
     }
 
-    @Test func certificatesAreAnchors() async throws {
+    @Test func pinnedCertificatesMatchAndReplaceAuthorities() async throws {
         for name in ["good", "intermediate", "root"] {
             let record = try await transport.run(
                 request("good", certificates("good", "direct", name)))
-            #expect(record.error == nil, "\(name): \(record.trouble)")
+            #expect(record.error == nil, "\(name): \(record.errorText)")
         }
         let other = try await transport.run(
             request("good", certificates("good", "direct", "other-root", "twin-root")))
-        #expect(other.error?.code == .pinMismatch, "\(other.trouble)")
-        // In place of the authorities, too: the chain must still lead there, in date, for this host.
+        #expect(other.error?.code == .pinMismatch, "\(other.errorText)")
+        // Without authorities, the chain must still lead to the pinned certificate, be valid now, and match the host.
         func open(_ chain: String, _ pin: String) async throws -> RequestError.Code? {
             try await transport.run(
                 request(chain, certificates(chain, pin)) {
@@ -111,7 +112,7 @@ struct PinTests {
         #expect(try await open("wrong-host", "root") == .certificateRejected)
     }
 
-    @Test func keysInPlaceOfAuthorities() async throws {
+    @Test func pinnedKeysReplaceAuthorities() async throws {
         func open(_ chain: String, _ pin: String) async throws -> RequestError.Code? {
             try await transport.run(
                 request(chain, keys(chain, pin)) {
@@ -127,7 +128,7 @@ struct PinTests {
         #expect(try await open("wrong-host", "wrong-host") == .certificateRejected)
     }
 
-    @Test func subdomainsAndExpiry() async throws {
+    @Test func pinsApplyBySubdomainAndExpiry() async throws {
         let wrong = try peers.pin("direct")
         func run(_ pins: PinnedHost) async throws -> RequestError.Code? {
             try await transport.run(request("good", pins)).error?.code
@@ -153,12 +154,12 @@ struct PinTests {
         #expect(try await transport.run(dotted).error?.code == .pinMismatch)
     }
 
-    /// A kept connection, and a resumed session, are held to the pins like a new one.
-    @Test func connectionsThatCameAboutWithoutPins() async throws {
+    /// Reused connections and resumed sessions are checked against the pins like new ones.
+    @Test func pinsApplyToReusedConnectionsAndSessions() async throws {
         let plain = try await transport.run(request("good"))
         #expect(plain.error == nil)
         let kept = try await transport.run(request("good", keys("good", "intermediate")))
-        #expect(kept.error == nil, "\(kept.trouble)")
+        #expect(kept.error == nil, "\(kept.errorText)")
         #expect(kept.end?.timings.reusedConnection == true)
         let refused = try await transport.run(request("good", keys("good", "direct")))
         #expect(refused.error?.code == .pinMismatch)
@@ -171,22 +172,22 @@ struct PinTests {
         }
         _ = try await transport.run(closing())
         let resumed = try await transport.run(closing(keys("direct", "root")))
-        #expect(resumed.error == nil, "\(resumed.trouble)")
+        #expect(resumed.error == nil, "\(resumed.errorText)")
         #expect(PeerInfo(resumed).isResumed)
         let mismatch = try await transport.run(closing(keys("direct", "good")))
-        #expect(mismatch.error?.code == .pinMismatch, "\(mismatch.trouble)")
+        #expect(mismatch.error?.code == .pinMismatch, "\(mismatch.errorText)")
         #expect(
             try (mismatch.error?.underlying as? PinMismatch)?.seen == [
                 peers.pin("direct"), peers.pin("root"),
             ])
     }
 
-    @Test func reportOnlyIsAnEvent() async throws {
+    @Test func reportOnlyMismatchIsAnEvent() async throws {
         let events = EventRecorder()
         var configuration = Configuration()
         configuration.eventListeners = [events]
-        configuration.transport = request("good").options
-        configuration.transport.security?.pins = [
+        configuration.transportOptions = request("good").options
+        configuration.transportOptions.security?.pins = [
             PinnedHost(
                 "good.errand.test", publicKeys: [try peers.pin("direct")], isReportOnly: true)
         ]
@@ -197,15 +198,15 @@ struct PinTests {
         endpoint.agent = agent
         let response = try await endpoint.send()
         #expect(response.status == .ok)
-        let told = events.events.compactMap { event in
+        let reported = events.events.compactMap { event in
             if case .pinMismatch(let mismatch) = event.kind { mismatch } else { nil }
         }
-        #expect(told.count == 1 && told.first?.isReportOnly == true)
-        #expect(told.first?.host == "good.errand.test")
-        #expect(try told.first?.seen.first == peers.pin("good"))
+        #expect(reported.count == 1 && reported.first?.isReportOnly == true)
+        #expect(reported.first?.host == "good.errand.test")
+        #expect(try reported.first?.seen.first == peers.pin("good"))
     }
 
-    @Test func endpointsPinForThemselves() async throws {
+    @Test func securityPolicyOfTheEndpointApplies() async throws {
         final class Pinned: BaseRequest {
             var policy = SecurityPolicy()
             var address = ""

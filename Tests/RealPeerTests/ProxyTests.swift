@@ -1,6 +1,7 @@
 import ErrandCore
 import ErrandCurl
 import ErrandTesting
+import ErrandTransport
 import ErrandURLSession
 import Foundation
 import HTTPTypes
@@ -10,7 +11,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Proxies of Debian: tinyproxy sends from 127.0.0.8, microsocks from 127.0.0.9.
+/// HTTP and SOCKS proxies.
+///
+/// tinyproxy connects from 127.0.0.8, microsocks from 127.0.0.9.
 @Suite("Real peers: proxies", .timeLimit(.minutes(3)))
 struct ProxyTests {
     private let peers: Peers
@@ -33,85 +36,85 @@ struct ProxyTests {
         return try await transport.run(request)
     }
 
-    @Test func plainAndTunnelled() async throws {
+    @Test func requestsAreForwardedOrTunnelled() async throws {
         let plain = try await run(.nginxPlain, through: address(.tinyproxy))
-        #expect(plain.error == nil, "\(plain.trouble)")
+        #expect(plain.error == nil, "\(plain.errorText)")
         #expect(PeerInfo(plain)["from"] == "127.0.0.8")
         let tunnelled = try await run(.nginxTLS, through: address(.tinyproxy))
-        #expect(tunnelled.error == nil, "\(tunnelled.trouble)")
+        #expect(tunnelled.error == nil, "\(tunnelled.errorText)")
         #expect(PeerInfo(tunnelled)["from"] == "127.0.0.8")
         #expect(tunnelled.head?.httpVersion == .http2)
         let again = try await run(.nginxTLS, through: address(.tinyproxy))
         #expect(again.end?.timings.reusedConnection == true)
-        // The tunnel's connection is not for who wants no proxy.
+        // A request without a proxy does not reuse the tunnel.
         let direct = try await transport.run(peers.request(.nginxTLS, host: "127.0.0.1"))
         #expect(PeerInfo(direct)["from"] == "127.0.0.1")
     }
 
-    @Test func pinsReachThroughTunnels() async throws {
+    @Test func pinsApplyThroughTunnels() async throws {
         var request = peers.request(.nginxTLS, host: "127.0.0.1")
         request.options.proxy = .url(address(.tinyproxy))
         request.options.security?.publicKeyPins = [try peers.pin("address")]
         let right = try await transport.run(request)
-        #expect(right.error == nil, "\(right.trouble)")
+        #expect(right.error == nil, "\(right.errorText)")
         request.options.security?.publicKeyPins = [try peers.pin("good")]
         let wrong = try await transport.run(request)
-        #expect(wrong.error?.code == .pinMismatch, "\(wrong.trouble)")
+        #expect(wrong.error?.code == .pinMismatch, "\(wrong.errorText)")
     }
 
-    @Test func userAndPassword() async throws {
+    @Test func proxyCredentials() async throws {
         for target in [Peers.Peer.nginxPlain, .nginxTLS] {
             let right = try await run(
                 target, through: address(.tinyproxyLocked, as: "user:secret"))
-            #expect(right.error == nil, "\(right.trouble)")
+            #expect(right.error == nil, "\(right.errorText)")
             #expect(PeerInfo(right)["from"] == "127.0.0.8")
         }
         for user in [nil, "user:wrong"] {
             let plain = try await run(
                 .nginxPlain, through: address(.tinyproxyLocked, as: user))
-            // tinyproxy says 407 where there are no credentials and 401 to wrong ones.
-            #expect([401, 407].contains(plain.head?.status.code), "\(plain.trouble)")
+            // tinyproxy returns 407 without credentials and 401 for wrong ones.
+            #expect([401, 407].contains(plain.head?.status.code), "\(plain.errorText)")
             let tunnel = try await run(.nginxTLS, through: address(.tinyproxyLocked, as: user))
-            #expect(tunnel.error?.code == .proxyFailed, "\(tunnel.trouble)")
+            #expect(tunnel.error?.code == .proxyFailed, "\(tunnel.errorText)")
             #expect(tunnel.head == nil)
             #expect(tunnel.error?.description.contains("wrong") == false)
-            #expect(names(tunnel, .tinyproxyLocked), "\(tunnel.trouble)")
+            #expect(names(tunnel, .tinyproxyLocked), "\(tunnel.errorText)")
         }
     }
 
-    @Test func bypass() async throws {
+    @Test func bypassedHostsAreContactedDirectly() async throws {
         let direct = try await run(
             .nginxPlain, through: address(.tinyproxy), bypass: ["example.com", "127.0.0.1"])
-        #expect(PeerInfo(direct)["from"] == "127.0.0.1", "\(direct.trouble)")
+        #expect(PeerInfo(direct)["from"] == "127.0.0.1", "\(direct.errorText)")
         let other = try await run(
             .nginxPlain, through: address(.tinyproxy), bypass: ["example.com", "127.0.0.2"])
-        #expect(PeerInfo(other)["from"] == "127.0.0.8", "\(other.trouble)")
+        #expect(PeerInfo(other)["from"] == "127.0.0.8", "\(other.errorText)")
         let all = try await run(.nginxPlain, through: address(.tinyproxy), bypass: ["*"])
-        #expect(PeerInfo(all)["from"] == "127.0.0.1", "\(all.trouble)")
+        #expect(PeerInfo(all)["from"] == "127.0.0.1", "\(all.errorText)")
     }
 
     @Test(arguments: ["socks5", "socks5h"])
-    func socks(scheme: String) async throws {
+    func socksProxies(scheme: String) async throws {
         for target in [Peers.Peer.nginxPlain, .nginxTLS] {
             let record = try await run(target, through: address(.socks, scheme: scheme))
-            #expect(record.error == nil, "\(record.trouble)")
+            #expect(record.error == nil, "\(record.errorText)")
             #expect(PeerInfo(record)["from"] == "127.0.0.9")
             let named = try await run(
                 target, through: address(.socks, scheme: scheme), host: "localhost")
-            #expect(named.error == nil, "\(named.trouble)")
+            #expect(named.error == nil, "\(named.errorText)")
             let locked = try await run(
                 target, through: address(.socksLocked, scheme: scheme, as: "user:secret"))
-            #expect(PeerInfo(locked)["from"] == "127.0.0.9", "\(locked.trouble)")
+            #expect(PeerInfo(locked)["from"] == "127.0.0.9", "\(locked.errorText)")
             for user in [nil, "user:wrong"] {
                 let refused = try await run(
                     target, through: address(.socksLocked, scheme: scheme, as: user))
-                #expect(refused.error?.code == .proxyFailed, "\(refused.trouble)")
-                #expect(names(refused, .socksLocked), "\(refused.trouble)")
+                #expect(refused.error?.code == .proxyFailed, "\(refused.errorText)")
+                #expect(names(refused, .socksLocked), "\(refused.errorText)")
             }
         }
     }
 
-    @Test func proxiesThatCannotReachTheTarget() async throws {
+    @Test func unreachableTargetsAndProxiesFail() async throws {
         let dead = try DeadPort.Refusing()
         defer { withExtendedLifetime(dead) {} }
         let closed = dead.port
@@ -123,37 +126,37 @@ struct ProxyTests {
             request.url.port = closed
             request.options.proxy = .url(address(peer, scheme: scheme))
             let record = try await transport.run(request)
-            #expect(record.error?.code == .proxyFailed, "\(record.trouble)")
-            #expect(names(record, peer), "\(record.trouble)")
+            #expect(record.error?.code == .proxyFailed, "\(record.errorText)")
+            #expect(names(record, peer), "\(record.errorText)")
         }
         for bypass in [[], ["example.com"]] {
             for scheme in ["http", "socks5"] {
                 let none = try await run(
                     .nginxPlain, through: "\(scheme)://user:secret@127.0.0.1:\(closed)",
                     bypass: bypass)
-                #expect(none.error?.code == .proxyFailed, "\(none.trouble)")
-                #expect(none.trouble.contains("127.0.0.1:\(closed)"), "\(none.trouble)")
-                #expect(!none.trouble.contains("secret"))
+                #expect(none.error?.code == .proxyFailed, "\(none.errorText)")
+                #expect(none.errorText.contains("127.0.0.1:\(closed)"), "\(none.errorText)")
+                #expect(!none.errorText.contains("secret"))
             }
         }
         let lost = try await run(.nginxPlain, through: "http://user:secret@proxy.invalid:3128")
-        #expect(lost.error?.code == .proxyFailed, "\(lost.trouble)")
-        #expect(lost.trouble.contains("proxy.invalid:3128"), "\(lost.trouble)")
-        // Who goes past the proxy has nobody but the server to blame.
+        #expect(lost.error?.code == .proxyFailed, "\(lost.errorText)")
+        #expect(lost.errorText.contains("proxy.invalid:3128"), "\(lost.errorText)")
+        // A request that bypasses the proxy reports the server's error.
         var past = peers.request(.nginxPlain, host: "127.0.0.1")
         past.url.port = closed
         past.options.proxy = .url(address(.tinyproxy), bypass: ["127.0.0.1"])
         let direct = try await transport.run(past)
-        #expect(direct.error?.code == .cannotConnect, "\(direct.trouble)")
+        #expect(direct.error?.code == .cannotConnect, "\(direct.errorText)")
     }
 
     /// Whether the error names the proxy, without user and password.
     private func names(_ record: RecordingReceiver.Record, _ peer: Peers.Peer) -> Bool {
-        record.trouble.contains("127.0.0.1:\(peers.port(peer))")
-            && !record.trouble.contains("user:")
+        record.errorText.contains("127.0.0.1:\(peers.port(peer))")
+            && !record.errorText.contains("user:")
     }
 
-    @Test func aDeadProxyOfTheEnvironmentIsNamed() async {
+    @Test func errorNamesTheUnreachableEnvironmentProxy() async {
         await #expect(processExitsWith: .success) {
             let peers = try Peers.get()
             let dead = try DeadPort.Refusing()
@@ -165,16 +168,16 @@ struct ProxyTests {
             let record = try await CurlTransport().run(
                 peers.request(.nginxPlain, host: "127.0.0.1"))
             guard record.error?.code == .proxyFailed,
-                record.trouble.contains("127.0.0.1:\(dead.port)"),
-                !record.trouble.contains("secret")
+                record.errorText.contains("127.0.0.1:\(dead.port)"),
+                !record.errorText.contains("secret")
             else {
-                FileHandle.standardError.write(Data((record.trouble + "\n").utf8))
+                FileHandle.standardError.write(Data((record.errorText + "\n").utf8))
                 exit(3)
             }
         }
     }
 
-    // MARK: - The environment, in processes of their own: a process must not change its environment.
+    // MARK: - Environment variables, set in separate processes
 
     private static func check(
         _ transport: any Transport, _ environment: [String: String],
@@ -187,7 +190,7 @@ struct ProxyTests {
             let record = try await transport.run(request)
             guard record.error == nil, PeerInfo(record)["from"] == from else {
                 FileHandle.standardError.write(
-                    Data("\(environment) \(target) \(record.trouble) \(record.text)\n".utf8))
+                    Data("\(environment) \(target) \(record.errorText) \(record.text)\n".utf8))
                 exit(3)
             }
         }
@@ -197,7 +200,7 @@ struct ProxyTests {
         for (name, value) in environment { setenv(name, value, 1) }
     }
 
-    @Test func environmentOfCurl() async {
+    @Test func curlUsesTheEnvironmentProxy() async {
         await #expect(processExitsWith: .success) {
             let peers = try Peers.get()
             let proxy = "http://user:secret@127.0.0.1:\(peers.port(.tinyproxyLocked))"
@@ -213,7 +216,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func exceptionsInTheEnvironmentOfCurl() async {
+    @Test func curlHonoursNoProxy() async {
         await #expect(processExitsWith: .success) {
             let peers = try Peers.get()
             let environment = [
@@ -233,7 +236,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func environmentOfURLSession() async {
+    @Test func urlSessionUsesTheEnvironmentProxy() async {
         await #expect(processExitsWith: .success) {
             let peers = try Peers.get()
             let environment = [

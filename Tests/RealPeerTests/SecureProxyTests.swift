@@ -1,11 +1,12 @@
 import ErrandCore
 import ErrandCurl
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Testing
 
-/// Proxies that speak TLS themselves: stunnel before tinyproxy, which sends from 127.0.0.8.
+/// HTTPS proxies: stunnel in front of tinyproxy, which connects from 127.0.0.8.
 @Suite("Real peers: proxies over TLS", .timeLimit(.minutes(3)))
 struct SecureProxyTests {
     private let peers: Peers
@@ -18,10 +19,10 @@ struct SecureProxyTests {
     }
 
     private func run(
-        _ target: Peers.Peer, through proxy: String, _ target2: String = "/info",
+        _ target: Peers.Peer, through proxy: String, _ path: String = "/info",
         change: (inout SecurityPolicy) throws -> Void = { _ in }
     ) async throws -> RecordingReceiver.Record {
-        var request = peers.request(target, host: "127.0.0.1", target2)
+        var request = peers.request(target, host: "127.0.0.1", path)
         request.options.proxy = .url(proxy)
         var policy = SecurityPolicy()
         policy.authorityFile = peers.certificate("root.pem")
@@ -31,19 +32,19 @@ struct SecureProxyTests {
     }
 
     @Test(arguments: [Peers.Peer.nginxPlain, .nginxTLS])
-    func absoluteFormAndTunnels(target: Peers.Peer) async throws {
+    func requestsAreForwardedOrTunnelled(target: Peers.Peer) async throws {
         for isFirst in [true, false] {
             let record = try await run(target, through: proxy(.secureProxy))
-            #expect(record.error == nil, "\(record.trouble)")
+            #expect(record.error == nil, "\(record.errorText)")
             #expect(PeerInfo(record)["from"] == "127.0.0.8")
             #expect(record.head?.httpVersion == (target == .nginxTLS ? .http2 : .http11))
-            // tinyproxy keeps tunnels only.
+            // tinyproxy keeps only tunnels open.
             let isReused = target == .nginxTLS && !isFirst
             #expect(record.end?.timings.reusedConnection == isReused)
         }
         let large = try await run(target, through: proxy(.secureProxy), "/large")
-        let isWhole = large.body == Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0) })
-        #expect(isWhole, "\(large.received) bytes, \(large.trouble)")
+        let isWhole = large.body == Peers.largeBody
+        #expect(isWhole, "\(large.received) bytes, \(large.errorText)")
     }
 
     @Test func uploadsThroughTunnels() async throws {
@@ -54,55 +55,55 @@ struct SecureProxyTests {
             request.options.proxy = .url(proxy(.secureProxy))
             request.options.proxySecurity = .insecureForTests
             let record = try await transport.run(request)
-            #expect(record.head?.status == .ok, "\(record.trouble)")
+            #expect(record.head?.status == .ok, "\(record.errorText)")
             #expect(record.sent == 1 << 20)
         }
     }
 
-    @Test func userAndPassword() async throws {
+    @Test func proxyCredentials() async throws {
         for target in [Peers.Peer.nginxPlain, .nginxTLS] {
             let right = try await run(target, through: proxy(.secureProxyLocked, as: "user:secret"))
-            #expect(right.error == nil, "\(right.trouble)")
+            #expect(right.error == nil, "\(right.errorText)")
             #expect(PeerInfo(right)["from"] == "127.0.0.8")
         }
         for user in [nil, "user:wrong"] {
             let plain = try await run(.nginxPlain, through: proxy(.secureProxyLocked, as: user))
-            #expect([401, 407].contains(plain.head?.status.code), "\(plain.trouble)")
+            #expect([401, 407].contains(plain.head?.status.code), "\(plain.errorText)")
             let tunnel = try await run(.nginxTLS, through: proxy(.secureProxyLocked, as: user))
-            #expect(tunnel.error?.code == .proxyFailed, "\(tunnel.trouble)")
+            #expect(tunnel.error?.code == .proxyFailed, "\(tunnel.errorText)")
             #expect(tunnel.error?.description.contains("wrong") == false)
         }
     }
 
-    /// Nothing is sent to a proxy that cannot prove who it is, and the error says that it is the proxy.
+    /// Nothing is sent to a proxy with an untrusted certificate, and the error names the proxy.
     @Test(arguments: [Peers.Peer.nginxPlain, .nginxTLS])
-    func proxiesNotToBeTrusted(target: Peers.Peer) async throws {
+    func untrustedProxiesAreRejected(target: Peers.Peer) async throws {
         for peer in [Peers.Peer.secureProxyStranger, .secureProxyMisnamed] {
             let record = try await run(target, through: proxy(peer, as: "user:secret"))
             let error = try #require(record.error)
-            #expect(error.code == .proxyFailed, "\(peer): \(record.trouble)")
+            #expect(error.code == .proxyFailed, "\(peer): \(record.errorText)")
             #expect(
                 error.message.contains("certificate of the proxy 127.0.0.1:\(peers.port(peer))"))
             #expect(error.message.contains("secret") == false)
             #expect(record.head == nil)
             let open = try await run(target, through: proxy(peer)) { $0 = .insecureForTests }
-            #expect(open.error == nil, "\(open.trouble)")
-            // Who trusts anybody leaves no connection for who does not, where libcurl would have given it away.
+            #expect(open.error == nil, "\(open.errorText)")
+            // A request with validation does not reuse that connection; libcurl alone would reuse it.
             let again = try await run(target, through: proxy(peer))
-            #expect(again.error?.code == .proxyFailed, "\(again.trouble)")
+            #expect(again.error?.code == .proxyFailed, "\(again.errorText)")
         }
         let named = try await run(target, through: proxy(.secureProxyMisnamed)) {
             $0.validatesDomainName = false
         }
-        #expect(named.error == nil, "\(named.trouble)")
-        // The system knows nothing of the tests' authority, nor is the server's one the proxy's.
+        #expect(named.error == nil, "\(named.errorText)")
+        // The authorities for the server do not apply to the proxy, and the system's reject its certificate.
         var request = peers.request(target, host: "127.0.0.1")
         request.options.proxy = .url(proxy(.secureProxy))
         let system = try await transport.run(request)
-        #expect(system.error?.code == .proxyFailed, "\(system.trouble)")
+        #expect(system.error?.code == .proxyFailed, "\(system.errorText)")
     }
 
-    @Test func authoritiesFromText() async throws {
+    @Test func proxyAuthoritiesFromText() async throws {
         let text = try peers.text("root.pem")
         let other = try peers.text("other-root.pem")
         for target in [Peers.Peer.nginxPlain, .nginxTLS] {
@@ -110,22 +111,22 @@ struct SecureProxyTests {
                 $0.authorityFile = nil
                 $0.authorities = text
             }
-            #expect(right.error == nil, "\(right.trouble)")
+            #expect(right.error == nil, "\(right.errorText)")
             let wrong = try await run(target, through: proxy(.secureProxy)) {
                 $0.authorityFile = nil
                 $0.authorities = other
             }
-            #expect(wrong.error?.code == .proxyFailed, "\(wrong.trouble)")
+            #expect(wrong.error?.code == .proxyFailed, "\(wrong.errorText)")
         }
     }
 
-    @Test func clientCertificates() async throws {
+    @Test func proxyClientCertificates() async throws {
         for target in [Peers.Peer.nginxPlain, .nginxTLS] {
             let shown = try await run(target, through: proxy(.secureProxyClients)) {
                 $0.clientIdentity = .pkcs12(
                     file: peers.certificate("client.p12"), password: "secret")
             }
-            #expect(shown.error == nil, "\(shown.trouble)")
+            #expect(shown.error == nil, "\(shown.errorText)")
             #expect(PeerInfo(shown)["from"] == "127.0.0.8")
             #expect(PeerInfo(shown)["client"].isEmpty)
             let none = try await run(target, through: proxy(.secureProxyClients))
@@ -133,42 +134,42 @@ struct SecureProxyTests {
         }
     }
 
-    /// The server behind the tunnel is still held to the request's own policy.
-    @Test func theServerBehind() async throws {
+    /// The server at the end of the tunnel is validated by the request's own policy.
+    @Test func tunnelledServerIsValidatedByItsOwnPolicy() async throws {
         var request = peers.request(.nginxTLS, host: "127.0.0.1")
         request.options.proxy = .url(proxy(.secureProxy))
         request.options.proxySecurity = .insecureForTests
         request.options.httpVersion = .http11
         request.options.security?.publicKeyPins = [try peers.pin("address")]
         let right = try await transport.run(request)
-        #expect(right.error == nil, "\(right.trouble)")
-        // Whoever trusts any proxy trusts no other server for it.
+        #expect(right.error == nil, "\(right.errorText)")
+        // The proxy's insecure policy does not apply to the server.
         request.options.security = SecurityPolicy()
-        let stranger = try await transport.run(request)
+        let untrusted = try await transport.run(request)
         let codes = [RequestError.Code.certificateRejected, .secureConnectionFailed]
-        #expect(codes.contains { $0 == stranger.error?.code }, "\(stranger.trouble)")
-        #expect(stranger.error?.message.contains("ertificate") == true)
+        #expect(codes.contains { $0 == untrusted.error?.code }, "\(untrusted.errorText)")
+        #expect(untrusted.error?.message.contains("ertificate") == true)
         request.options.security?.authorityFile = peers.certificate("root.pem")
         request.options.security?.publicKeyPins = [try peers.pin("good")]
         let wrong = try await transport.run(request)
-        #expect(wrong.error?.code == .pinMismatch, "\(wrong.trouble)")
+        #expect(wrong.error?.code == .pinMismatch, "\(wrong.errorText)")
     }
 
-    @Test func proxiesThatAreNone() async throws {
+    @Test func unreachableAndPlainProxiesFail() async throws {
         let dead = try DeadPort.Refusing()
         defer { withExtendedLifetime(dead) {} }
         for target in [Peers.Peer.nginxPlain, .nginxTLS] {
-            let nobody = try await run(target, through: "https://127.0.0.1:\(dead.port)")
-            #expect(nobody.error?.code == .proxyFailed, "\(nobody.trouble)")
-            #expect(nobody.error?.message.contains("proxy 127.0.0.1:\(dead.port)") == true)
-            // A proxy, but one that does not speak TLS.
+            let unreachable = try await run(target, through: "https://127.0.0.1:\(dead.port)")
+            #expect(unreachable.error?.code == .proxyFailed, "\(unreachable.errorText)")
+            #expect(unreachable.error?.message.contains("proxy 127.0.0.1:\(dead.port)") == true)
+            // This server does not speak TLS.
             let plain = try await run(target, through: proxy(.nginxPlain))
-            #expect(plain.error?.code == .proxyFailed, "\(plain.trouble)")
-            #expect(plain.error?.message.contains("No secure connection") == true)
+            #expect(plain.error?.code == .proxyFailed, "\(plain.errorText)")
+            #expect(plain.error?.message.contains("TLS handshake with the proxy") == true)
         }
     }
 
-    @Test func pinsAreRefused() throws {
+    @Test func pinsForProxiesAreUnsupported() throws {
         var request = peers.request(.nginxPlain)
         request.options.proxy = .url(proxy(.secureProxy))
         request.options.proxySecurity = SecurityPolicy()

@@ -1,4 +1,5 @@
 public import ErrandCore
+import ErrandTransport
 import Foundation
 import HTTPTypes
 
@@ -9,20 +10,22 @@ import HTTPTypes
 #endif
 
 extension RequestAgent {
-    /// The request that an endpoint would send, as a `URLRequest`, without sending it (row URL-10).
+    /// Builds the request of an endpoint as a `URLRequest`, without sending it.
     ///
-    /// What it holds and what not is said at ``transportRequest(for:)``. The endpoint is described once; its hooks are
-    /// not called.
+    /// ``transportRequest(for:)`` describes its contents. The endpoint is described once; its hooks
+    /// are not called. The body is collected in memory.
     ///
-    /// - Throws: What starting it would fail with before anything is sent; ``RequestError/Code/bodyTooLarge`` for a
-    ///   body of more than 64 MiB, which is collected in memory.
+    /// - Throws: The error with which a start would fail before anything is sent;
+    ///   ``RequestError/Code/bodyTooLarge`` for a body of more than 64 MiB.
     nonisolated(nonsending) public func urlRequest(
         for request: BaseRequest
     ) async throws(RequestError) -> URLRequest {
         let made = try await transportRequest(for: request.describe())
         guard let url = URL(string: made.url.string) else {
             throw RequestError(
-                .invalidURL, stage: .build, "Foundation has no URL for \(made.url.redacted).")
+                .invalidURL, stage: .build,
+                "Foundation's URL cannot represent \(made.url.redacted). Change the URL, or use "
+                    + "transportRequest(for:).")
         }
         var result = URLRequest(url: url)
         result.httpMethod = made.method.rawValue
@@ -38,11 +41,13 @@ extension RequestAgent {
         return result
     }
 
-    /// The request that an endpoint would send as a command line for a shell.
+    /// Builds the request of an endpoint as a `curl` command for a shell, without sending it.
     ///
-    /// - Parameter redactsSecrets: Whether credentials, cookies, arguments that speak of secrets, and the body's bytes
-    ///   are left out (default true).
-    /// - Throws: What starting it would fail with before anything is sent.
+    /// - Parameters:
+    ///   - request: The endpoint. It is not started.
+    ///   - redactsSecrets: Whether credentials, cookies, arguments with the names of secrets, and
+    ///     the body's bytes are omitted. Default true.
+    /// - Throws: The error with which a start would fail before anything is sent.
     nonisolated(nonsending) public func curlCommand(
         for request: BaseRequest, redactsSecrets: Bool = true
     ) async throws(RequestError) -> String {

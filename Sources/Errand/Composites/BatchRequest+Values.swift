@@ -1,12 +1,13 @@
 public import ErrandCore
 
 extension BatchRequest {
-    /// Runs requests at once and returns their outputs, each with its type.
+    /// Runs requests concurrently and returns their outputs, each with its type.
     ///
     ///     let (user, flights) = try await BatchRequest.values(GetUser(id: 7), GetFlights(of: 7))
     ///
-    /// - Throws: The first failure; the others are cancelled. ``RequestError/Code/batchFailed`` when a member succeeded
-    ///   and has no output, because it was started elsewhere meanwhile.
+    /// - Throws: The error of the first request that failed; the others are cancelled.
+    ///   ``RequestError/Code/batchFailed`` if a request succeeded but has no output, because it was
+    ///   started elsewhere meanwhile.
     nonisolated(nonsending) public static func values<each Output: Sendable>(
         _ requests: repeat Request<each Output>
     ) async throws(RequestError) -> (repeat each Output) {
@@ -22,7 +23,8 @@ extension BatchRequest {
         guard let output = request.output else {
             throw RequestError(
                 .batchFailed, stage: .decode,
-                "A member left no output of type \(Output.self). Put each object into a batch once, and run it only there.",
+                "A batch member has no output of type \(Output.self). Add each request object to "
+                    + "one batch only once, and do not start it elsewhere.",
                 response: request.response)
         }
         return output

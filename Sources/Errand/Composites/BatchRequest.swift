@@ -1,55 +1,61 @@
 public import ErrandCore
 
-/// Several requests as one (rows BAT-1 to BAT-15).
+/// Runs several requests concurrently as one unit.
 ///
 ///     let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
 ///     let results = try await batch.send()
 ///
-/// Members keep their own hooks, delegates, accessories and attached closures, which are called before the batch's. The
-/// results are in the order of the members, whichever ends first. An empty batch succeeds at once, unless its policy wants a
-/// success.
-nonisolated public final class BatchRequest: ComposedRun {
-    /// What a failing member means for the others (row BAT-2).
+/// Members keep their own hooks, delegates, accessories and attached closures, which are called
+/// before those of the batch. The results have the order of the members, not the order of their
+/// ends. An empty batch succeeds at once, unless its policy requires a success.
+nonisolated public final class BatchRequest: CompositeRun {
+    /// The effect of a member's end on the batch and on the other members.
     public enum Policy: Sendable, Hashable {
-        /// The first failure cancels the others and is the batch's. The default.
+        /// The first failure cancels the other members, and the batch fails with it; the default.
         case failFast
         /// All members run to their ends.
         case collectAll
-        /// The first success is the batch's and cancels the others: one of several mirrors, say.
+        /// The batch succeeds with the first success, which cancels the other members.
         ///
-        /// The batch fails when all members have failed.
+        /// Use it for several mirrors of one resource. The batch fails when all members have failed.
         case firstSuccess
-        /// So many successes are the batch's, and cancel the others; less than 1 counts as 1.
+        /// The batch succeeds after this number of successes, at least 1, and cancels the other
+        /// members.
         ///
-        /// The batch fails, and cancels the others, once too many have failed. A number larger than that of the
-        /// members fails with ``RequestError/Code/invalidConfiguration`` before anything is sent.
+        /// When so many members have failed that the number cannot be reached, the batch fails and
+        /// cancels the others. A number greater than the number of members fails with
+        /// ``RequestError/Code/invalidConfiguration`` before anything is sent.
         case quorum(Int)
     }
 
     /// The members in order.
     public let requests: [BaseRequest]
-    /// What a failing member means for the others.
+    /// The effect of a member's end on the batch.
     public let policy: Policy
-    /// How many members are under way at once; `nil` has no limit.
+    /// The maximum number of members in progress at the same time; `nil` is no limit.
     public let maxConcurrent: Int?
-    /// A number of the user's choice (default 0).
-    public var tag = 0
-    /// Companions of the batch as a whole.
-    public var accessories: [any RequestAccessory] = []
-    /// What the last run brought, one for each member; empty before it.
+    /// A number for the caller's own use.
     ///
-    /// A member that never started is cancelled.
+    /// Default 0.
+    public var tag = 0
+    /// The accessories of the batch itself; the members have their own.
+    ///
+    /// Default none.
+    public var accessories: [any RequestAccessory] = []
+    /// The results of the last run, one for each member; empty before the first run.
+    ///
+    /// The result of a member that never started is ``RequestError/Code/cancelled``.
     public private(set) var results: [Result<Response, RequestError>] = []
-    /// The first member that failed in the last run, in order of time; members that the batch itself cancelled are
-    /// left out.
+    /// The member that failed first in the last run, not counting members that the batch cancelled.
     public private(set) var failedRequest: BaseRequest?
 
-    /// Makes a batch.
+    /// Creates a batch.
     ///
     /// - Parameters:
     ///   - requests: The members.
-    ///   - policy: What a failing member means for the others.
-    ///   - maxConcurrent: How many members are under way at once; `nil` has no limit, less than 1 counts as 1.
+    ///   - policy: The effect of a member's end on the batch.
+    ///   - maxConcurrent: The maximum number of members in progress at the same time, at least 1;
+    ///     `nil` is no limit.
     public init(
         _ requests: [BaseRequest], policy: Policy = .failFast, maxConcurrent: Int? = nil
     ) {
@@ -58,18 +64,23 @@ nonisolated public final class BatchRequest: ComposedRun {
         self.maxConcurrent = maxConcurrent.map { max(1, $0) }
     }
 
-    /// Whether every answer of the last run came from the store (row BAT-13).
+    /// Whether every response of the last run came from the store.
     public var isFromCache: Bool {
         !results.isEmpty && results.allSatisfy { (try? $0.get())?.isFromCache == true }
     }
 
-    /// Starts the members; one of the closures is called, once, on the main actor, after all
-    /// members have ended.
+    /// Starts the members.
     ///
-    /// A failure is the error of the first member that failed; or ``RequestError/Code/cancelled``, or
-    /// ``RequestError/Code/invalidConfiguration`` for a ``Policy/quorum(_:)`` that cannot be reached.
+    /// After all of them have ended, one of the closures is called once on the main actor.
     ///
-    /// An owner that goes cancels the run; the default, `nil`, is none.
+    /// The failure is the error of the member that failed first; or
+    /// ``RequestError/Code/cancelled``; or ``RequestError/Code/invalidConfiguration`` for a
+    /// ``Policy/quorum(_:)`` that cannot be reached.
+    ///
+    /// - Parameters:
+    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
+    ///   - success: Called if the batch succeeds by its policy.
+    ///   - failure: Called with the error if it does not.
     @MainActor @discardableResult
     public func start(
         owner: RequestOwner? = nil,
@@ -81,9 +92,10 @@ nonisolated public final class BatchRequest: ComposedRun {
 
     /// Runs the members and returns a result for each, on the caller's actor.
     ///
-    /// - Throws: The error of the first member that failed, when the batch fails by its policy, which it never does under
-    ///   ``Policy/collectAll``; ``RequestError/Code/invalidConfiguration`` for a ``Policy/quorum(_:)`` that cannot be
-    ///   reached; ``RequestError/Code/cancelled`` when the run or the calling Swift task is cancelled.
+    /// - Throws: The error of the member that failed first, if the batch fails by its policy (never
+    ///   under ``Policy/collectAll``); ``RequestError/Code/invalidConfiguration`` for a
+    ///   ``Policy/quorum(_:)`` that cannot be reached; ``RequestError/Code/cancelled`` if the run
+    ///   or the calling Swift task is cancelled.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError)
         -> [Result<Response, RequestError>]
@@ -98,7 +110,7 @@ nonisolated public final class BatchRequest: ComposedRun {
     var firstRequest: BaseRequest? { requests.first }
     var toleratesFailures: Bool { policy == .collectAll }
 
-    /// Runs everything to its end; returns the first failure.
+    /// Runs the members to their ends; returns the error of the batch, or `nil` if it succeeded.
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
         results = []
         failedRequest = nil
@@ -106,13 +118,13 @@ nonisolated public final class BatchRequest: ComposedRun {
             results = requests.map { _ in .failure(.cancelled) }
             return RequestError(
                 .invalidConfiguration, stage: .build,
-                "The batch wants \(needed) successes of \(requests.count) requests. Ask for fewer, or add requests."
-            )
+                "The batch requires \(needed) successes of \(requests.count) requests. "
+                    + "Require fewer, or add requests.")
         }
         var tally = BatchTally(policy, count: requests.count)
         var found: [Result<Response, RequestError>?] = Array(repeating: nil, count: requests.count)
         var firstError: RequestError?
-        let ends = MemberEnds()
+        let ends = MemberResults()
         var next = 0
         var underWay = 0
         while true {
@@ -136,9 +148,9 @@ nonisolated public final class BatchRequest: ComposedRun {
         return tally.verdict == .succeeded ? nil : firstError
     }
 
-    /// Counts an end; the one that decides cancels the others.
+    /// Counts the end of a member; cancels the other members if it decides the batch.
     private func note(
-        _ end: MemberEnd, in tally: inout BatchTally, _ firstError: inout RequestError?,
+        _ end: MemberResult, in tally: inout BatchTally, _ firstError: inout RequestError?,
         _ control: CompositeTask
     ) {
         guard tally.verdict == .open else { return }
@@ -150,9 +162,9 @@ nonisolated public final class BatchRequest: ComposedRun {
         if tally.verdict != .open { control.cancelMembers() }
     }
 
-    private func begin(_ index: Int, control: CompositeTask, ends: MemberEnds) {
+    private func begin(_ index: Int, control: CompositeTask, ends: MemberResults) {
         let task = requests[index].begin()
         control.enter(task)
-        Task { ends.add(MemberEnd(index: index, task: task, outcome: await task.outcome())) }
+        Task { ends.add(MemberResult(index: index, task: task, outcome: await task.outcome())) }
     }
 }

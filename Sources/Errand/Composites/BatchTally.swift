@@ -1,8 +1,8 @@
-/// Counts the ends of a batch's members, and says when its own end is certain (row BAT-2).
+/// Counts the ends of a batch's members and decides when the batch has succeeded or failed.
 ///
-/// Pure: it knows neither requests nor tasks.
+/// A pure value without requests and tasks.
 nonisolated struct BatchTally: Sendable {
-    /// What is known of the batch's end.
+    /// The state of the batch: undecided, succeeded or failed.
     enum Verdict: Sendable, Hashable {
         case open, succeeded, failed
     }
@@ -20,7 +20,7 @@ nonisolated struct BatchTally: Sendable {
         judge()
     }
 
-    /// How many have to succeed; `nil` where each counts.
+    /// The number of required successes; `nil` for policies without such a number.
     static func needed(by policy: BatchRequest.Policy) -> Int? {
         switch policy {
         case .failFast, .collectAll: nil
@@ -29,7 +29,7 @@ nonisolated struct BatchTally: Sendable {
         }
     }
 
-    /// A member has ended; what ends once the verdict is known changes nothing.
+    /// Counts the end of a member; has no effect after the verdict is known.
     mutating func add(isSuccess: Bool) {
         guard verdict == .open else { return }
         if isSuccess { successes += 1 } else { failures += 1 }

@@ -1,12 +1,12 @@
-/// The end of a chain under construction, with the type of its last member.
+/// The last member of a chain under construction, to which the next step is added.
 nonisolated public struct ChainLink<Last: ChainMember> {
     /// The chain.
     public let chain: ChainRequest
 
-    /// Adds a step that makes the next member, a request, a batch or a chain, from the one before, once that has
-    /// succeeded.
+    /// Adds a step that creates the next member (a request, a batch or a chain) from the previous
+    /// one after its success.
     ///
-    /// What it throws fails the chain; returning `nil` ends it successfully.
+    /// If the closure throws, the chain fails; if it returns `nil`, the chain ends successfully.
     @discardableResult
     public func then<Next: ChainMember>(
         _ make: @escaping (Last) throws -> Next?
@@ -16,7 +16,7 @@ nonisolated public struct ChainLink<Last: ChainMember> {
             guard let last = previous as? Last else {
                 throw RequestError(
                     .chainFailed, stage: .build,
-                    "The step expects a \(Last.self) before it, which did not run.")
+                    "The step requires a \(Last.self) before it, which did not run.")
             }
             guard let next = try make(last) else {
                 chain.finish()

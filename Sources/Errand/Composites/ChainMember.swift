@@ -1,20 +1,22 @@
 import ErrandCore
 import Foundation
 
-/// What a chain goes through: a request, a batch, or another chain.
+/// A member of a chain: a request, a batch or another chain.
 nonisolated public protocol ChainMember: AnyObject {}
 
 extension BaseRequest: ChainMember {}
 extension BatchRequest: ChainMember {}
 extension ChainRequest: ChainMember {}
 
-/// What a run cancels, holds and adds up: a request's task, or the run of a batch or chain within it.
+/// The task of a member: a request's task, or the run of a nested batch or chain.
+///
+/// A run cancels and suspends the tasks of its members, and adds up their progress.
 nonisolated protocol MemberTask: Sendable {
     var id: UUID { get }
     func cancel()
     func suspend()
     func resume()
-    /// Calls back on changes of the bytes, from any thread, one call at a time.
+    /// Calls the handler when the progress changes, serially, from any thread.
     func listen(_ handler: @escaping @Sendable (TransferProgress) -> Void)
 }
 

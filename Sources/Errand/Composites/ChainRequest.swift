@@ -1,35 +1,40 @@
 public import ErrandCore
 
-/// Requests one after another, each made from what came before (rows CHN-1 to CHN-10).
+/// Runs requests one after another as one unit; each may be created from the previous one.
 ///
 ///     let chain = ChainRequest()
 ///     chain.add(Register(username: "a", password: "b"))
 ///         .then { register in GetUser(id: register.userId ?? 0) }
 ///     try await chain.send()
 ///
-/// A step may be a batch, or another chain: it is run, cancelled and suspended with this one, and its accessories hear of it.
-/// A batch that collects all outcomes never stops the chain.
+/// A step may be a batch or another chain. It is cancelled and suspended with this chain, and its
+/// accessories are notified. A batch with ``BatchRequest/Policy/collectAll`` never fails the chain.
 ///
-/// Members keep their own hooks, delegates, accessories and attached closures. A failure stops the chain, unless
-/// ``recover(_:)`` says otherwise. A step, or a member's closure, may add steps, ``finish()`` or ``abort(_:)``.
-nonisolated public final class ChainRequest: ComposedRun {
-    /// What a failed member means for the chain.
+/// Members keep their own hooks, delegates, accessories and attached closures. A failure stops the
+/// chain, unless ``recover(_:)`` decides otherwise. A step or a member's closure may add steps, or
+/// call ``finish()`` or ``abort(_:)``.
+nonisolated public final class ChainRequest: CompositeRun {
+    /// The effect of a failed member on the chain.
     public enum Recovery {
-        /// The chain fails with the member's error. The default.
+        /// The chain fails with the member's error; the default.
         case stop
-        /// The chain goes on with the next step.
+        /// The chain continues with the next step.
         case proceed
-        /// This request takes the failed one's place.
+        /// The chain runs this request in place of the failed member.
         case replace(BaseRequest)
     }
 
     typealias Step = ((any ChainMember)?) throws -> (any ChainMember)?
 
-    /// The requests that were made so far, in order, those of batches and chains among them included.
+    /// The requests that have run so far, in order, including those of nested batches and chains.
     public private(set) var requests: [BaseRequest] = []
-    /// A number of the user's choice (default 0).
+    /// A number for the caller's own use.
+    ///
+    /// Default 0.
     public var tag = 0
-    /// Companions of the chain as a whole.
+    /// The accessories of the chain itself; the members have their own.
+    ///
+    /// Default none.
     public var accessories: [any RequestAccessory] = []
     /// The member that failed in the last run.
     public private(set) var failedRequest: BaseRequest?
@@ -40,12 +45,14 @@ nonisolated public final class ChainRequest: ComposedRun {
     private var isFinished = false
     private var abortion: RequestError?
 
-    /// Makes a chain without steps; it succeeds at once.
+    /// Creates a chain without steps, which succeeds at once.
     public init() {}
 
     /// Adds a request, a batch or a chain as the last step.
     ///
-    /// The callback runs after it succeeded and may add steps.
+    /// - Parameters:
+    ///   - request: The request, batch or chain.
+    ///   - callback: Called after the member has succeeded; may add steps.
     @discardableResult
     public func add<Member: ChainMember>(
         _ request: Member, then callback: ((ChainRequest, Member) -> Void)? = nil
@@ -61,22 +68,26 @@ nonisolated public final class ChainRequest: ComposedRun {
         return ChainLink(chain: self)
     }
 
-    /// Decides what a failed member means; of a batch or a chain the member of it that failed.
+    /// Sets a closure that decides about a failed member.
     ///
-    /// What replaces that takes the place of the whole batch or chain. Not asked when the chain is cancelled.
+    /// If a nested batch or chain fails, the closure gets its failed member, and a replacement takes
+    /// the place of the whole batch or chain. The closure is not called if the chain was cancelled.
     public func recover(_ decide: @escaping (BaseRequest, RequestError) -> Recovery) {
         recovery = decide
     }
 
-    /// Ends the chain successfully behind the present member; what was to follow is dropped.
+    /// Ends the chain successfully after the current member; the remaining steps are skipped.
     public func finish() { isFinished = true }
 
-    /// Ends the chain with an error behind the present member.
+    /// Ends the chain with an error after the current member.
     public func abort(_ error: RequestError) { abortion = error }
 
-    /// Starts the chain; one of the closures is called, once, on the main actor.
+    /// Starts the chain; one of the closures is called once on the main actor.
     ///
-    /// An owner that goes cancels the run; the default, `nil`, is none.
+    /// - Parameters:
+    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
+    ///   - success: Called after the last member has succeeded.
+    ///   - failure: Called with the error that ended the chain.
     @MainActor @discardableResult
     public func start(
         owner: RequestOwner? = nil,
@@ -86,9 +97,11 @@ nonisolated public final class ChainRequest: ComposedRun {
         launch(owner: owner, success: success, failure: failure)
     }
 
-    /// Runs the chain and returns its members' answers in order, on the caller's actor.
+    /// Runs the chain and returns the responses of its requests in order, on the caller's actor.
     ///
-    /// - Throws: The error of the member that stopped the chain.
+    /// - Throws: The error of the member that stopped the chain; the error of ``abort(_:)``;
+    ///   ``RequestError/Code/chainFailed`` if a step throws another error;
+    ///   ``RequestError/Code/cancelled`` if the run or the calling Swift task is cancelled.
     @discardableResult
     nonisolated(nonsending) public func send() async throws(RequestError) -> [Response] {
         try await perform { (_, error) throws(RequestError) in
@@ -99,10 +112,10 @@ nonisolated public final class ChainRequest: ComposedRun {
 
     var expectedCount: Int { steps.count }
 
-    /// The request with which a run begins, as far as it is known before.
+    /// The first request of a member, if it is known before the run.
     private static func firstRequest(of member: any ChainMember) -> BaseRequest? {
         if let request = member as? BaseRequest { return request }
-        return (member as? any ComposedRun)?.firstRequest
+        return (member as? any CompositeRun)?.firstRequest
     }
 
     func append(_ step: @escaping Step) { steps.append(step) }
@@ -114,7 +127,7 @@ nonisolated public final class ChainRequest: ComposedRun {
         abortion = nil
         var index = 0
         var previous: (any ChainMember)?
-        // `steps` may grow while it is walked; what was added during this run is forgotten after it.
+        // `steps` may grow during the run; the steps that were added are removed at its end.
         let permanent = steps.count
         defer { steps.removeSubrange(min(permanent, steps.count)...) }
         while index < steps.count, !isFinished {
@@ -132,7 +145,7 @@ nonisolated public final class ChainRequest: ComposedRun {
         return control.isCancelled ? .cancelled : abortion
     }
 
-    /// Runs a member, and what takes its place; returns what stops the chain.
+    /// Runs a member and its replacements; returns the error that stops the chain.
     nonisolated(nonsending) private func carryOut(
         _ first: any ChainMember, control: CompositeTask, last: inout (any ChainMember)?
     ) async -> RequestError? {
@@ -160,7 +173,7 @@ nonisolated public final class ChainRequest: ComposedRun {
         }
     }
 
-    /// What failed, and with what.
+    /// The request that failed, if it is known, and its error.
     private typealias Failure = (member: BaseRequest?, error: RequestError)
 
     nonisolated(nonsending) private func carryOut(
@@ -180,13 +193,13 @@ nonisolated public final class ChainRequest: ComposedRun {
     nonisolated(nonsending) private func carryOut(
         nested member: any ChainMember, _ control: CompositeTask
     ) async -> Failure? {
-        guard let nested = member as? any ComposedRun, nested !== self else {
+        guard let nested = member as? any CompositeRun, nested !== self else {
             return (
                 nil,
                 RequestError(
                     .chainFailed, stage: .build,
-                    "A chain's member is a request, a batch or another chain, not a \(type(of: member)) nor the chain itself."
-                )
+                    "A chain member must be a request, a batch or another chain, not the chain "
+                        + "itself or a \(type(of: member)).")
             )
         }
         let task = CompositeTask(total: nested.expectedCount)
@@ -202,7 +215,7 @@ nonisolated public final class ChainRequest: ComposedRun {
         if let error = thrown as? RequestError { return error }
         return RequestError(
             .chainFailed, stage: .build,
-            "A step of the chain threw \(type(of: thrown)); the thrown error is underlying.",
+            "A step of the chain threw \(type(of: thrown)); see the underlying error.",
             underlying: thrown)
     }
 }

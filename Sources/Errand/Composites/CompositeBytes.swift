@@ -1,7 +1,7 @@
 import ErrandCore
 import Foundation
 
-/// The bytes of all members of a run together: a pure value.
+/// The progress of all members of a run: a pure value.
 nonisolated struct CompositeBytes: Sendable {
     private var members: [UUID: TransferProgress] = [:]
 
@@ -9,7 +9,9 @@ nonisolated struct CompositeBytes: Sendable {
         members[member] = progress
     }
 
-    /// The sum; a total is known once every one of so many members has begun and knows its own.
+    /// The sum of the members' progress.
+    ///
+    /// A total is known when all `count` members have started and know their totals.
     func sum(ofMembers count: Int) -> TransferProgress {
         var sum = TransferProgress()
         let isComplete = members.count >= count
@@ -19,7 +21,7 @@ nonisolated struct CompositeBytes: Sendable {
             sum.bytesSent = TransferProgress.sum(sum.bytesSent, member.bytesSent)
             sum.bytesReceived = TransferProgress.sum(
                 sum.bytesReceived, member.bytesReceived)
-            // What has no body to send has a total of nothing.
+            // A member without a body has no total; it counts as 0.
             let toSend = member.totalBytesToSend ?? (member.bytesSent == 0 ? 0 : nil)
             sum.totalBytesToSend = Self.add(sum.totalBytesToSend, toSend)
             sum.totalBytesToReceive = Self.add(sum.totalBytesToReceive, member.totalBytesToReceive)

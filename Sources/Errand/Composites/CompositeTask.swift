@@ -2,7 +2,7 @@ public import ErrandCore
 public import Foundation
 import Synchronization
 
-/// One run of a batch or a chain: may be kept, sent about and cancelled from anywhere.
+/// One run of a batch or a chain; may be used from any thread.
 nonisolated public final class CompositeTask: MemberTask, Identifiable {
     /// Identifies the run.
     public let id = UUID()
@@ -18,7 +18,7 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         var total = 0
         var bytes = CompositeBytes()
         var watcher: (@Sendable () -> Void)?
-        /// What the watcher has not taken yet.
+        /// Changes that ``takeChanges()`` has not returned yet.
         var changes: [Change] = []
         var owners: [@Sendable () -> Void] = []
     }
@@ -28,9 +28,10 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
 
     init(total: Int = 0) { state.withLock { $0.total = total } }
 
-    /// Cancels the members under way and starts no more; the whole ends with ``RequestError/Code/cancelled``.
+    /// Cancels the members in progress and starts no more; the run ends with
+    /// ``RequestError/Code/cancelled``.
     ///
-    /// Does nothing to a run that has ended.
+    /// Does nothing if the run has ended.
     public func cancel() {
         apply(.willCancel) { state in
             defer { state.isCancelled = true }
@@ -40,7 +41,7 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         }
     }
 
-    /// Suspends the members under way, and those that follow when they start.
+    /// Suspends the members in progress, and the following ones when they start.
     public func suspend() {
         apply(.willSuspend) { state in
             defer { state.isPaused = true }
@@ -50,7 +51,7 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         }
     }
 
-    /// Lets suspended members go on.
+    /// Resumes suspended members.
     public func resume() {
         apply(.didResume) { state in
             defer { state.isPaused = false }
@@ -60,20 +61,21 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         }
     }
 
-    /// How many members have ended, and how many there are as far as is known.
+    /// The number of members that have ended, and the number of all members known so far.
     public var progress: (finished: Int, total: Int) {
         state.withLock { ($0.finished, $0.total) }
     }
 
-    /// The bytes of all members together; a total is known once every member has begun and knows its own.
+    /// The progress of all members together; a total is known when every member has started and
+    /// knows its own.
     public var transferProgress: ProgressUpdates { ProgressUpdates(hub) }
 
-    /// Whether ``cancel()`` was called before the end.
+    /// Whether ``cancel()`` was called before the end of the run.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Cancels the run when the owner goes, unless it has ended by then.
+    /// Cancels the run when the owner is deallocated, unless it has ended by then.
     ///
-    /// The owner is not kept alive.
+    /// The owner is held weakly.
     @discardableResult
     public func bind(to owner: RequestOwner) -> CompositeTask {
         owner.add(id) { [self] in cancel() }
@@ -86,7 +88,11 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         return self
     }
 
-    /// Changes the state; where that changed anything, tells the watcher, then the members.
+    /// Changes the state.
+    ///
+    /// If it has changed, notifies the watcher and applies the change to the members.
+    ///
+    /// - Parameter body: Returns whether it has changed the state.
     private func apply(
         _ change: Change, _ body: (inout State) -> Bool, to act: (any MemberTask) -> Void
     ) {
@@ -101,7 +107,8 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         for member in members { act(member) }
     }
 
-    /// Calls back on every change until the end, from any thread; ``takeChanges()`` has it then.
+    /// Calls the watcher on every change until the end, from any thread; ``takeChanges()`` then
+    /// returns the change.
     func watch(_ watcher: @escaping @Sendable () -> Void) {
         state.withLock { $0.watcher = watcher }
     }
@@ -114,6 +121,7 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         }
     }
 
+    /// Adds a member that was started; suspends or cancels it if the run is suspended or cancelled.
     func enter(_ member: some MemberTask) {
         let (isCancelled, isPaused) = state.withLock { state in
             state.members[member.id] = member
@@ -126,7 +134,9 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         if isCancelled { member.cancel() }
     }
 
-    /// Locks nest in this direction only: the hub's, then the run's.
+    /// Records the progress of a member.
+    ///
+    /// Lock order: the hub's lock, then the lock of this run.
     private func take(_ progress: TransferProgress, of member: UUID) {
         state.withLock { $0.bytes.take(progress, of: member) }
         hub.update { sum in
@@ -134,6 +144,7 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         }
     }
 
+    /// Removes a member that has ended.
     func leave(_ member: some MemberTask) {
         state.withLock { state in
             state.members[member.id] = nil
@@ -151,7 +162,7 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
 
     func expect(total: Int) { state.withLock { $0.total = total } }
 
-    /// The one end: nothing that is asked of the run later does anything.
+    /// Ends the run; later calls of its methods have no effect.
     func end() {
         let owners = state.withLock { state in
             state.hasEnded = true

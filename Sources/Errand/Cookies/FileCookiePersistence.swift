@@ -1,22 +1,26 @@
 public import Foundation
 
-/// Keeps cookies in one file that only its owner may read, a JSON object a line.
+/// Stores cookies in a file with one JSON object per line, readable for its owner only.
 ///
-///     let jar = CookieJar(persistence: FileCookiePersistence(URL(fileURLWithPath: "/var/lib/app/cookies")))
+///     let file = URL(fileURLWithPath: "/var/lib/app/cookies")
+///     let jar = CookieJar(persistence: FileCookiePersistence(file))
 ///
-/// Each saving writes a new file beside it, mode 0600, and puts that in the old one's place: the file is whole at
-/// any moment. What cannot be read is set aside with `.broken` behind its name; lines that can be are kept. Of
-/// several processes that share a file the last to save wins.
+/// Each save writes a new file in the same directory, with mode 0600, and renames it over the old
+/// one, so that the file is always complete. If lines cannot be decoded, the file is copied to one
+/// with the extension `broken`, and the other lines are used. If several processes share a file,
+/// the last save wins.
 nonisolated public struct FileCookiePersistence: CookiePersistence {
     /// The file.
     public let file: URL
 
-    /// Says which file; its folder is made when it is missing, for its owner alone.
+    /// Creates a persistence for a file.
+    ///
+    /// A missing directory is created with access for its owner only.
     public init(_ file: URL) { self.file = file }
 
-    /// Reads the file; nothing when there is none.
+    /// Reads the file; returns no cookies if it does not exist.
     ///
-    /// - Throws: `CocoaError` when there is one that may not be read.
+    /// - Throws: `CocoaError` if the file exists and cannot be read.
     public func load() throws -> [Cookie] {
         guard FileManager.default.fileExists(atPath: file.path) else { return [] }
         let bytes = try Data(contentsOf: file)
@@ -30,13 +34,13 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
                 isBroken = true
             }
         }
-        if isBroken { try setAside() }
+        if isBroken { try copyBrokenFile() }
         return cookies
     }
 
-    /// Writes the file anew.
+    /// Replaces the file.
     ///
-    /// - Throws: `CocoaError` or `POSIXError` when it cannot be written; the old file stays.
+    /// - Throws: `CocoaError` or `POSIXError` if it cannot be written; the old file is kept.
     public func save(_ cookies: [Cookie]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -64,7 +68,7 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
     }
 
     private func write(_ bytes: Data, to fresh: URL) throws {
-        // Nothing is in the file before its mode is right.
+        // Create the file with its mode before anything is written to it.
         guard
             FileManager.default.createFile(
                 atPath: fresh.path, contents: Data(), attributes: [.posixPermissions: 0o600])
@@ -80,18 +84,20 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
         }
     }
 
-    /// Puts one file in another's place in one step; `FileManager` has no call for it that does so everywhere.
+    /// Replaces a file atomically.
+    ///
+    /// `FileManager` has no call that does so on all platforms.
     private func replace(_ old: URL, by fresh: URL) throws {
         guard rename(fresh.path, old.path) == 0 else {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
     }
 
-    private func setAside() throws {
-        let aside = file.appendingPathExtension("broken")
-        try? FileManager.default.removeItem(at: aside)
-        try FileManager.default.copyItem(at: file, to: aside)
+    private func copyBrokenFile() throws {
+        let copy = file.appendingPathExtension("broken")
+        try? FileManager.default.removeItem(at: copy)
+        try FileManager.default.copyItem(at: file, to: copy)
         try FileManager.default.setAttributes(
-            [.posixPermissions: 0o600], ofItemAtPath: aside.path)
+            [.posixPermissions: 0o600], ofItemAtPath: copy.path)
     }
 }

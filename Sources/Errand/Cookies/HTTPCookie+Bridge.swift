@@ -5,9 +5,9 @@ public import Foundation
 #endif
 
 extension Cookie {
-    /// Takes over a cookie of Foundation's.
+    /// Creates a cookie from a Foundation cookie.
     ///
-    /// One whose domain begins with a dot is for the hosts below it, too.
+    /// If its domain begins with a dot, the cookie also applies to subdomains.
     public init(_ cookie: HTTPCookie) {
         let sameSite = cookie.properties?[HTTPCookiePropertyKey("SameSite")] as? String
         self.init(
@@ -18,7 +18,8 @@ extension Cookie {
             sameSite: sameSite.flatMap { SameSite(rawValue: $0.capitalized) })
     }
 
-    /// The same cookie for Foundation; `nil` for one that it has no form for, such as one without a name.
+    /// The same cookie for Foundation; `nil` if Foundation cannot represent it, for example without
+    /// a name.
     public var httpCookie: HTTPCookie? {
         guard !name.isEmpty else { return nil }
         var properties: [HTTPCookiePropertyKey: Any] = [
@@ -38,7 +39,7 @@ extension Cookie {
 }
 
 extension CookieJar {
-    /// The cookies that a request to an address gets, in Foundation's form.
+    /// The cookies for a request to a URL, as Foundation cookies.
     public func httpCookies(for url: URL) -> [HTTPCookie] {
         guard let uri = try? URI(parsing: url.absoluteString) else { return [] }
         return cookies(for: uri).compactMap(\.httpCookie)

@@ -1,54 +1,57 @@
 import Synchronization
 
-/// An accessory for ``Configuration/accessories`` without a class of its own, or one that is not kept alive.
+/// An accessory for ``Configuration/accessories`` that is made of a closure, or that holds another
+/// accessory weakly.
 ///
 ///     configuration.accessories = [
 ///         AgentAccessory(weak: monitor),
-///         AgentAccessory { moment, request in if moment == .didStop { count(request) } },
+///         AgentAccessory { event, request in if event == .didStop { count(request) } },
 ///     ]
 ///
-/// ``ClosureAccessory`` and ``WeakAccessory`` are its like for a single request, batch or chain; this one hears of requests on
-/// many actors, so that what it holds is Sendable.
-nonisolated public final class AgentAccessory: MomentAccessory, Sendable {
-    private let body: @Sendable (ClosureAccessory.Moment, BaseRequest) -> Void
-    private let compositeBody: @Sendable (ClosureAccessory.Moment, any CompositeRequest) -> Void
+/// It is notified of requests on many actors, so its closures and the accessory must be Sendable.
+/// For a single request, batch or chain use ``ClosureAccessory`` and ``WeakAccessory``.
+nonisolated public final class AgentAccessory: LifecycleAccessory, Sendable {
+    private let body: @Sendable (ClosureAccessory.LifecycleEvent, BaseRequest) -> Void
+    private let compositeBody:
+        @Sendable (ClosureAccessory.LifecycleEvent, any CompositeRequest) -> Void
 
-    /// Makes an accessory of a closure, which is called on the actor of each request.
+    /// Creates an accessory from closures, which are called on the actor of each request.
     ///
     /// - Parameters:
-    ///   - body: Hears of requests, members of batches and chains included.
-    ///   - composite: Hears of batches and chains as wholes; the default does nothing.
+    ///   - body: Called for requests, including members of batches and chains.
+    ///   - composite: Called for batches and chains themselves. Default: does nothing.
     public init(
-        _ body: @escaping @Sendable (ClosureAccessory.Moment, BaseRequest) -> Void,
-        composite: @escaping @Sendable (ClosureAccessory.Moment, any CompositeRequest) -> Void = {
-            _, _ in
-        }
+        _ body: @escaping @Sendable (ClosureAccessory.LifecycleEvent, BaseRequest) -> Void,
+        composite:
+            @escaping @Sendable (ClosureAccessory.LifecycleEvent, any CompositeRequest) -> Void = {
+                _, _ in
+            }
     ) {
         self.body = body
         compositeBody = composite
     }
 
-    /// Makes an accessory that passes on to another for as long as that lives.
+    /// Creates an accessory that holds another one weakly and forwards all events to it.
     public init(weak accessory: any RequestAccessory & Sendable) {
         let reference = WeakReference(accessory)
-        body = { reference.accessory?.tell($0, of: $1) }
-        compositeBody = { reference.accessory?.tell($0, of: $1) }
+        body = { reference.accessory?.notify($0, of: $1) }
+        compositeBody = { reference.accessory?.notify($0, of: $1) }
     }
 
     /// Calls the closure.
-    public func request(_ request: BaseRequest, reached moment: ClosureAccessory.Moment) {
-        body(moment, request)
+    public func request(_ request: BaseRequest, reached event: ClosureAccessory.LifecycleEvent) {
+        body(event, request)
     }
 
     /// Calls the closure for batches and chains.
     public func composite(
-        _ composite: any CompositeRequest, reached moment: ClosureAccessory.Moment
+        _ composite: any CompositeRequest, reached event: ClosureAccessory.LifecycleEvent
     ) {
-        compositeBody(moment, composite)
+        compositeBody(event, composite)
     }
 }
 
-/// Somebody who is not kept alive, asked for from any thread.
+/// A weak reference to an accessory; may be used from any thread.
 nonisolated private final class WeakReference: Sendable {
     private struct Value {
         weak var accessory: (any RequestAccessory & Sendable)?

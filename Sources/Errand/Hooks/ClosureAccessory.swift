@@ -1,61 +1,65 @@
-/// A companion made of a closure.
+/// An accessory made of a closure.
 ///
-///     request.accessories.append(ClosureAccessory { moment, request in
-///         if moment == .willStart { spinner.start() }
-///         if moment == .didStop { spinner.stop() }
+///     request.accessories.append(ClosureAccessory { event, request in
+///         if event == .willStart { spinner.start() }
+///         if event == .didStop { spinner.stop() }
 ///     })
 ///
-/// A batch or a chain as a whole is no request, and has a closure of its own:
+/// Batches and chains have a separate closure:
 ///
-///     batch.accessories.append(ClosureAccessory.ofComposites { moment, batch in … })
+///     batch.accessories.append(ClosureAccessory.ofComposites { event, batch in … })
 ///
-/// Called on the actor the request belongs to, in the places of ``RequestAccessory``'s methods. Held until removed,
-/// with all that the closure captures.
-nonisolated public final class ClosureAccessory: MomentAccessory {
-    /// When an accessory is called, of a request or of a whole; a growing list, so a `switch` over it needs a default.
-    public enum Moment: Sendable, Hashable, CaseIterable {
+/// The closure is called on the actor of the request, whenever a method of ``RequestAccessory`` is
+/// called. It is held, with everything it captures, until the accessory is removed.
+nonisolated public final class ClosureAccessory: LifecycleAccessory {
+    /// A point in the lifecycle of a request, a batch or a chain at which accessories are notified.
+    ///
+    /// New cases may be added: a `switch` needs a `default`.
+    public enum LifecycleEvent: Sendable, Hashable, CaseIterable {
         /// The request is about to start.
         case willStart
         /// The request is about to be suspended.
         case willSuspend
-        /// The request goes on.
+        /// The request has resumed.
         case didResume
         /// The request is about to be cancelled.
         case willCancel
-        /// The request has its answer or its error; nobody was told yet.
+        /// The request has ended; hooks, delegate and closures are called next.
         case willStop
-        /// Everybody was told.
+        /// Hooks, delegate and closures have been called.
         case didStop
     }
 
-    private let body: (Moment, BaseRequest) -> Void
-    private let compositeBody: (Moment, any CompositeRequest) -> Void
+    private let body: (LifecycleEvent, BaseRequest) -> Void
+    private let compositeBody: (LifecycleEvent, any CompositeRequest) -> Void
 
-    /// Makes a companion.
+    /// Creates an accessory.
     ///
     /// - Parameters:
-    ///   - body: Hears of requests.
-    ///   - composite: Hears of batches and chains as wholes; the default does nothing.
+    ///   - body: Called for requests.
+    ///   - composite: Called for batches and chains. Default: does nothing.
     public init(
-        _ body: @escaping (Moment, BaseRequest) -> Void,
-        composite: @escaping (Moment, any CompositeRequest) -> Void = { _, _ in }
+        _ body: @escaping (LifecycleEvent, BaseRequest) -> Void,
+        composite: @escaping (LifecycleEvent, any CompositeRequest) -> Void = { _, _ in }
     ) {
         self.body = body
         compositeBody = composite
     }
 
-    /// Makes a companion of batches and chains.
+    /// Creates an accessory for batches and chains.
     public static func ofComposites(
-        _ body: @escaping (Moment, any CompositeRequest) -> Void
+        _ body: @escaping (LifecycleEvent, any CompositeRequest) -> Void
     ) -> ClosureAccessory {
         ClosureAccessory({ _, _ in }, composite: body)
     }
 
     /// Calls the closure.
-    public func request(_ request: BaseRequest, reached moment: Moment) { body(moment, request) }
+    public func request(_ request: BaseRequest, reached event: LifecycleEvent) {
+        body(event, request)
+    }
 
     /// Calls the closure for batches and chains.
-    public func composite(_ composite: any CompositeRequest, reached moment: Moment) {
-        compositeBody(moment, composite)
+    public func composite(_ composite: any CompositeRequest, reached event: LifecycleEvent) {
+        compositeBody(event, composite)
     }
 }

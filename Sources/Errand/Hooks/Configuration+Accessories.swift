@@ -1,42 +1,45 @@
 public import ErrandCore
 
 extension Configuration {
-    /// Companions of every request that the agent carries out, called before the request's own (default none).
+    /// The accessories of every request that the agent performs, called before the request's own.
     ///
-    /// They are called on the actors of many requests, so they are Sendable. They hear of requests that were started
-    /// by `start(success:failure:)`, `send()` or `value()`, members of batches and chains included; and of batches and
-    /// chains as wholes whose first request is the agent's. ``AgentAccessory`` is one
-    /// of a closure, or one that is held weakly; ``FilteredAccessory`` hears of some requests only.
+    /// Default none. They are called on the actors of many requests, so they must be Sendable. They
+    /// are notified of requests that are started with `start(success:failure:)`, `send()` or
+    /// `value()`, including members of batches and chains; and of batches and chains whose first
+    /// request belongs to the agent. ``AgentAccessory`` is made of a closure or holds another
+    /// accessory weakly; ``FilteredAccessory`` forwards the events of some requests.
     public var accessories: [any RequestAccessory & Sendable] {
-        get { companions.compactMap { ($0 as? SharedAccessory)?.accessory } }
-        set { companions = newValue.map { SharedAccessory(accessory: $0) } }
+        get { sharedAccessories.compactMap { ($0 as? SharedAccessory)?.accessory } }
+        set { sharedAccessories = newValue.map { SharedAccessory(accessory: $0) } }
     }
 }
 
-/// What Core keeps of an accessory: a type that can be asked for by name.
+/// The form in which ErrandCore stores an accessory, as `any Sendable`.
+///
+/// It is a concrete type, because Swift has no conditional cast to `any RequestAccessory & Sendable`.
 nonisolated private struct SharedAccessory: Sendable {
     var accessory: any RequestAccessory & Sendable
 }
 
 extension BaseRequest {
     /// The agent's accessories, then the request's own.
-    nonisolated var everyAccessory: [any RequestAccessory] {
-        let shared = (agent ?? .shared).companions
+    nonisolated var allAccessories: [any RequestAccessory] {
+        let shared = (agent ?? .shared).sharedAccessories
         guard !shared.isEmpty else { return accessories }
         return shared.compactMap { ($0 as? SharedAccessory)?.accessory } + accessories
     }
 }
 
-extension ComposedRun {
-    /// Those of the first request's agent, then its own.
-    var everyAccessory: [any RequestAccessory] {
-        let shared = firstRequest.map { ($0.agent ?? .shared).companions } ?? []
+extension CompositeRun {
+    /// The accessories of the first request's agent, then those of the batch or chain.
+    var allAccessories: [any RequestAccessory] {
+        let shared = firstRequest.map { ($0.agent ?? .shared).sharedAccessories } ?? []
         guard !shared.isEmpty else { return accessories }
         return shared.compactMap { ($0 as? SharedAccessory)?.accessory } + accessories
     }
 
-    /// Tells the accessories of a moment of the whole.
-    func tell(_ moment: ClosureAccessory.Moment) {
-        for accessory in everyAccessory { accessory.tell(moment, of: self) }
+    /// Notifies the accessories of an event of the batch or chain.
+    func notify(_ event: ClosureAccessory.LifecycleEvent) {
+        for accessory in allAccessories { accessory.notify(event, of: self) }
     }
 }

@@ -1,18 +1,20 @@
-/// Lets another accessory hear of some requests only: one observer of answers that are asked for all over the program.
+/// Forwards the events of some requests to another accessory, for example to one object that needs
+/// the responses of an endpoint that many parts of a program use.
 ///
 ///     configuration.accessories = [FilteredAccessory(profile) { $0 is GetUser || $0.tag == 7 }]
 ///
-/// ``FilteredListener`` is its like for the events of every phase, which hold no answers. Of batches and chains it
-/// passes on nothing; their members are requests like others.
-nonisolated public final class FilteredAccessory: MomentAccessory, Sendable {
+/// Events of batches and chains are not forwarded; those of their members are. For the events of
+/// all phases, which contain no responses, use ``FilteredListener``.
+nonisolated public final class FilteredAccessory: LifecycleAccessory, Sendable {
     private let accessory: any RequestAccessory & Sendable
     private let isWanted: @Sendable (BaseRequest) -> Bool
 
-    /// Makes an accessory that passes on what it hears of the wanted requests.
+    /// Creates an accessory that forwards the events of matching requests.
     ///
     /// - Parameters:
-    ///   - accessory: Who is to hear; it is held strongly.
-    ///   - isWanted: Whether a request is one of them. Asked on the request's actor for each moment of it; be quick.
+    ///   - accessory: The accessory to notify; it is held strongly.
+    ///   - isWanted: Whether a request matches. Called on the request's actor for each event, so it
+    ///     should return quickly.
     public init(
         _ accessory: any RequestAccessory & Sendable,
         where isWanted: @escaping @Sendable (BaseRequest) -> Bool
@@ -21,8 +23,8 @@ nonisolated public final class FilteredAccessory: MomentAccessory, Sendable {
         self.isWanted = isWanted
     }
 
-    /// Passes it on, or not.
-    public func request(_ request: BaseRequest, reached moment: ClosureAccessory.Moment) {
-        if isWanted(request) { accessory.tell(moment, of: request) }
+    /// Forwards the event if the request matches.
+    public func request(_ request: BaseRequest, reached event: ClosureAccessory.LifecycleEvent) {
+        if isWanted(request) { accessory.notify(event, of: request) }
     }
 }

@@ -1,17 +1,20 @@
 public import ErrandCore
 
 extension FilteredListener {
-    /// Makes a listener for endpoints of these types and no others, whatever else has the same name.
+    /// Creates a listener for the events of endpoints of these types.
     ///
     ///     configuration.eventListeners.append(
-    ///         FilteredListener(endpoints: [User.Get.self, Flight.Get.self]) { event in print(event.kind) })
+    ///         FilteredListener(endpoints: [User.Get.self, Flight.Get.self]) { event in
+    ///             print(event.kind)
+    ///         })
     ///
-    /// What an outbox kept over a start of the process has only its name, and is not heard of here.
+    /// Types with the same name are distinguished. An outbox stores only the name of an endpoint,
+    /// so the events of its requests do not match.
     ///
     /// - Parameters:
-    ///   - endpoints: The classes; their subclasses are others.
-    ///   - tags: The tags; `nil`, the default, is all. Both must fit.
-    ///   - handler: Called from any thread that is not a transport's own, in order for one task.
+    ///   - endpoints: The classes; subclasses do not match.
+    ///   - tags: The tags; `nil`, the default, matches all. Type and tag must both match.
+    ///   - handler: Called in order for one task, from any thread except a transport's own.
     nonisolated public init(
         endpoints: [BaseRequest.Type], tags: Set<Int>? = nil,
         _ handler: @escaping @Sendable (RequestEvent) -> Void
@@ -19,7 +22,7 @@ extension FilteredListener {
         self.init(types: Set(endpoints.map { ObjectIdentifier($0) }), tags: tags, handler)
     }
 
-    /// Makes a listener for endpoints of these types that passes on to another.
+    /// Creates a listener that forwards the events of endpoints of these types to another listener.
     nonisolated public init(
         endpoints: [BaseRequest.Type], tags: Set<Int>? = nil, to listener: any RequestEventListener
     ) {

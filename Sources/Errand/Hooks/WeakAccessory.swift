@@ -1,18 +1,18 @@
-/// Passes everything on to an accessory that it does not keep alive.
-nonisolated public final class WeakAccessory: MomentAccessory {
+/// Holds another accessory weakly and forwards all events to it.
+nonisolated public final class WeakAccessory: LifecycleAccessory {
     private weak var accessory: (any RequestAccessory)?
 
-    /// Makes a companion that holds another weakly.
+    /// Creates an accessory that holds another one weakly.
     public init(_ accessory: any RequestAccessory) { self.accessory = accessory }
 
-    /// Passes the call on.
-    public func request(_ request: BaseRequest, reached moment: ClosureAccessory.Moment) {
-        accessory?.tell(moment, of: request)
+    /// Forwards the event.
+    public func request(_ request: BaseRequest, reached event: ClosureAccessory.LifecycleEvent) {
+        accessory?.notify(event, of: request)
     }
-    /// Passes the call on.
+    /// Forwards the event.
     public func composite(
-        _ composite: any CompositeRequest, reached moment: ClosureAccessory.Moment
+        _ composite: any CompositeRequest, reached event: ClosureAccessory.LifecycleEvent
     ) {
-        accessory?.tell(moment, of: composite)
+        accessory?.notify(event, of: composite)
     }
 }

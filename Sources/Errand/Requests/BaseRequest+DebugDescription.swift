@@ -1,13 +1,13 @@
 import Foundation
 
 extension BaseRequest: CustomDebugStringConvertible {
-    /// The endpoint's name, its method and its address without query, the names of its arguments and its tag: nothing
-    /// that is secret.
+    /// The endpoint's name, the method, the URL without query, the names of the arguments, and the tag: no secrets.
     ///
-    /// Reads overrides, as ``describe()`` does. Not `description`: that name is the endpoints' own.
+    /// Reads overrides, as ``describe()`` does. It is not `description`, because subclasses may declare that name
+    /// themselves.
     nonisolated public var debugDescription: String {
         let address = url.prefix { $0 != "?" && $0 != "#" }
-        // User and password in front of a host.
+        // User and password before the host are not shown.
         let start = address.range(of: "//")?.upperBound
         let end = start.flatMap { start in
             address[start...].prefix { $0 != "/" }.lastIndex(of: "@")

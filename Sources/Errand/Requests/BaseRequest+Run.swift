@@ -1,14 +1,14 @@
 extension BaseRequest {
-    /// Tells the accessories and the endpoint, describes, and hands over to the agent.
+    /// Notifies accessories and the endpoint, describes the request, and starts it on its agent.
     nonisolated package func begin() -> RequestTask {
-        // The endpoint may name its agent in `willStart` only.
+        // Read after `willStart`, which may set the agent.
         let description = announce()
         return (agent ?? .shared).start(consume description)
     }
 
-    /// The same, for whoever carries it out in a Swift task of their own.
+    /// Prepares the request like ``begin()``, for a caller that performs it in its own Swift task.
     ///
-    /// Apart from those: a description is large, and a suspended function keeps room for whatever it names.
+    /// Outlined to keep the caller's async frame small: a description is large (decision 10).
     @inline(never)
     nonisolated func enlist() -> (RequestTask, RequestAgent) {
         let description = announce()
@@ -16,23 +16,24 @@ extension BaseRequest {
         return (agent.enlist(consume description), agent)
     }
 
-    /// Tells the accessories and the endpoint that it starts, then describes it.
+    /// Notifies the accessories and the endpoint of the start, then describes the request.
     nonisolated func announce() -> RequestDescription {
-        for accessory in everyAccessory { accessory.requestWillStart(self) }
+        for accessory in allAccessories { accessory.requestWillStart(self) }
         willStart()
         return describe()
     }
 
-    /// The one end of a run, in the documented order: will-stop accessories, endpoint, delegate, attached closures,
-    /// the closures given to `start`, did-stop accessories.
+    /// Delivers the end of a run, in the documented order: `requestWillStop` of the accessories, hook,
+    /// delegate, attached closures, the closures given to `start`, `requestDidStop` of the accessories.
     ///
-    /// - Parameter isAccompanied: Whether the accessories have heard of a cancellation; else they hear of it now.
+    /// - Parameter isAccompanied: Whether the accessories have been notified of a cancellation; otherwise they are
+    ///   now.
     nonisolated package func end(
         _ outcome: TaskOutcome, isAccompanied: Bool = false, closures: (RequestError?) -> Void
     ) {
         take(outcome)
-        // Copies: whoever is called may change them, or start the request again.
-        let accessories = everyAccessory
+        // Copies: a callback may change them, or start the request again.
+        let accessories = allAccessories
         let attached = (success: attachedSuccess, failure: attachedFailure)
         attachedSuccess = nil
         attachedFailure = nil

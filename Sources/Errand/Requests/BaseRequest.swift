@@ -4,9 +4,9 @@
     public import Foundation
 #endif
 
-/// An endpoint.
+/// The base class of endpoints.
 ///
-/// Subclass it, override what differs from the defaults, start it.
+/// Subclass it, override what differs from the defaults, and start an instance.
 ///
 ///     final class Register: BaseRequest {
 ///         let username: String
@@ -17,166 +17,284 @@
 ///     }
 ///     Register(username: "a").start { request in … } failure: { request, error in … }
 ///
-/// A request stays with the actor that made it; only its description travels. Overrides are read once per start, by
-/// ``describe()``, on the caller's side: keep them cheap and free of side effects. An endpoint may be started again,
-/// also from inside its own callback; each start is a ``RequestTask`` of its own.
+/// A request stays with the actor that created it; only its description, a value, crosses to the agent. Overrides
+/// are read once per start, by ``describe()``, on the caller's side: keep them cheap and free of side effects. A
+/// request may be started again, also in its own callback; each start is a ``RequestTask`` of its own. See
+/// <doc:GettingStarted>.
 ///
-/// The word `nonisolated` is load-bearing: it keeps subclasses free of annotations in every language mode.
+/// The class is `nonisolated` so that subclasses need no annotations in any language mode.
 nonisolated open class BaseRequest {
-    /// Makes a request.
+    /// Creates a request.
     public init() {}
 
-    // MARK: - Where
+    // MARK: - URL
 
-    /// Path below the base URL, or an absolute URL (default empty: the base URL itself).
+    /// The path below the base URL, or an absolute URL, which ignores every base.
+    ///
+    /// Default empty: the base URL itself. A query is kept; arguments are appended to it. Characters that a URL
+    /// cannot contain are percent-encoded, escapes are kept, and a host beyond ASCII becomes `xn--…`.
+    /// ``Configuration/urlJoining`` joins it with the base, ``Configuration/urlFilters`` change it. Errors:
+    /// ``RequestError/Code/invalidURL``, ``RequestError/Code/noBaseURL``.
     open var url: String { "" }
-    /// In place of the configuration's base URL (default `nil`).
+    /// The base URL of this endpoint.
+    ///
+    /// Default `nil`, like an empty string: the environment's, otherwise ``Configuration/baseURL``. With ``usesCDN``,
+    /// a CDN URL takes precedence.
     open var baseURL: String? { nil }
-    /// In place of the configuration's CDN URL (default `nil`).
+    /// The CDN URL of this endpoint, for ``usesCDN``.
+    ///
+    /// Default `nil`: ``Configuration/cdnURL``, or that of the environment.
     open var cdnURL: String? { nil }
-    /// Whether the CDN's URL is the base (default false).
+    /// Whether the CDN URL is the base URL.
+    ///
+    /// Default false. Without a CDN URL the base URL is used.
     open var usesCDN: Bool { false }
-    /// A path segment between base and path, such as `v5` (default `nil`).
+    /// The version of the API, such as `v5`.
+    ///
+    /// Default `nil`. A segment between base and path, or a header or query parameter by
+    /// ``Configuration/apiVersionPlacement``. An absolute ``url`` gets none.
     open var apiVersion: String? { nil }
 
-    // MARK: - What
+    // MARK: - Method, arguments, body and headers
 
-    /// The method (default ``HTTPMethod/get``).
-    open var method: HTTPMethod { .get }
-    /// The arguments (default `nil`).
-    open var arguments: Arguments? { nil }
-    /// Where arguments go (default ``ArgumentPlacement/automatic``).
-    open var argumentPlacement: ArgumentPlacement { .automatic }
-    /// How arguments become a body (default ``RequestSerializer/form``).
-    open var requestSerializer: RequestSerializer { .form }
-    /// How arguments are written in query, form and JSON (default `nil`: the configuration's).
-    open var argumentEncoding: ArgumentEncoding? { nil }
-    /// A body in place of one made from arguments (default `nil`).
-    open var body: HTTPBody? { nil }
-    /// Compresses the body, such as `.gzip` (default `nil`: the configuration's, which has none).
-    open var bodyEncoder: (any BodyEncoder)? { nil }
-    /// Headers of this request; they win over shared ones (default none).
-    open var headers: HTTPFields { [:] }
-    /// Headers as plain text, for names and values that are not known to be well formed: they are
-    /// checked and refused with ``RequestError/Code/invalidHeader``.
+    /// The method: any token, such as `"PURGE"`; letter case matters.
     ///
-    /// They win over ``headers``. Default none.
+    /// Default ``HTTPMethod/get``. Errors: ``RequestError/Code/invalidMethod`` if it is not a token (RFC 9110
+    /// §5.6.2), ``RequestError/Code/unsupported`` for CONNECT, ``RequestError/Code/invalidCombination`` for HEAD or
+    /// TRACE with a body.
+    open var method: HTTPMethod { .get }
+    /// The names and values of the request, in order; names may repeat.
+    ///
+    /// Default `nil`. Shared arguments (``Configuration/sharedArguments``, `argumentProvider`, `hostArguments`) are
+    /// added before them. These take precedence over shared ones of the same name, except ``Configuration/fixedArgumentNames``.
+    /// Errors: ``RequestError/Code/invalidArguments``, without the value. See <doc:ArgumentsAndBodies>.
+    open var arguments: Arguments? { nil }
+    /// Whether arguments go into the query or the body.
+    ///
+    /// Default ``ArgumentPlacement/automatic``: the query for GET, HEAD and DELETE, otherwise the body.
+    open var argumentPlacement: ArgumentPlacement { .automatic }
+    /// The format of a body made from arguments.
+    ///
+    /// Default ``RequestSerializer/form``, which sends an empty body for POST, PUT and PATCH without arguments;
+    /// JSON and property lists then send none. In the query, arguments are always written as a form.
+    open var requestSerializer: RequestSerializer { .form }
+    /// The rules by which arguments are written in query, form and JSON.
+    ///
+    /// Default `nil`: ``Configuration/argumentEncoding``.
+    open var argumentEncoding: ArgumentEncoding? { nil }
+    /// A body in place of one made from arguments: bytes, text, a file, a stream, or parts.
+    ///
+    /// Default `nil`. Errors: ``RequestError/Code/invalidBody`` for a missing file,
+    /// ``RequestError/Code/invalidCombination`` with HEAD and TRACE and for parts with GET,
+    /// ``RequestError/Code/bodyNotReplayable`` for a redirect that needs a consumed stream again. See
+    /// <doc:ArgumentsAndBodies>.
+    open var body: HTTPBody? { nil }
+    /// Compresses the body: `.gzip`, `.deflate`, or a ``BodyEncoder`` of your own.
+    ///
+    /// Default `nil`: ``Configuration/bodyEncoder``, which has none and ignores files and streams. Request
+    /// processors see the compressed bytes. Errors: ``RequestError/Code/unsupported`` for a body that is not in
+    /// memory, or without zlib.
+    open var bodyEncoder: (any BodyEncoder)? { nil }
+    /// The headers of this request.
+    ///
+    /// Default none. They take precedence over shared headers (``Configuration/sharedHeaders``, `headerProvider`,
+    /// `hostHeaders`), except ``Configuration/fixedHeaderNames``. `Host`, `Content-Length` and `Transfer-Encoding`
+    /// belong to the transport. Errors: ``RequestError/Code/invalidHeader``.
+    open var headers: HTTPFields { [:] }
+    /// Headers as text whose names and values are not known to be valid; they take precedence over ``headers``.
+    ///
+    /// Default none. Errors: ``RequestError/Code/invalidHeader`` for a name that is not a token, or a value with
+    /// control characters; the message does not contain the value.
     open var headerFieldValues: [String: String] { [:] }
-    /// Credentials that go out with the first attempt (default `nil`).
+    /// Credentials that are sent with the first attempt.
+    ///
+    /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators``
+    /// provide credentials by host. Errors: ``RequestError/Code/invalidCombination`` with an `Authorization`
+    /// header.
     open var authorization: Authorization? { nil }
-    /// Whether the configuration's headers are added (default true).
+    /// Whether the configuration's headers are added, including those of hosts and of the provider.
+    ///
+    /// Default true.
     open var usesSharedHeaders: Bool { true }
-    /// Whether the configuration's arguments are added (default true).
+    /// Whether the configuration's arguments are added, including those of hosts and of the provider.
+    ///
+    /// Default true.
     open var usesSharedArguments: Bool { true }
     /// A complete request in place of URL, method, arguments, headers and body.
     ///
-    /// Validators, hooks, cache, retry and progress stay as they are (row MET-5). Its `timeoutInterval` is the idle
-    /// limit where ``timeouts`` is `nil` and it is not the 60 seconds that nobody set. Default `nil`.
+    /// Default `nil`. Validation, hooks, cache, retries and progress still apply; shared headers and arguments are
+    /// not added. Its `timeoutInterval`, unless it is Foundation's 60 seconds, is the idle limit if ``timeouts`` is
+    /// `nil`. A body stream is read up to 256 MiB when the request starts. Errors:
+    /// ``RequestError/Code/bodyReadFailed`` for a stream that cannot be read, is too large, or was read before:
+    /// return a new stream from each call.
     open func customURLRequest() -> URLRequest? { nil }
 
-    // MARK: - How
+    // MARK: - Sending
 
-    /// Time limits (default `nil`: the configuration's).
+    /// The time limits: connect, idle (the longest silence) and total.
+    ///
+    /// Default `nil`: ``Configuration/timeouts``, which is 30 s, 60 s and no limit. Errors:
+    /// ``RequestError/Code/timedOut``, ``RequestError/Code/invalidConfiguration`` for a limit of zero or less.
     open var timeouts: Timeouts? { nil }
-    /// Which of several waiting requests goes first (default ``RequestPriority/normal``).
+    /// The priority among waiting requests; ``RequestTask/priority`` changes it while the request waits.
+    ///
+    /// Default ``RequestPriority/normal``. It has an effect if ``Configuration/limits`` make requests wait.
     open var priority: RequestPriority { .normal }
-    /// Whether a mobile connection may be used (default true).
+    /// Whether a cellular connection may be used: Apple platforms only.
+    ///
+    /// Default true. ``TransportOptions/allowsCellularAccess`` must allow it as well.
     open var allowsCellularAccess: Bool { true }
-    /// When to try again (default `nil`: the configuration's).
+    /// How failed attempts are retried.
+    ///
+    /// Default `nil`: ``Configuration/retryPolicy``, which makes one attempt. See <doc:RetriesAndLimits>.
     open var retryPolicy: RetryPolicy? { nil }
-    /// What happens when the same request is under way (default ``DuplicatePolicy/allow``).
+    /// What happens when an identical request is in progress.
+    ///
+    /// Default ``DuplicatePolicy/allow``: both are sent. Errors: ``RequestError/Code/duplicate`` with
+    /// ``DuplicatePolicy/reject``. <doc:RetriesAndLimits> defines identical requests.
     open var duplicatePolicy: DuplicatePolicy { .allow }
-    /// Which redirects are followed (default `nil`: the configuration's).
+    /// Which redirects are followed.
+    ///
+    /// Default `nil`: ``Configuration/redirectPolicy``, which follows 20, none from https to http. Errors:
+    /// ``RequestError/Code/tooManyRedirects``, ``RequestError/Code/unsafeRedirect``,
+    /// ``RequestError/Code/bodyNotReplayable``.
     open var redirectPolicy: RedirectPolicy? { nil }
-    /// Whom to trust over TLS (default `nil`: the configuration's).
+    /// Trust over TLS: authorities, pins and client certificates.
+    ///
+    /// Default `nil`: `security` of ``Configuration/transportOptions``, otherwise the system's trust. Errors:
+    /// ``RequestError/Code/unsupported`` if the transport cannot do it. See <doc:Security>.
     open var securityPolicy: SecurityPolicy? { nil }
-    /// How it is carried, where that differs from the configuration: HTTP version, decoding, limits, proxy (default `nil`).
+    /// Transport options of this endpoint: HTTP version, decoding, limits of size, proxy, address family.
+    ///
+    /// Default `nil`: ``Configuration/transportOptions``. A response that is not decoded has a cache entry of its
+    /// own. Errors: ``RequestError/Code/unsupported`` if the transport cannot do it, and in an outbox.
     open var transportOverrides: TransportOverrides? { nil }
-    /// Whether cookies are sent and stored (default true).
+    /// Whether cookies are sent and stored.
+    ///
+    /// Default true. ``Configuration/usesCookies`` must allow it as well.
     open var usesCookies: Bool { true }
-    /// What happens while there is no network (default `nil`: the configuration's).
+    /// What happens while there is no network.
+    ///
+    /// Default `nil`: ``Configuration/connectivityPolicy``, which sends anyway. Errors:
+    /// ``RequestError/Code/offline``; ``RequestError/Code/invalidConfiguration`` without
+    /// ``Configuration/reachability``.
     open var connectivityPolicy: ConnectivityPolicy? { nil }
 
-    // MARK: - Answer
+    // MARK: - Response
 
-    /// What the body is expected to be (default ``ResponseSerializer/json``).
-    open var responseSerializer: ResponseSerializer { .json }
-    /// Which statuses are a success (default `200..<300`).
-    open var acceptableStatusCodes: Range<Int> { 200..<300 }
-    /// Which statuses are a success, where a range cannot say it (default `nil`: ``acceptableStatusCodes``).
-    open var statusCodeValidator: StatusCodeValidator? { nil }
-    /// Which content types are a success.
+    /// The expected format of the response body.
     ///
-    /// Default ``AcceptableContentTypes/automatic``: the configuration's, else those of the response serializer.
+    /// Default ``ResponseSerializer/json``. An empty body is accepted for every format. Errors:
+    /// ``RequestError/Code/undecodable``.
+    open var responseSerializer: ResponseSerializer { .json }
+    /// The statuses that are a success.
+    ///
+    /// Default `200..<300`. Errors: ``RequestError/Code/unacceptableStatus``;
+    /// ``RequestError/Code/invalidValidator`` for an empty range.
+    open var acceptableStatusCodes: Range<Int> { 200..<300 }
+    /// The statuses that are a success, as a set or a rule.
+    ///
+    /// Default `nil`: ``acceptableStatusCodes``.
+    open var statusCodeValidator: StatusCodeValidator? { nil }
+    /// The content types that are a success.
+    ///
+    /// Default ``AcceptableContentTypes/automatic``: ``Configuration/acceptableContentTypes``, otherwise those of
+    /// ``responseSerializer``. A response without a content type or a body passes. Errors:
+    /// ``RequestError/Code/unacceptableContentType``.
     open var acceptableContentTypes: AcceptableContentTypes { .automatic }
-    /// The shape that JSON must have (default `nil`: any).
+    /// The shape that the JSON of the response must have, from the network and from the store.
+    ///
+    /// Default `nil`: any. Errors: ``RequestError/Code/shapeMismatch`` with ``RequestError/shapeFault``;
+    /// ``RequestError/Code/invalidValidator`` for a shape that can never match. See <doc:Validation>.
     open var validator: JSONShape? { nil }
-    /// What the service's own rules say, behind all other validation (default `nil`: nothing).
+    /// The rules of the service, checked after all other validation: accept, reject with an error, or drop.
+    ///
+    /// Default `nil`. ``Configuration/businessValidators`` run before it. Stored responses are checked as well.
+    /// Errors: ``RequestError/Code/rejected`` with your error underlying, ``RequestError/Code/cancelled`` for a
+    /// dropped response.
     open var businessValidator: BusinessValidator? { nil }
-    /// Whether members and items that are null are dropped from the JSON, behind validation (default false).
+    /// Whether null members and items are removed from the JSON, at every level, after validation.
+    ///
+    /// Default false. ``Response/data`` is not changed.
     open var removesNulls: Bool { false }
-    /// Makes ``RequestError/body`` of an answer that failed (default `nil`: the configuration's).
+    /// Decodes the body of a failed response into ``RequestError/body``.
+    ///
+    /// Default `nil`: ``Configuration/errorDecoder``, which has none.
     open var errorDecoder: ErrorDecoder? { nil }
-    /// The endpoint's own steps behind validation, run off the main actor (default none).
+    /// Steps after validation, such as decryption: they run off the main actor, also for stored responses.
+    ///
+    /// Default none. ``Configuration/responseProcessors`` run before them. Errors:
+    /// ``RequestError/Code/processingFailed`` with the thrown error underlying; a thrown ``RequestError``
+    /// unchanged.
     open var processors: [any ResponseProcessor] { [] }
 
     // MARK: - Cache
 
-    /// How long an answer stays fresh, in seconds.
+    /// How long a response stays fresh, in seconds.
     ///
-    /// Default -1: no caching. 0 reads an entry of this very moment and stores nothing (row CAC-1).
+    /// Default -1: no caching. 0 accepts only an entry of age 0 and stores nothing. ``CachePolicy/http`` ignores
+    /// it. See <doc:Caching>.
     open var cacheSeconds: Int { -1 }
-    /// Entries of another version are not used (default 0).
-    open var cacheVersion: Int { 0 }
-    /// How the store is used (default `nil`: the configuration's, ``CachePolicy/cacheElseLoad``).
-    open var cachePolicy: CachePolicy? { nil }
-    /// Whose data this is; entries of another identity are not used (default `nil`: everybody's).
-    open var cacheIdentity: String? { nil }
-    /// The arguments that count for the cache key: return them without nonces and time stamps.
+    /// The version of stored responses; entries of another version are ignored.
     ///
-    /// Default: all.
+    /// Default 0. Raise it when the meaning of the response changes. ``Configuration/appVersion`` does so for all
+    /// endpoints.
+    open var cacheVersion: Int { 0 }
+    /// How the store is used.
+    ///
+    /// Default `nil`: ``Configuration/cachePolicy``, which is ``CachePolicy/cacheElseLoad``. Errors:
+    /// ``RequestError/Code/cacheMiss`` with ``CachePolicy/cacheOnly``, and with `only-if-cached` under
+    /// ``CachePolicy/http``.
+    open var cachePolicy: CachePolicy? { nil }
+    /// The user whose data this is; entries of another identity are not used.
+    ///
+    /// Default `nil`: ``Configuration/cacheIdentity``, otherwise the credentials among the request's headers.
+    open var cacheIdentity: String? { nil }
+    /// Returns the arguments that are part of the cache key.
+    ///
+    /// Default: all. Leave out nonces and timestamps.
     open func cacheArguments(_ arguments: Arguments?) -> Arguments? { arguments }
-    /// Whether delivery does not wait for the write (default true).
+    /// Whether the response is delivered before it is written to the store.
+    ///
+    /// Default true. ``RequestAgent/flushCache()`` waits for all pending writes.
     open var writesCacheAsynchronously: Bool { true }
 
-    // MARK: - Hooks, called on the actor the request belongs to; there is no need to call `super`
+    // MARK: - Hooks, called on the actor of the request; `super` need not be called
 
-    /// The request is about to start (default: nothing).
+    /// Called before the request is described.
     open func willStart() {}
-    /// The request succeeded; ``response`` is set.
+    /// Called after a success, before the delegate and the closures.
     ///
-    /// Called before delegate and closures. Default: nothing.
+    /// ``response`` is set, and `output` of a typed endpoint. To change the response, use ``processors``.
     open func didFinish() {}
-    /// The request failed or was cancelled; ``error`` is set.
+    /// Called after a failure or a cancellation, before the delegate and the closures.
     ///
-    /// Called before delegate and closures. Default: nothing.
+    /// ``error`` is set; ``RequestError/isCancellation`` distinguishes the two.
     open func didFail() {}
 
     // MARK: - Properties
 
-    /// A number of the user's choice (default 0).
+    /// A number of your choice, for limits, listeners and cancelling by tag (default 0).
     public var tag = 0
-    /// Whatever else belongs to the request (default empty).
+    /// Further values of your choice (default empty).
     public var userInfo: [String: any Sendable] = [:]
-    /// Whether the store is not read; the answer is stored all the same (default false).
+    /// Whether the store is not read; the response is stored all the same (default false).
     public var ignoresCache = false
-    /// Hears of the progress of every run, from any thread, every 100 ms at most; the last value comes before the
-    /// end (default `nil`).
+    /// Called with the progress of every run, from any thread, at most every 100 ms, and with the last value before
+    /// the end.
     ///
-    /// `onProgress(_:)` calls back on the main actor, ``RequestTask/progress`` is a sequence.
+    /// Default `nil`. `onProgress(_:)` calls back on the main actor, ``RequestTask/progress`` is a sequence.
     public var progressHandler: (@Sendable (TransferProgress) -> Void)?
-    /// Companions, called in order.
-    ///
-    /// Held until removed. Default none.
+    /// Observers of the lifecycle, called in order and held strongly until removed (default none).
     public var accessories: [any RequestAccessory] = []
-    /// Hears of the end, after the hooks and before the closures (default `nil`).
+    /// Called with the end of a run, after the hooks and before the closures (default `nil`).
     public weak var delegate: (any RequestDelegate)?
-    /// Who carries the request out; `nil`, the default, is ``RequestAgent/shared``.
+    /// The agent that performs the request; `nil`, the default, is ``RequestAgent/shared``.
     public var agent: RequestAgent?
 
-    /// What the last run brought; `nil` before it, and after a failure without an answer.
+    /// The response of the last run; `nil` before it, and after a failure without a response.
     public internal(set) var response: Response?
-    /// Why the last run failed; `nil` before it and after a success.
+    /// The error of the last run; `nil` before it, and after a success.
     public internal(set) var error: RequestError?
 
     var attachedSuccess: ((BaseRequest) -> Void)?
@@ -185,7 +303,7 @@ nonisolated open class BaseRequest {
 
     // MARK: - Description
 
-    /// Reads every override, once: the value that travels.
+    /// Reads every override once and returns the description that the agent performs.
     ///
     /// Sends nothing.
     public final func describe() -> RequestDescription { makeDescription() }
@@ -194,7 +312,7 @@ nonisolated open class BaseRequest {
         var it = RequestDescription(endpoint: EndpointName.of(type(of: self)), url: url)
         it.endpointType = ObjectIdentifier(type(of: self))
         describeWhereAndWhat(&it)
-        describeHowAndAnswer(&it)
+        describeHowAndResponse(&it)
         describeCustomRequest(&it)
         it.cacheSeconds = cacheSeconds
         it.cacheVersion = cacheVersion
@@ -213,7 +331,7 @@ nonisolated open class BaseRequest {
     }
 
     private func describeWhereAndWhat(_ it: inout RequestDescription) {
-        // What is large and most often not there is not assigned: an assignment destroys what was there before.
+        // Large members that are usually nil are not assigned: an assignment also destroys the old value.
         it.baseURL = baseURL
         it.cdnURL = cdnURL
         it.usesCDN = usesCDN
@@ -232,19 +350,19 @@ nonisolated open class BaseRequest {
         it.usesSharedArguments = usesSharedArguments
     }
 
-    /// What a `URLRequest` says about the manner of sending counts where the endpoint says nothing.
+    /// Applies the timeout and the cellular access of a `URLRequest`, unless the endpoint sets them.
     private func describeCustomRequest(_ it: inout RequestDescription) {
         guard let custom = customURLRequest() else { return }
         it.customRequest = CustomRequest(custom)
         it.allowsCellularAccess = it.allowsCellularAccess && custom.allowsCellularAccess
-        // 60 seconds are what nobody set.
+        // 60 seconds is Foundation's default: the value was not set.
         let idle = custom.timeoutInterval
         if it.timeouts == nil, idle != 60, idle > 0, idle < 1e9 {
             it.timeouts = Timeouts(idle: .milliseconds(Int64((idle * 1000).rounded(.up))))
         }
     }
 
-    private func describeHowAndAnswer(_ it: inout RequestDescription) {
+    private func describeHowAndResponse(_ it: inout RequestDescription) {
         if let timeouts { it.timeouts = timeouts }
         it.priority = priority
         it.allowsCellularAccess = allowsCellularAccess
@@ -266,7 +384,7 @@ nonisolated open class BaseRequest {
         it.processors = processors
     }
 
-    /// Takes what a run brought; typed requests take their output too.
+    /// Stores the outcome of a run; typed requests store their output as well.
     package func take(_ outcome: TaskOutcome) {
         switch outcome.result {
         case .success(let response):

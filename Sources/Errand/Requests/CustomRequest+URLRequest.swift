@@ -6,10 +6,10 @@ import Foundation
 #endif
 
 extension CustomRequest {
-    /// What of a `URLRequest` travels: URL, method, headers, body.
+    /// Copies URL, method, headers and body of a `URLRequest`.
     ///
-    /// A body stream is read to its end here, since it can be read only once and an attempt may be
-    /// repeated. What cannot be read whole fails the request before anything is sent.
+    /// A body stream is read to its end here, because it can be read only once and an attempt may be repeated. A
+    /// stream that cannot be read completely fails the request before anything is sent.
     nonisolated init(_ request: URLRequest) {
         var body = request.httpBody.map { HTTPBody.data($0, contentType: nil) }
         if body == nil, let stream = request.httpBodyStream {
@@ -27,16 +27,15 @@ extension CustomRequest {
 }
 
 extension HTTPBody {
-    /// A body that fails whoever wants to send it.
+    /// A body that throws an error when it is sent.
     nonisolated fileprivate static func unreadable(_ error: RequestError) -> HTTPBody {
         HTTPBody(
-            storage: .source(length: nil) { () throws(RequestError) in throw error },
-            contentType: nil)
+            storage: .invalid(error), contentType: nil)
     }
 }
 
 extension Data {
-    /// The most that is taken into memory: as much as of an answer.
+    /// The largest body stream that is collected in memory: the same as for a response.
     nonisolated private static let mostStreamed = 256 << 20
 
     nonisolated fileprivate init(readingAllOf stream: InputStream) throws(RequestError) {
@@ -44,9 +43,9 @@ extension Data {
         switch stream.streamStatus {
         case .notOpen: stream.open()
         case .atEnd, .closed, .error:
-            // Its bytes are gone, and a body without them is another request.
+            // The bytes are consumed; the request would be sent with another body.
             throw Self.unreadable(
-                "was read before: return a new one from each call, or use httpBody.")
+                "was already read: return a new stream from each call, or use httpBody.")
         default: break
         }
         defer { stream.close() }
@@ -55,19 +54,19 @@ extension Data {
             let read = stream.read(&buffer, maxLength: buffer.count)
             guard read >= 0, read <= buffer.count else {
                 throw Self.unreadable(
-                    "cannot be read: look at what it reads from, or use httpBody.")
+                    "cannot be read: check its source, or use httpBody.")
             }
             guard read > 0 else { return }
             guard count <= Self.mostStreamed - read else {
                 throw Self.unreadable(
-                    "has more than 256 MiB: describe the request by overrides, with a file as its body."
+                    "has more than 256 MiB: override body with a file instead."
                 )
             }
             append(contentsOf: buffer[..<read])
         }
     }
 
-    // NB: Foundation's own error is not beneath it: on Linux `streamError` traps where there is none.
+    // `streamError` is not attached as underlying: on Linux (Foundation of Swift 6.3) reading it traps when it is nil.
     nonisolated private static func unreadable(_ reason: String) -> RequestError {
         RequestError(
             .bodyReadFailed, stage: .build,

@@ -1,9 +1,7 @@
 import ErrandCore
 public import Foundation
 
-/// An endpoint whose answer is a file.
-///
-/// Its output is the finished file.
+/// An endpoint whose response body is written to a file; its output is the finished file.
 ///
 ///     final class Photo: DownloadRequest {
 ///         override var url: String { "/photo.jpg" }
@@ -11,39 +9,44 @@ public import Foundation
 ///     }
 ///     let file = try await Photo().value()
 ///
-/// What has come is kept beside the destination when the request is cancelled or fails, or the process is killed;
-/// the next start goes on there, if the server has a strong validator and the file is still the same. The destination
-/// is untouched until the file is whole. An error's body never gets there; it is in the error's response.
+/// The destination is not touched before the file is complete. If the run fails, is cancelled, or the process is
+/// killed, a part file stays next to the destination; the next start resumes it if the server gave a strong
+/// validator and the file has not changed. The body of an error response is never written to a file; it is in
+/// ``RequestError/response``. See <doc:Downloads>.
 nonisolated open class DownloadRequest: Request<URL> {
-    /// Makes a request.
+    /// Creates a request.
     public override init() { super.init() }
 
-    /// The finished file, or a directory that exists: then the URL's last path component is
-    /// appended.
+    /// The finished file, or an existing directory: then the file gets the last path component of the URL.
     ///
-    /// No default: a download without one fails with ``RequestError/Code/fileFailed``.
+    /// No default: without a destination the request fails with ``RequestError/Code/fileFailed``.
     open var destination: URL { DownloadPlan.noDestination }
-    /// What happens when the destination is there.
+    /// What happens if the destination exists: replace it, send nothing and fail, or find a free name.
     ///
-    /// Default ``DownloadPlan/ExistingFile/overwrite``.
+    /// Default ``DownloadPlan/ExistingFile/overwrite``: a complete file replaces it in one step. Errors:
+    /// ``RequestError/Code/fileFailed`` with ``DownloadPlan/ExistingFile/fail``.
     open var existingFile: DownloadPlan.ExistingFile { .overwrite }
-    /// Whether a part file of an earlier run is continued (default true).
+    /// Whether the part file of an earlier run is continued, if the server confirms that the file is the same.
+    ///
+    /// Default true. It uses `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2).
     open var resumesDownload: Bool { true }
-    /// The expected SHA-256 of the finished file in hex (default `nil`: not checked).
+    /// The expected SHA-256 of the finished file, 64 hexadecimal digits; another file is deleted.
+    ///
+    /// Default `nil`: not checked. Errors: ``RequestError/Code/digestMismatch``;
+    /// ``RequestError/Code/invalidConfiguration`` for text that is not a digest.
     open var sha256: String? { nil }
 
-    /// Any bytes.
-    ///
-    /// A download's body is not parsed.
+    /// Any bytes: the body of a download is not parsed.
     open override var responseSerializer: ResponseSerializer { .data }
 
-    /// The finished file.
+    /// Returns the finished file.
     open override var decoder: ResponseDecoder<URL> {
         ResponseDecoder { response in
             guard let file = response.file else {
                 throw RequestError(
                     .fileFailed, stage: .decode,
-                    "The download ended without a file: its answer is not a download's. Let errorRecovery and processors keep the file.",
+                    "The download has no file: a processor or errorRecovery replaced its response. "
+                        + "Return a response with the file.",
                     response: response)
             }
             return file

@@ -1,20 +1,20 @@
-/// The output of an endpoint whose answer has no body: 204, 205, HEAD (row RSP-4).
+/// The output of an endpoint whose response has no body: 204, 205, HEAD.
 ///
 ///     final class DeletePost: JSONRequest<EmptyBody> {
 ///         override var url: String { "/posts/7" }
 ///         override var method: HTTPMethod { .delete }
 ///     }
 ///
-/// A body that comes nevertheless is left alone. Where it may be there or not, make the output optional:
-/// `JSONRequest<User?>` gives `nil` for an empty body.
+/// A body that the server sends all the same is ignored. For a body that may be missing, make the output optional:
+/// the output of `JSONRequest<User?>` is `nil` for an empty body.
 nonisolated public struct EmptyBody: Codable, Sendable, Hashable {
-    /// Nothing.
+    /// Creates the value.
     public init() {}
 
-    /// Nothing, whatever is there.
+    /// Creates the value from any content.
     public init(from decoder: any Decoder) throws {}
 
-    /// An empty object.
+    /// Encodes an empty object.
     public func encode(to encoder: any Encoder) throws {
         _ = encoder.container(keyedBy: NoKey.self)
     }
@@ -22,7 +22,7 @@ nonisolated public struct EmptyBody: Codable, Sendable, Hashable {
     private enum NoKey: CodingKey {}
 }
 
-/// What an empty body can be decoded to.
+/// A type that an empty body can be decoded as.
 nonisolated protocol EmptyDecodable {
     static var valueOfNothing: Self { get }
 }

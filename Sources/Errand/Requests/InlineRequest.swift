@@ -1,4 +1,4 @@
-/// A request without a class of its own, for one-off use.
+/// A request without a class of its own, for a single use.
 ///
 ///     let request = InlineRequest("https://example.com/users") {
 ///         $0.method = .post
@@ -8,11 +8,11 @@
 nonisolated public final class InlineRequest: BaseRequest {
     private var values: RequestDescription
 
-    /// Makes a request.
+    /// Creates a request.
     ///
     /// - Parameters:
     ///   - url: An absolute URL, or a path below the base URL.
-    ///   - configure: Sets the members that a subclass would override; they have the same names.
+    ///   - configure: Sets the members that a subclass would override, by the same names.
     public init(_ url: String, _ configure: (inout RequestDescription) -> Void = { _ in }) {
         values = RequestDescription(endpoint: "InlineRequest", url: url)
         configure(&values)
@@ -23,11 +23,11 @@ nonisolated public final class InlineRequest: BaseRequest {
         progressHandler = values.progressHandler
     }
 
-    /// What the initializer was given.
+    /// The URL given to the initializer.
     public override var url: String { values.url }
-    /// What the closure set.
+    /// The method set by the closure.
     public override var method: HTTPMethod { values.method }
-    /// What the closure set.
+    /// The arguments set by the closure.
     public override var arguments: Arguments? { values.arguments }
 
     package override func makeDescription() -> RequestDescription {

@@ -1,17 +1,17 @@
 import ErrandCore
 import Synchronization
 
-/// Brings the ends of requests to the main actor, in their order, as many in one turn as have come meanwhile.
+/// Delivers the ends of requests on the main actor, in order, several in one turn.
 ///
-/// A turn of its own for each costs a small request more than its closures do.
+/// A separate turn for each end costs a small request more than its closures do.
 final class MainDelivery: Sendable {
     static let shared = MainDelivery()
 
-    /// An end, and who is told of it.
+    /// An outcome and the function that delivers it.
     private struct Delivery {
         let task: RequestTask
         let outcome: TaskOutcome
-        let tell: @MainActor (TaskOutcome) -> Void
+        let handler: @MainActor (TaskOutcome) -> Void
     }
 
     private struct State {
@@ -21,25 +21,26 @@ final class MainDelivery: Sendable {
 
     private let state = Mutex(State())
 
-    /// Tells of an end on the main actor, behind those that came before.
+    /// Delivers an outcome on the main actor, after the ones before it.
     ///
-    /// The task is kept until then: its memory is given back on the thread that took it, which is cheaper.
+    /// Keeps the task until then: releasing its memory on the thread that allocated it is cheaper.
     func deliver(
         _ outcome: TaskOutcome, of task: RequestTask,
-        to tell: @escaping @MainActor (TaskOutcome) -> Void
+        to handler: @escaping @MainActor (TaskOutcome) -> Void
     ) {
         let isFirst = state.withLock { state in
-            state.waiting.append(Delivery(task: task, outcome: outcome, tell: tell))
+            state.waiting.append(Delivery(task: task, outcome: outcome, handler: handler))
             defer { state.isUnderWay = true }
             return !state.isUnderWay
         }
         if isFirst { Task { @MainActor in await run() } }
     }
 
-    /// What comes while a turn lasts is left to the next, so that others have theirs in between.
+    /// Leaves outcomes that arrive during a turn to the next one, so that other work of the main actor runs in
+    /// between.
     @MainActor private func run() async {
         while let turn = takeTurn() {
-            for delivery in turn { delivery.tell(delivery.outcome) }
+            for delivery in turn { delivery.handler(delivery.outcome) }
             if isIdle() { return }
             await Task.yield()
         }

@@ -1,12 +1,15 @@
 import ErrandCore
 import Synchronization
 
-/// Carries progress from any thread to the main actor: the newest value at each turn, the last one before the end.
+/// Forwards progress from any thread to the main actor: the newest value in each turn, and the last one before the
+/// end.
 nonisolated final class ProgressRelay: Sendable {
     private let newest = Mutex<TransferProgress?>(nil)
-    private let tell: @MainActor @Sendable (TransferProgress) -> Void
+    private let handler: @MainActor @Sendable (TransferProgress) -> Void
 
-    init(_ tell: @escaping @MainActor @Sendable (TransferProgress) -> Void) { self.tell = tell }
+    init(_ handler: @escaping @MainActor @Sendable (TransferProgress) -> Void) {
+        self.handler = handler
+    }
 
     func offer(_ progress: TransferProgress) {
         let isFirst = newest.withLock { newest in
@@ -17,13 +20,13 @@ nonisolated final class ProgressRelay: Sendable {
         Task { @MainActor in flush() }
     }
 
-    /// Tells what has not been told yet.
+    /// Reports the newest value that was not reported yet.
     @MainActor
     func flush() {
         let progress = newest.withLock { newest in
             defer { newest = nil }
             return newest
         }
-        if let progress { tell(progress) }
+        if let progress { handler(progress) }
     }
 }

@@ -6,20 +6,21 @@
 ///     }
 ///     let nick = try await Nick().value()
 nonisolated open class Request<Output: Sendable>: BaseRequest {
-    /// Makes the output of a validated answer: a value that runs off the main actor.
+    /// Makes the output from a validated response, off the main actor.
     ///
-    /// The default fails with ``RequestError/Code/undecodable`` and says so.
+    /// The default fails with ``RequestError/Code/undecodable``, because it must be overridden: `.string`,
+    /// `.json(User.self)`, `.propertyList(…)`, `.xml { … }`, `.firstOf([…])`, or a closure.
     open var decoder: ResponseDecoder<Output> { .missing(in: String(describing: type(of: self))) }
 
-    /// What the last run brought; `nil` before it and after a failure.
+    /// The output of the last run; `nil` before it, and after a failure.
     public internal(set) var output: Output?
 
-    /// Makes a request.
+    /// Creates a request.
     public override init() { super.init() }
 
     /// Runs the request and returns its output, on the caller's actor.
     ///
-    /// Cancelling the calling Swift task cancels it.
+    /// Cancelling the calling Swift task cancels the request.
     ///
     /// - Throws: ``RequestError``.
     @discardableResult
@@ -28,7 +29,8 @@ nonisolated open class Request<Output: Sendable>: BaseRequest {
         guard let output else {
             throw RequestError(
                 .undecodable, stage: .decode,
-                "The run left no output of type \(Output.self). Use one object for one run at a time, and start it again only behind its end.",
+                "The request has no output of type \(Output.self). Use one object for one run at a time; "
+                    + "start it again only after its end.",
                 response: response)
         }
         return output

@@ -1,11 +1,11 @@
 public import Foundation
 
 extension RequestTask {
-    /// The task's progress as Foundation has it, for views and trees that want that type.
+    /// The task's progress as a Foundation `Progress`, for views and progress trees.
     ///
-    /// Its unit is the byte, both ways together; it is indeterminate while a total is unknown. Cancelling, pausing and
-    /// resuming it does the same to the task. It is told from any thread, ten times a second at most, and is
-    /// complete before the end of a success is told.
+    /// The unit is the byte, both directions together; it is indeterminate while a total is unknown. Cancelling,
+    /// pausing and resuming it does the same to the task. It is updated from any thread, at most ten times a
+    /// second, and is complete before a success is delivered.
     nonisolated public func foundationProgress() -> Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.isCancellable = true
@@ -18,7 +18,7 @@ extension RequestTask {
             let total =
                 received.map { TransferProgress.sum($0, update.totalBytesToSend ?? 0) } ?? -1
             let done = TransferProgress.sum(update.bytesSent, update.bytesReceived)
-            // Nothing at all to transfer is all of it: a fraction of nothing would be 0.
+            // A transfer of 0 bytes is complete; Foundation would report the fraction 0.
             progress.totalUnitCount = total == 0 ? 1 : total
             progress.completedUnitCount = total == 0 ? 1 : done
         }

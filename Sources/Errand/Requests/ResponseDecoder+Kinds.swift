@@ -2,23 +2,24 @@ import ErrandCore
 public import ErrandJSON
 public import Foundation
 
-// The kinds of output that are met most (row RSP-1).
+// Decoders for the most common kinds of output.
 
 nonisolated extension ResponseDecoder where Output == Data {
-    /// The body's bytes.
+    /// The bytes of the body.
     public static var data: Self { ResponseDecoder { $0.data } }
 }
 
 nonisolated extension ResponseDecoder where Output == String {
-    /// The body as text: the charset of the header, else the byte order mark, else UTF-8, else Latin-1.
+    /// The body as text: by the charset of `Content-Type`, otherwise the byte order mark, otherwise UTF-8,
+    /// otherwise Latin-1.
     ///
-    /// Fails where the bytes are not in the charset that the header names.
+    /// Fails if the bytes are not valid in the charset of `Content-Type`.
     public static var string: Self {
         ResponseDecoder { response in
             guard let text = response.string else {
                 throw RequestError(
                     .undecodable, stage: .decode,
-                    "The body is not in the charset that its Content-Type names.",
+                    "The body cannot be decoded in the charset of its Content-Type.",
                     response: response, attempts: response.attempts)
             }
             return text
@@ -34,15 +35,16 @@ nonisolated extension ResponseDecoder where Output == JSON {
 }
 
 nonisolated extension ResponseDecoder where Output == EmptyBody {
-    /// Nothing: for answers that are expected to have no body; a body is not looked at.
+    /// For responses without a body; a body is ignored.
     public static var empty: Self { ResponseDecoder { _ in EmptyBody() } }
 }
 
 nonisolated extension ResponseDecoder {
-    /// JSON as a value.
+    /// Decodes JSON as a value.
     ///
     /// - Parameters:
-    ///   - decoder: Key, date and data strategies; `nil` takes `Configuration.jsonDecoder`.
+    ///   - type: The type of the value.
+    ///   - decoder: Key, date and data strategies; `nil` uses ``Configuration/jsonDecoder``.
     ///   - path: The keys that lead to the value, for services that wrap it: `["data", "user"]`. Default none.
     public static func json(
         _ type: Output.Type = Output.self, decoder: FastJSONDecoder? = nil, at path: [String] = []
@@ -59,20 +61,20 @@ nonisolated extension ResponseDecoder {
         })
     }
 
-    /// A property list, XML or binary, as a value.
+    /// Decodes a property list, XML or binary, as a value.
     public static func propertyList(_ type: Output.Type = Output.self) -> Self
     where Output: Decodable {
         ResponseDecoder { try PropertyListDecoder().decode(Output.self, from: $0.data) }
     }
 
-    /// XML, by the parser of your choice: `Foundation`'s is in `FoundationXML` on Linux.
+    /// Decodes XML with a parser of your choice; Foundation's is in `FoundationXML` on Linux.
     ///
-    /// - Parameter parse: Gets the body's bytes, which hold their own declaration of a charset.
+    /// - Parameter parse: Called with the bytes of the body, which contain their own charset declaration.
     public static func xml(_ parse: @escaping @Sendable (Data) throws -> Output) -> Self {
         ResponseDecoder { try parse($0.data) }
     }
 
-    /// The output of whichever decoder succeeds first; the first one's error when none does.
+    /// The output of the first decoder that succeeds; if none does, the first one's error.
     public static func firstOf(_ decoders: [Self]) -> Self {
         ResponseDecoder(json: { response, json in
             var first: RequestError?
@@ -85,11 +87,12 @@ nonisolated extension ResponseDecoder {
             }
             throw first
                 ?? RequestError(
-                    .undecodable, stage: .decode, "firstOf has no decoders.", response: response)
+                    .undecodable, stage: .decode,
+                    "ResponseDecoder.firstOf was called without decoders.", response: response)
         })
     }
 
-    /// The same output, made into another.
+    /// Transforms the output into another.
     public func map<Other>(
         _ transform: @escaping @Sendable (Output) throws -> Other
     ) -> ResponseDecoder<Other> {
@@ -98,7 +101,7 @@ nonisolated extension ResponseDecoder {
 }
 
 extension Response {
-    /// Nothing, or one single space, counts as nothing (row RSP-4).
+    /// Whether the body is empty; a single space counts as empty, because some servers send that.
     nonisolated fileprivate var hasEmptyBody: Bool {
         guard case .data(let data) = body else { return false }
         return data.isEmpty || (data.count == 1 && data.first == 0x20)

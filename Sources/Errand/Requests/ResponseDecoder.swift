@@ -1,27 +1,27 @@
 public import ErrandCore
 import ErrandJSON
 
-/// Makes a typed output of an answer, off the main actor.
+/// Makes a typed output from a response, off the main actor.
 ///
-/// For what is met most there is one already: `.data`, `.string`, `.json`, `.json(User.self)`,
+/// There are decoders for common formats: `.data`, `.string`, `.json`, `.json(User.self)`,
 /// `.propertyList(Settings.self)`, `.xml { … }`, `.firstOf([…])`, `.empty`.
 nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
     private let body: @Sendable (Response, FastJSONDecoder) throws -> Output
 
-    /// Makes a decoder of a closure.
+    /// Creates a decoder from a closure.
     ///
-    /// What it throws fails the request with ``RequestError/Code/undecodable``, a thrown
-    /// `RequestError` as it is.
+    /// An error that it throws fails the request with ``RequestError/Code/undecodable``; a thrown ``RequestError``
+    /// is delivered unchanged.
     public init(_ body: @escaping @Sendable (Response) throws -> Output) {
         self.body = { response, _ in try body(response) }
     }
 
-    /// Makes a decoder of a closure that gets the configuration's decoder of JSON.
+    /// Creates a decoder from a closure that also receives the configuration's JSON decoder.
     init(json body: @escaping @Sendable (Response, FastJSONDecoder) throws -> Output) {
         self.body = body
     }
 
-    /// Decodes an answer, JSON without strategies.
+    /// Decodes a response, with a JSON decoder without strategies.
     public func decode(_ response: Response) throws(RequestError) -> Output {
         try decode(response, with: FastJSONDecoder())
     }
@@ -34,7 +34,7 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
         } catch {
             throw RequestError(
                 .undecodable, stage: .decode,
-                "The answer is no \(Output.self): \(DecodingFault.describe(error))",
+                "Could not decode the response as \(Output.self): \(DecodingErrorFormatter.describe(error))",
                 response: response, underlying: error, attempts: response.attempts)
         }
     }
@@ -43,7 +43,7 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
         ResponseDecoder { response in
             throw RequestError(
                 .undecodable, stage: .decode,
-                "\(endpoint) has no decoder; override decoder, or derive it from JSONRequest.",
+                "\(endpoint) has no decoder; override decoder, or subclass JSONRequest.",
                 response: response)
         }
     }

@@ -1,18 +1,21 @@
 public import Dispatch
 
-/// What every endpoint can do; the extension gives closures the subclass's own type.
+/// The ways to start an endpoint; a protocol, so that closures receive the subclass's own type.
 nonisolated public protocol StartableRequest: BaseRequest {}
 
 extension BaseRequest: StartableRequest {}
 
 extension StartableRequest {
-    /// Starts the request; one of the closures is called, once, on the main actor, also when it is cancelled
-    /// (``RequestError/Code/cancelled``).
+    /// Starts the request; one of the closures is called, once, on the main actor, also after a cancellation.
     ///
-    /// The request, its closures and everything they hold are kept until then and no longer. Requests that end
-    /// one after the other are told so in that order; task-local values of the caller are not carried over.
+    /// A cancellation is the error ``RequestError/Code/cancelled``. The request, its closures and their captures are
+    /// retained until the end. Ends are delivered in the order in which the requests ended. Task-local values of the
+    /// caller are not available in the closures.
     ///
-    /// An owner that goes cancels the request and is not kept alive by it; the default, `nil`, is none.
+    /// - Parameters:
+    ///   - owner: Cancels the request when it is deallocated; held weakly. Default `nil`: none.
+    ///   - success: Called after a success.
+    ///   - failure: Called after a failure or a cancellation.
     @MainActor @discardableResult
     public func start(
         owner: RequestOwner? = nil,
@@ -36,10 +39,10 @@ extension StartableRequest {
         return task
     }
 
-    /// Starts the request from anywhere; the closure is called once, on the queue.
+    /// Starts the request from any context; the closure is called once, on the queue.
     ///
     /// The request object stays with its actor: hooks, accessories and delegate are not called, and
-    /// ``BaseRequest/response`` is not touched. Everything is in the result.
+    /// ``BaseRequest/response`` is not set. Everything is in the result.
     @discardableResult
     nonisolated public func start(
         on queue: DispatchQueue,
@@ -52,9 +55,9 @@ extension StartableRequest {
         return task
     }
 
-    /// Runs the request and returns its answer, on the caller's actor.
+    /// Runs the request and returns its response, on the caller's actor.
     ///
-    /// Cancelling the calling Swift task cancels it.
+    /// Cancelling the calling Swift task cancels the request.
     ///
     /// - Throws: ``RequestError``.
     @discardableResult
@@ -65,10 +68,9 @@ extension StartableRequest {
         return try outcome.result.get()
     }
 
-    /// Attaches closures to the next run, whoever starts it: how members of a batch or a chain keep
-    /// their own (rows BAT-7, CHN-9).
+    /// Attaches closures to the next run, however it is started; members of a batch or a chain keep theirs.
     ///
-    /// Called on the actor the request belongs to, then let go.
+    /// Called on the actor of the request, then released.
     @discardableResult
     nonisolated public func attach(
         success: @escaping (Self) -> Void,
@@ -83,13 +85,14 @@ extension StartableRequest {
         return self
     }
 
-    /// Hears of the next run's progress on the main actor: every 100 ms at most, and the last value before the end.
+    /// Reports the progress of the next run on the main actor: at most every 100 ms, and the last value before the
+    /// end.
     ///
     ///     Upload(file).onProgress { upload, progress in bar.value = progress.fractionCompleted ?? 0 }
     ///         .start { upload in … }
     ///
-    /// For `start(success:failure:)`; the closure is let go after the run. ``BaseRequest/progressHandler`` is for
-    /// every way of starting, ``RequestTask/progress`` a sequence.
+    /// For `start(success:failure:)`; the closure is released after the run. ``BaseRequest/progressHandler`` is
+    /// called for every way of starting, ``RequestTask/progress`` is a sequence.
     @discardableResult
     nonisolated public func onProgress(
         _ closure: @escaping @MainActor (Self, TransferProgress) -> Void
@@ -109,10 +112,10 @@ extension StartableRequest {
         return relay
     }
 
-    /// Lets the accessories of a request on the main actor hear of suspend, resume and cancel.
+    /// Notifies the accessories of a request on the main actor of suspend, resume and cancel.
     @MainActor
     private func accompany(_ task: RequestTask) -> AccessoryRelay? {
-        guard !everyAccessory.isEmpty else { return nil }
+        guard !allAccessories.isEmpty else { return nil }
         let relay = AccessoryRelay(request: self)
         task.observe { relay.take($0) }
         return relay

@@ -1,37 +1,62 @@
+package import ErrandTransport
+
 extension RequestAgent {
-    /// The request that an endpoint would send, without sending it (row URL-10).
+    /// Returns the request that an endpoint would send, without sending it.
     ///
-    /// Filters, providers, compression and the user's processors (as for attempt 1) have run, and the jar's cookies are
-    /// in it. What is made only when a request is on its way is not: the credentials of `Configuration.authenticators`,
-    /// an idempotency key, a download's `Range`. With ``TransportRequest/curlCommand(redactsSecrets:)`` it can be tried
-    /// by hand.
+    /// Filters, providers, compression and request processors (as for attempt 1) have run, and the cookies of the jar are
+    /// included. Fields that are added during sending are not: credentials of `Configuration.authenticators`, an
+    /// idempotency key, the `Range` of a download. ``TransportRequest/curlCommand(redactsSecrets:)`` prints the request
+    /// for a shell.
     ///
-    /// - Throws: What starting the request would fail with before anything is sent.
+    /// - Throws: The errors that a request ends with before anything is sent.
     public func transportRequest(
         for description: RequestDescription
+    ) async throws(RequestError) -> TransportRequest {
+        let jar = cookieJar
+        return try await PipelineRequest.build(description, configuration, transport) {
+            (pipelineRequest) throws(RequestError) in
+            let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
+            let adapted = try await AdaptStep.prepared(pipelineRequest, configuration)
+            var request = adapted.request
+            if adapted.context.description.usesCookies, configuration.value.usesCookies {
+                CookieStep.add(jar.cookies(for: request.url), to: &request.headers)
+            }
+            return request
+        }
+    }
+}
+
+extension PipelineRequest {
+    /// Builds the request of a description outside the pipeline, without request processors and cookies.
+    package static func adapted(
+        _ description: RequestDescription, _ configuration: Configuration,
+        _ transport: any Transport
+    ) async throws(RequestError) -> TransportRequest {
+        try await build(description, configuration, transport) {
+            (pipelineRequest) throws(RequestError) in
+            let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
+            return try await RequestAdapter.adapt(pipelineRequest, configuration).request
+        }
+    }
+
+    /// Runs `body` with a context of its own; cancelling the Swift task cancels that context.
+    fileprivate static func build(
+        _ description: RequestDescription, _ configuration: Configuration,
+        _ transport: any Transport,
+        _ body: (PipelineRequest) async throws(RequestError) -> TransportRequest
     ) async throws(RequestError) -> TransportRequest {
         let context = TaskContext(
             id: TaskID.next(), description: description, configuration: configuration,
             transport: transport, store: nil, clock: SystemClock())
-        let result = await withTaskCancellationHandler {
-            await preview(Exchange(context: context))
+        let result: Result<TransportRequest, RequestError> = await withTaskCancellationHandler {
+            do throws(RequestError) {
+                return .success(try await body(PipelineRequest(context: context)))
+            } catch {
+                return .failure(error)
+            }
         } onCancel: {
             context.scope.cancel()
         }
         return try result.get()
-    }
-
-    private func preview(_ exchange: Exchange) async -> Result<TransportRequest, RequestError> {
-        do throws(RequestError) {
-            let configuration = try exchange.context.sharedConfiguration.inEnvironment()
-            let adapted = try await AdaptStep.prepared(exchange, configuration)
-            var request = adapted.request
-            if adapted.context.description.usesCookies, configuration.value.usesCookies {
-                CookieStep.add(cookieJar.cookies(for: request.url), to: &request.headers)
-            }
-            return .success(request)
-        } catch {
-            return .failure(error)
-        }
     }
 }

@@ -1,9 +1,10 @@
+public import ErrandTransport
 import Foundation
 import Synchronization
 
-/// Carries requests out.
+/// Runs requests.
 ///
-/// Any number of agents live side by side; each has its transport, its store and its configuration.
+/// A process can have any number of agents. Each has a transport, a store and a configuration.
 ///
 ///     let agent = RequestAgent(
 ///         configuration: Configuration(baseURL: "https://api.example.com/v1"))
@@ -16,9 +17,9 @@ public final class RequestAgent: Sendable {
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// What carries the requests.
+    /// The transport that sends the requests.
     public let transport: any Transport
-    /// Where answers are kept; `nil` caches nothing.
+    /// The store of cached responses; `nil` disables caching.
     public let store: (any ResponseStore)?
 
     package let clock: any RequestClock
@@ -29,15 +30,15 @@ public final class RequestAgent: Sendable {
         await $0.agent.run($0.task)
     }
     private let state: Mutex<State>
-    private let hasCompanions: Atomic<Bool>
+    private let hasSharedAccessories: Atomic<Bool>
 
     /// Makes an agent.
     ///
     /// - Parameters:
-    ///   - configuration: What its requests have in common.
-    ///   - transport: What carries them.
-    ///   - store: Where answers are kept; by default in memory, up to 8 MiB. `nil` caches nothing.
-    ///   - clock: Time; tests give a manual one.
+    ///   - configuration: The settings that its requests share.
+    ///   - transport: The transport that sends them.
+    ///   - store: The store of cached responses; by default one in memory of at most 32 MiB. `nil` disables caching.
+    ///   - clock: The clock for time limits, delays and cache ages; tests pass a manual clock.
     public init(
         configuration: Configuration = Configuration(), transport: any Transport,
         store: (any ResponseStore)? = MemoryResponseStore(), clock: any RequestClock = SystemClock()
@@ -48,36 +49,40 @@ public final class RequestAgent: Sendable {
         ownCookieJar = CookieJar(clock: clock)
         let writes = PendingCacheWrites()
         self.writes = writes
-        let refresher = CacheRefresher(use: .of(store))
-        pipeline = Pipeline(flights: FlightTable(), writes: writes, refresher: refresher)
-        hasCompanions = Atomic(!configuration.companions.isEmpty)
+        let refresher = CacheRefresher(presence: .of(store))
+        pipeline = Pipeline(
+            sharedTransfers: SharedTransferTable(), writes: writes, refresher: refresher)
+        hasSharedAccessories = Atomic(!configuration.sharedAccessories.isEmpty)
         state = Mutex(State(configuration: Shared(configuration)))
         refresher.start { [weak self] in self?.start($0) }
     }
 
-    /// What requests have in common.
+    /// The settings that requests share.
     ///
-    /// May be replaced at any time; a task keeps what it started with.
+    /// Can be replaced at any time; each task keeps the configuration that it started with.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration }.value }
         set {
             state.withLock { state in
                 state.configuration = Shared(newValue)
-                hasCompanions.store(!newValue.companions.isEmpty, ordering: .releasing)
+                hasSharedAccessories.store(
+                    !newValue.sharedAccessories.isEmpty, ordering: .releasing)
             }
         }
     }
 
-    /// The accessories of every request; asked for several times by each, so not under the lock where there are none.
-    package var companions: [any Sendable] {
-        guard hasCompanions.load(ordering: .acquiring) else { return [] }
-        return state.withLock { $0.configuration }.value.companions
+    /// The accessories of every request.
+    ///
+    /// Read several times per request, so an empty list takes no lock.
+    package var sharedAccessories: [any Sendable] {
+        guard hasSharedAccessories.load(ordering: .acquiring) else { return [] }
+        return state.withLock { $0.configuration }.value.sharedAccessories
     }
 
-    /// Where cookies are kept: the configuration's jar, else the agent's own, in memory.
+    /// The cookie jar: the configuration's, or else the agent's own, which is in memory.
     public var cookieJar: CookieJar { configuration.cookieJar ?? ownCookieJar }
 
-    /// How many requests are under way: now, and whenever that changes.
+    /// The number of requests in progress: the current value, then every change.
     ///
     ///     for await count in agent.activity { spinner.isAnimating = count > 0 }
     public var activity: ActivityCounter { ActivityCounter(agent: self) }
@@ -92,27 +97,28 @@ public final class RequestAgent: Sendable {
         return stream
     }
 
-    /// The tasks that have not ended, in no order.
+    /// The tasks that have not ended, in no particular order.
     public var activeTasks: [RequestTask] { state.withLock { $0.tasks.tasks } }
 
-    /// Starts what an endpoint described.
+    /// Starts a request from its description: the result of an endpoint's `describe()`, or one made by hand.
     ///
-    /// `describe()` of an endpoint, or a description made by hand. Hooks of the request, such as authenticators, run
-    /// without the caller's task-local values; those of an awaited endpoint have them.
+    /// Hooks of the request, such as authenticators, run without the caller's task-local values. Hooks of an awaited
+    /// endpoint (`send()`, `value()`) have them.
     @discardableResult
     public func start(_ description: consuming RequestDescription) -> RequestTask {
-        let isLight = description.isLight
+        let isCheapToBuild = description.isCheapToBuild
         let (task, isAlone) = admit(description)
-        let beginsHere = isLight && isAlone && Self.beginsQuietly(task.context)
-        // What began while credentials are renewed must know; and a runner has the usual priority.
-        if RefreshGate.underRefresh.isEmpty, Task.currentPriority == .medium {
-            if beginsHere, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                // Nobody else keeps a thread awake that would go on with it: waking one costs more than beginning here.
-                task.context.startGate.start { Task.immediateDetached { await self.run(task) } }
+        let startsInline = isCheapToBuild && isAlone && Self.canStartInline(task.context)
+        // Task-local values mark requests that renew credentials, and runners have the default priority.
+        if CredentialRefresher.underRefresh.isEmpty, Task.currentPriority == .medium {
+            if startsInline, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                // No other request keeps a pool thread awake, and waking one costs more than starting inline (decision
+                // 13).
+                task.context.startBarrier.start { Task.immediateDetached { await self.run(task) } }
             } else {
                 runners.run((self, task))
             }
-        } else if RefreshGate.underRefresh.isEmpty {
+        } else if CredentialRefresher.underRefresh.isEmpty {
             Task.detached(priority: Task.currentPriority) { await self.run(task) }
         } else {
             Task { await run(task) }
@@ -120,21 +126,21 @@ public final class RequestAgent: Sendable {
         return task
     }
 
-    /// Whether a light request begins without a look at the store, and without calling anybody: who starts a request may
-    /// hold what a listener waits for.
-    private static func beginsQuietly(_ context: TaskContext) -> Bool {
+    /// Whether a request starts without reading the store and without calling user code: its caller may hold a lock that
+    /// a listener needs.
+    private static func canStartInline(_ context: TaskContext) -> Bool {
         context.configuration.cachePolicy == .cacheElseLoad
             && context.configuration.eventListeners.isEmpty
             && context.configuration.errorDecoder == nil
             && context.configuration.errorRecovery == nil
     }
 
-    /// Takes in what an endpoint described; ``perform(_:)`` carries it out.
+    /// Adds a task to the table; ``perform(_:)`` runs it.
     package func enlist(_ description: consuming RequestDescription) -> RequestTask {
         admit(description).task
     }
 
-    /// Takes in what an endpoint described, and says whether nothing else is under way.
+    /// Adds a task to the table, and returns whether it is the only one.
     private func admit(
         _ description: consuming RequestDescription
     ) -> (task: RequestTask, isAlone: Bool) {
@@ -153,10 +159,9 @@ public final class RequestAgent: Sendable {
         return (task, count == 1)
     }
 
-    /// Carries out what was taken in and waits for its end, in the caller's own Swift task, whose cancelling
-    /// cancels the request.
+    /// Runs a task to its end in the caller's Swift task; cancelling that cancels the request.
     ///
-    /// A task of its own would cost a small request more than all the steps do.
+    /// A separate Swift task would cost a small request more than all the steps together.
     @concurrent
     package func perform(_ task: RequestTask) async -> TaskOutcome {
         await withTaskCancellationHandler {
@@ -174,12 +179,12 @@ public final class RequestAgent: Sendable {
     /// Cancels the tasks with a tag.
     public func cancel(tag: Int) { cancelAll { $0.tag == tag } }
 
-    /// Takes no more requests, lets those under way end or ends them, then closes the transport.
+    /// Accepts no more requests, lets current requests end or cancels them, then closes the transport.
     ///
-    /// A suspended request keeps a draining agent waiting until it is resumed. Cancelling the calling Swift
-    /// task ends what is still under way.
+    /// A suspended request keeps a draining agent waiting until it is resumed. Cancelling the calling Swift task cancels
+    /// the requests that have not ended.
     ///
-    /// - Parameter draining: Whether tasks under way may end by themselves. Default true.
+    /// - Parameter draining: Whether current requests run to their end (default true).
     public func shutdown(draining: Bool = true) async {
         state.withLock { $0.isShutDown = true }
         if !draining { stopAll() }
@@ -207,34 +212,46 @@ public final class RequestAgent: Sendable {
         }
     }
 
-    /// Waits until what was to be cached so far is in the store.
+    /// Waits until all pending cache writes have finished.
     public func flushCache() async { await writes.flush() }
 
+    /// Runs a task through the pipeline to its end.
     @discardableResult
     nonisolated(nonsending) func run(_ task: RequestTask) async -> TaskOutcome {
         let deadline = begin(task)
         let result: Result<Response, RequestError>
         do throws(RequestError) {
-            // Asked of the task, not of the Swift task, which hears of it a moment later.
+            // A cancellation sets `isStopping` before it cancels the Swift task.
             guard !task.isStopping else { throw .cancelled }
             result = .success(try await pipeline(task.context))
         } catch {
             result = .failure(error)
         }
         deadline?.cancel()
-        let (outcome, isTold) = conclude(task, result)
-        // A handler may be busy on the thread of another request that it shares a transfer with.
-        if !isTold { await task.context.progress.untilTold() }
-        // Whoever has the answer finds everything told that led to it.
-        if !tellEnd(task, outcome) { await task.context.untilTold() }
-        leave(task, outcome)
+        return await end(task, result)
+    }
+
+    /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after
+    /// all of these have returned, to the callers that wait for the outcome.
+    nonisolated(nonsending) private func end(
+        _ task: RequestTask, _ result: Result<Response, RequestError>
+    ) async -> TaskOutcome {
+        let context = task.context
+        let outcome = outcome(of: task, result)
+        // Another request that shares the transfer may be calling a progress handler of this task on its thread.
+        if !context.progress.finish(isWhole: outcome.error == nil) {
+            await context.progress.untilDelivered()
+        }
+        context.emitEnd(outcome.error)
+        if context.isObserved, !context.hasDeliveredEvents { await context.untilDelivered() }
+        remove(task)
+        task.finish(outcome)
         return outcome
     }
 
-    // What follows stands apart from `run`, which is suspended for as long as the request lasts and keeps room for
-    // whatever it names.
-
-    /// Starts the time that the request has in all.
+    /// Emits the start, and starts the timer of the total time limit.
+    ///
+    /// Outlined to keep `run`'s async frame small (decision 10).
     @inline(never)
     private func begin(_ task: RequestTask) -> Task<Void, Never>? {
         task.context.emit(.started)
@@ -250,11 +267,13 @@ public final class RequestAgent: Sendable {
         return context.configuration.timeouts.total
     }
 
-    /// What the request came to, and whether everybody has heard of its progress.
+    /// Records the end of the task.
+    ///
+    /// A reason to stop takes precedence over the result of the pipeline.
     @inline(never)
-    private func conclude(
-        _ task: RequestTask, _ result: Result<Response, RequestError>
-    ) -> (outcome: TaskOutcome, isTold: Bool) {
+    private func outcome(
+        of task: RequestTask, _ result: Result<Response, RequestError>
+    ) -> TaskOutcome {
         let context = task.context
         var result = result
         if let reason = task.end() {
@@ -262,47 +281,30 @@ public final class RequestAgent: Sendable {
             result = .failure(Self.error(for: reason, limit: limit, result: result))
         }
         if let messages = context.configuration.errorMessages {
-            result = result.mapError { messages.added(to: $0) }
+            result = result.mapError { messages.applied(to: $0) }
         }
-        switch result {
-        case .success:
-            let isTold = context.progress.finish(isWhole: true)
-            return (TaskOutcome(result: result, output: context.output), isTold)
-        case .failure:
-            return (TaskOutcome(result: result), context.progress.finish(isWhole: false))
-        }
+        guard case .success = result else { return TaskOutcome(result: result) }
+        return TaskOutcome(result: result, output: context.output)
     }
 
-    /// Tells the listeners of the end; false where somebody else is telling them something, and will tell this.
+    /// Removes the task from the table; an agent that was shut down is idle after its last task.
     @inline(never)
-    private func tellEnd(_ task: RequestTask, _ outcome: TaskOutcome) -> Bool {
-        let context = task.context
-        switch outcome.result {
-        case .success: context.emit(.ended(nil))
-        case .failure(let error): context.emit(.ended(error))
-        }
-        return !context.isHeard || context.isTold
-    }
-
-    /// Hands the outcome to whoever waits for it.
-    @inline(never)
-    private func leave(_ task: RequestTask, _ outcome: TaskOutcome) {
-        let (left, waiters) = state.withLock { state in
-            let left = state.tasks.remove(at: task.place.load(ordering: .relaxed))
+    private func remove(_ task: RequestTask) {
+        let (removed, waiters) = state.withLock { state in
+            let removed = state.tasks.remove(at: task.place.load(ordering: .relaxed))
             state.activity.change(to: state.tasks.count)
             guard state.isShutDown, state.tasks.isEmpty else {
-                return (left, [] as [CheckedContinuation<Void, Never>])
+                return (removed, [] as [CheckedContinuation<Void, Never>])
             }
-            defer { state.idleWaiters = [] }
-            return (left, state.idleWaiters)
+            return (removed, exchange(&state.idleWaiters, with: []))
         }
-        withExtendedLifetime(left) {}
+        // Released outside the lock: a task may hold the last reference to objects of users.
+        withExtendedLifetime(removed) {}
         for waiter in waiters { waiter.resume() }
-        task.finish(outcome)
     }
 
     private static func error(
-        for reason: TaskLife.StopReason, limit: Duration?, result: Result<Response, RequestError>
+        for reason: TaskState.StopReason, limit: Duration?, result: Result<Response, RequestError>
     ) -> RequestError {
         var attempts = 0
         var underlying: RequestError?
@@ -310,7 +312,7 @@ public final class RequestAgent: Sendable {
         case .success(let response): attempts = response.attempts
         case .failure(let error):
             attempts = error.attempts
-            // What was cancelled may have waited because of an earlier failure: that is the reason to know.
+            // A cancelled request may have been waiting for a retry: the failure before it is the cause to report.
             underlying = error.isCancellation ? error.underlying as? RequestError : error
         }
         switch reason {
@@ -322,12 +324,13 @@ public final class RequestAgent: Sendable {
         case .shutDown:
             return RequestError(
                 .agentShutDown, stage: .schedule,
-                "The agent was shut down; requests need another agent.", underlying: underlying,
+                "The agent was shut down. Send the request through another agent.",
+                underlying: underlying,
                 attempts: attempts)
         case .deadline:
             return RequestError(
                 .timedOut, stage: .transport,
-                "The request took longer than its total limit of \(limit ?? .zero). Raise timeouts.total, or find out from the events what it waited for.",
+                "The request took longer than its total limit of \(limit ?? .zero). Increase timeouts.total, or read the events to see what it waited for.",
                 underlying: underlying, attempts: attempts, timeout: .total)
         }
     }

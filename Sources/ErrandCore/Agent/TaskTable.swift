@@ -1,34 +1,36 @@
-/// The tasks under way, each at a place that it keeps: entering and leaving look nothing up.
+/// The tasks that have not ended.
+///
+/// Each keeps its index, so that adding and removing need no search.
 struct TaskTable {
-    private var places: [RequestTask?] = []
+    private var slots: [RequestTask?] = []
     private var free: [Int] = []
 
-    /// How many there are.
-    var count: Int { places.count - free.count }
+    /// The number of tasks.
+    var count: Int { slots.count - free.count }
 
     var isEmpty: Bool { count == 0 }
 
-    /// Every task, in no order.
-    var tasks: [RequestTask] { places.compactMap { $0 } }
+    /// All tasks, in no particular order.
+    var tasks: [RequestTask] { slots.compactMap { $0 } }
 
-    /// Takes a task in and says where.
+    /// Adds a task and returns its index.
     mutating func add(_ task: RequestTask) -> Int {
-        guard let place = free.popLast() else {
-            places.append(task)
-            return places.count - 1
+        guard let index = free.popLast() else {
+            slots.append(task)
+            return slots.count - 1
         }
-        places[place] = task
-        return place
+        slots[index] = task
+        return index
     }
 
-    /// Lets go of the task at a place, if there is one; the caller lets go of what comes back outside its lock.
-    mutating func remove(at place: Int) -> RequestTask? {
-        guard places.indices.contains(place), let task = places[place] else { return nil }
-        places[place] = nil
-        free.append(place)
-        // After a rush: what nobody needs is given back.
-        if free.count == places.count {
-            places.removeAll(keepingCapacity: places.count <= 1024)
+    /// Removes the task at an index; the caller releases the result outside its lock.
+    mutating func remove(at index: Int) -> RequestTask? {
+        guard slots.indices.contains(index), let task = slots[index] else { return nil }
+        slots[index] = nil
+        free.append(index)
+        // After a burst of requests the memory of large arrays is released.
+        if free.count == slots.count {
+            slots.removeAll(keepingCapacity: slots.count <= 1024)
             free.removeAll(keepingCapacity: free.count <= 1024)
         }
         return task

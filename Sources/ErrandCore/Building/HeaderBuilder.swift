@@ -1,8 +1,11 @@
+import ErrandTransport
 import Foundation
 import HTTPTypes
 
-/// Puts a request's headers together (rows HDR-1 to HDR-6): the endpoint's, then the shared ones, then
-/// defaults, each only where a stronger one has not said anything.
+/// Combines a request's headers: the endpoint's, then the shared ones, then defaults.
+///
+/// A later source adds only names that earlier ones lack, except
+/// ``Configuration/fixedHeaderNames``.
 enum HeaderBuilder {
     /// The headers in order: the endpoint's own first.
     ///
@@ -14,17 +17,17 @@ enum HeaderBuilder {
         var fields = try ownFields(of: description)
         if !fields.isEmpty {
             try removeTransportFields(
-                from: &fields, url: url, body: body, whose: "", of: description)
+                from: &fields, url: url, body: body, qualifier: "", of: description)
         }
         try addAuthorization(of: description, to: &fields)
         if !shared.isEmpty {
             var shared = shared
             try removeTransportFields(
-                from: &shared, url: url, body: body, whose: "shared ", of: description)
+                from: &shared, url: url, body: body, qualifier: "shared ", of: description)
             for name in configuration.fixedHeaderNames where shared.contains(name) {
                 fields[fields: name] = []
             }
-            // A name with several values is one thing: all of its fields, or none.
+            // Fields with the same name are taken all together or not at all.
             let own = fields
             for field in shared where !own.contains(field.name) { fields.append(field) }
         }
@@ -52,7 +55,7 @@ enum HeaderBuilder {
         return try addingDefaults(to: fields, description, configuration)
     }
 
-    /// HTTPFields keeps each cookie in a field of its own; before HTTP/2 there may be one (RFC 9113 §8.2.3).
+    /// HTTPFields stores each cookie in its own field; HTTP/1.1 allows only one (RFC 9113 §8.2.3).
     private static func joinCookies(in fields: inout HTTPFields) {
         guard fields.contains(.cookie) else { return }
         let cookies = fields[values: .cookie]
@@ -80,7 +83,7 @@ enum HeaderBuilder {
         for (name, value) in description.headerFieldValues.sorted(by: { $0.key < $1.key }) {
             let checkedName = try checkedName(name, description.endpoint)
             fields[fields: checkedName] = []
-            // NB: the subscript of HTTPFields would split a cookie into several fields.
+            // Not the subscript of HTTPFields, which would split a cookie into several fields.
             fields.append(
                 HTTPField(
                     name: checkedName, value: try checked(value, of: name, description.endpoint)))
@@ -96,7 +99,7 @@ enum HeaderBuilder {
         guard !fields.contains(.authorization) else {
             throw RequestError(
                 .invalidCombination, stage: .build,
-                "\(description.endpoint) has an authorization and an Authorization header. Keep one."
+                "\(description.endpoint) has both authorization and an Authorization header. Remove one."
             )
         }
         let value: String
@@ -108,7 +111,7 @@ enum HeaderBuilder {
                     "has a user name with a colon, which Basic authorization cannot carry (RFC 7617)"
                 )
             }
-            guard !Credentials.holdControls(user, password) else {
+            guard !Credentials.containControlCharacters(user, password) else {
                 throw invalid(
                     description.endpoint,
                     "has a user name or password with a control character, such as the line break at the end of a "
@@ -119,8 +122,8 @@ enum HeaderBuilder {
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 throw invalid(
                     description.endpoint,
-                    "has a bearer token that is empty, or holds spaces, line breaks or characters "
-                        + "beyond ASCII")
+                    "has a bearer token that is empty, or contains spaces, line breaks or "
+                        + "non-ASCII characters")
             }
             value = "Bearer " + token
         case .custom(let text):
@@ -133,29 +136,31 @@ enum HeaderBuilder {
         "Basic " + Data(credentials).base64EncodedString()
     }
 
-    /// Takes out what the transport writes by itself, if it agrees; refuses it otherwise.
+    /// Removes fields that the transport writes itself, if their value is correct; otherwise fails.
     private static func removeTransportFields(
-        from fields: inout HTTPFields, url: URI, body: HTTPBody?, whose: String,
+        from fields: inout HTTPFields, url: URI, body: HTTPBody?, qualifier: String,
         of description: RequestDescription
     ) throws(RequestError) {
         if let value = fields[.contentLength] {
             guard let length = body?.knownLength ?? (body == nil ? 0 : nil), Int64(value) == length
             else {
-                throw owned(
-                    description.endpoint, "Content-Length", whose, "It is counted from the body.")
+                throw reservedHeader(
+                    description.endpoint, "Content-Length", qualifier,
+                    "It is computed from the body.")
             }
             fields[.contentLength] = nil
         }
         if fields.contains(.transferEncoding) {
-            throw owned(
-                description.endpoint, "Transfer-Encoding", whose,
-                "A stream without length is sent chunked by itself.")
+            throw reservedHeader(
+                description.endpoint, "Transfer-Encoding", qualifier,
+                "A stream of unknown length is sent chunked automatically.")
         }
         if let host = Self.host, let value = fields[host] {
             guard value.lowercased() == url.authority else {
-                throw owned(
-                    description.endpoint, "Host", whose,
-                    "It is the URL's; transport.addressOverrides sends to another address.")
+                throw reservedHeader(
+                    description.endpoint, "Host", qualifier,
+                    "It is taken from the URL; transportOptions.addressOverrides connects to another address."
+                )
             }
             fields[host] = nil
         }
@@ -192,15 +197,15 @@ enum HeaderBuilder {
         return field
     }
 
-    /// The value, if it may be sent; the error names the header and keeps the value to itself.
+    /// Returns the value if it is valid; the error names the header but does not contain the value.
     private static func checked(
         _ value: String, of name: String, _ endpoint: String
     ) throws(RequestError) -> String {
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw invalid(
                 endpoint,
-                "has a header \(name.debugDescription) whose value holds a line break, NUL or another "
-                    + "control character; encode the value or leave it out")
+                "has a header \(name.debugDescription) whose value contains a line break, NUL or another "
+                    + "control character; encode or remove it")
         }
         return value
     }
@@ -209,14 +214,47 @@ enum HeaderBuilder {
         RequestError(.invalidHeader, stage: .build, "\(endpoint) \(problem).")
     }
 
-    private static func owned(
-        _ endpoint: String, _ name: String, _ whose: String, _ hint: String
+    private static func reservedHeader(
+        _ endpoint: String, _ name: String, _ qualifier: String, _ hint: String
     ) -> RequestError {
         RequestError(
             .invalidHeader, stage: .build,
-            "\(endpoint) has a \(whose)header \(name), which the transport writes. "
-                + "Leave it out. \(hint)")
+            "\(endpoint) has a \(qualifier)header \(name), which the transport writes. "
+                + "Remove it. \(hint)")
     }
 
     private static let host = HTTPField.Name("Host")
+}
+
+/// Adds the configuration's headers for a host to a request; a pure function.
+///
+/// They override shared headers, not the request's own. The most specific pattern takes precedence.
+enum HostHeaders {
+    /// Adds the headers.
+    ///
+    /// - Returns: The added names; these fields must not be sent to another origin.
+    /// - Throws: ``RequestError/Code/invalidConfiguration`` for an invalid pattern.
+    static func add(
+        to request: inout TransportRequest, of description: RequestDescription,
+        configuration: Configuration
+    ) throws(RequestError) -> Set<HTTPField.Name> {
+        guard !configuration.hostHeaders.isEmpty, description.usesSharedHeaders,
+            description.customRequest == nil, let host = request.url.host
+        else { return [] }
+        var own = Set(description.headers.map(\.name))
+        own.formUnion(description.headerFieldValues.keys.compactMap { HTTPField.Name($0) })
+        if description.authorization != nil { own.insert(.authorization) }
+        var added: Set<HTTPField.Name> = []
+        for pattern in configuration.hostHeaders.keys.sorted(by: { $0.isLessSpecific(than: $1) }) {
+            try pattern.check(in: "hostHeaders")
+            guard pattern.matches(host), let fields = configuration.hostHeaders[pattern] else {
+                continue
+            }
+            let names = Set(fields.map(\.name)).subtracting(own)
+            for name in names { request.headers[fields: name] = [] }
+            for field in fields where names.contains(field.name) { request.headers.append(field) }
+            added.formUnion(names)
+        }
+        return added
+    }
 }

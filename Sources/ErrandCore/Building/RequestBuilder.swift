@@ -1,18 +1,19 @@
+import ErrandTransport
 package import HTTPTypes
 
-/// Makes the request for the wire from what an endpoint says and what the configuration adds.
+/// Builds the request for the wire from a description and a configuration.
 ///
-/// Pure: it reads no file and waits for nobody. Filters and providers have run before.
+/// Without I/O or suspension; filters and providers have already run.
 package struct RequestBuilder {
     package init() {}
 
-    /// The request, everything in it checked.
+    /// Builds and validates the request.
     ///
     /// - Parameters:
-    ///   - sharedHeaders: The configuration's headers, provider's included; empty for an endpoint that
-    ///     does not use them. The same for `sharedArguments`.
+    ///   - sharedHeaders: The configuration's headers, including the provider's; empty if the
+    ///     endpoint does not use them. The same applies to `sharedArguments`.
     ///   - relativeURL: The endpoint's URL after the filters.
-    /// - Throws: What is wrong, with stage ``RequestError/Stage/build``; nothing has been sent.
+    /// - Throws: An error with stage ``RequestError/Stage/build``.
     package func build(
         _ description: RequestDescription, configuration: Configuration, sharedHeaders: HTTPFields,
         sharedArguments: Arguments, relativeURL: String
@@ -27,8 +28,8 @@ package struct RequestBuilder {
             body = custom.body
         } else {
             url = try URLBuilder.url(of: description, configuration, relativeURL: relativeURL)
-            if ArgumentPlacing.isNeeded(for: description, shared: sharedArguments) {
-                let arguments = ArgumentPlacing(
+            if ArgumentPlacer.isNeeded(for: description, shared: sharedArguments) {
+                let arguments = ArgumentPlacer(
                     description, configuration, shared: sharedArguments)
                 url.appendQuery(try arguments.query())
                 body = try arguments.body()
@@ -48,9 +49,7 @@ package struct RequestBuilder {
             options: RequestSettings.options(for: method, of: description, configuration))
     }
 
-    /// An absolute address that may be sent: what a filter of absolute URLs made.
-    ///
-    /// The fragment is dropped.
+    /// Validates the URL that a filter of absolute URLs returned, and removes its fragment.
     ///
     /// - Throws: ``RequestError/Code/invalidURL``.
     package static func absoluteURL(parsing text: String) throws(RequestError) -> URI {
@@ -58,12 +57,13 @@ package struct RequestBuilder {
         guard url.isAbsoluteHTTP else {
             throw RequestError(
                 .invalidURL, stage: .adapt,
-                "A filter of absolute URLs returned one that is no absolute http or https address.")
+                "A filter of absolute URLs returned a URL that is not an absolute http or https URL."
+            )
         }
         guard url.userInfo == nil else {
             throw RequestError(
                 .invalidURL, stage: .adapt,
-                "A filter of absolute URLs returned one with user and password; "
+                "A filter of absolute URLs returned a URL with user and password; "
                     + "set the endpoint's authorization.")
         }
         url.path = URI.removingDotSegments(url.path)
@@ -71,9 +71,7 @@ package struct RequestBuilder {
         return url
     }
 
-    /// The same request with the arguments that count for the cache's key, where they differ (row CAC-7).
-    ///
-    /// `nil` when the endpoint names none: then the request itself makes the key.
+    /// The request with only the arguments that form the cache key; `nil` if the endpoint uses all.
     ///
     /// - Throws: ``RequestError/Code/invalidArguments``.
     package static func keyRequest(
@@ -82,8 +80,8 @@ package struct RequestBuilder {
     ) throws(RequestError) -> TransportRequest? {
         guard description.customRequest == nil, let counting = description.cacheArguments
         else { return nil }
-        let full = ArgumentPlacing(description, configuration, shared: sharedArguments)
-        let reduced = ArgumentPlacing(
+        let full = ArgumentPlacer(description, configuration, shared: sharedArguments)
+        let reduced = ArgumentPlacer(
             description, configuration, arguments: counting, shared: sharedArguments)
         var key = request
         let query = try full.query()
@@ -95,5 +93,14 @@ package struct RequestBuilder {
         }
         if description.body == nil { key.body = try reduced.body() }
         return key
+    }
+}
+
+extension CustomRequest {
+    /// Creates a custom request from a request for the wire.
+    public init(_ request: TransportRequest) {
+        self.init(
+            url: request.url.string, method: request.method,
+            headers: request.headers.map { ($0.name.rawName, $0.value) }, body: request.body)
     }
 }

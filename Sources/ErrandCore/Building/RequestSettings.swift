@@ -1,9 +1,10 @@
-/// What a request takes from its endpoint or else from the configuration, checked.
+/// Settings that a request takes from its endpoint or the configuration, validated.
 ///
-/// Descriptions and configurations are large: they are handed on, never stored, because each copy costs.
+/// Descriptions and configurations are passed as parameters and not stored, because copies are
+/// expensive.
 enum RequestSettings {
-    /// Refuses a method that is no token, and a validator that can never match.
-    static func check(
+    /// Rejects an invalid method, and validators that can never match.
+    package static func check(
         _ method: HTTPMethod, of description: RequestDescription
     ) throws(RequestError) {
         guard method.isToken else {
@@ -15,19 +16,20 @@ enum RequestSettings {
         guard method.rawValue != "CONNECT" else {
             throw RequestError(
                 .unsupported, stage: .build,
-                "\(description.endpoint)'s method is CONNECT, which opens tunnels and brings no answer."
+                "\(description.endpoint)'s method is CONNECT, which opens a tunnel and is not supported."
             )
         }
         if description.acceptableStatusCodes.isEmpty, description.statusCodeValidator == nil {
             throw RequestError(
                 .invalidValidator, stage: .build,
-                "\(description.endpoint)'s acceptableStatusCodes is empty: no answer could succeed."
+                "\(description.endpoint)'s acceptableStatusCodes is empty: no response can succeed."
             )
         }
         if description.download != nil, description.validator != nil {
             throw RequestError(
                 .invalidCombination, stage: .build,
-                "\(description.endpoint) is a download with a validator, and a file is not parsed. Drop one of the two."
+                "\(description.endpoint) is a download with a validator, but files are not parsed. "
+                    + "Remove one of the two."
             )
         }
         if let shape = description.validator, let problem = shape.problem {
@@ -37,16 +39,16 @@ enum RequestSettings {
         }
     }
 
-    /// Refuses a body where HTTP allows none (row MET-4).
-    static func check(
+    /// Rejects a body that the method does not allow.
+    package static func check(
         _ body: HTTPBody?, with method: HTTPMethod, of description: RequestDescription
     ) throws(RequestError) {
         guard let body else { return }
         if method == .head || method == .trace {
             throw RequestError(
                 .invalidCombination, stage: .build,
-                "\(description.endpoint) sends a body with \(method), which must have none. "
-                    + "Put the arguments into the query, or use another method.")
+                "\(description.endpoint) sends a body with \(method), which does not allow one. "
+                    + "Send the arguments in the query, or use another method.")
         }
         if method == .get && body.multipart != nil {
             throw RequestError(
@@ -58,7 +60,7 @@ enum RequestSettings {
     static func timeouts(
         of description: RequestDescription, _ configuration: Configuration
     ) throws(RequestError) -> Timeouts {
-        // NB: not `??`, here and in the builders: its right side would copy the whole configuration.
+        // Not `??`, here and in the builders: its right side would copy the whole configuration.
         let timeouts =
             if let own = description.timeouts { own } else { configuration.timeouts }
         try check(timeouts.connect, "connect", of: description)
@@ -73,17 +75,17 @@ enum RequestSettings {
         guard let limit, limit <= .zero else { return }
         throw RequestError(
             .invalidConfiguration, stage: .build,
-            "\(description.endpoint)'s timeouts.\(name) is \(limit); it must be more than zero, "
+            "\(description.endpoint)'s timeouts.\(name) is \(limit); it must be greater than zero, "
                 + "or nil for no limit.")
     }
 
-    /// A third less processor time for a large file than in pieces of 32 KiB.
+    /// Large files cost a third less CPU time than with 32 KiB.
     private static let downloadBufferBytes = 512 << 10
 
     static func options(
         for method: HTTPMethod, of description: RequestDescription, _ configuration: Configuration
     ) -> TransportOptions {
-        var options = configuration.transport
+        var options = configuration.transportOptions
         options.mayReplay = method.isIdempotent
         options.allowsCellularAccess =
             options.allowsCellularAccess && description.allowsCellularAccess

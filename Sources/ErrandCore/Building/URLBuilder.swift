@@ -1,6 +1,6 @@
-/// Makes the address of a request from the endpoint's URL and the bases (rows URL-1 to URL-8).
+/// Builds the URL of a request from the endpoint's URL and the base URLs.
 enum URLBuilder {
-    /// The absolute address, with the endpoint's own query and fragment, without the arguments.
+    /// The absolute URL, with the endpoint's own query and fragment, without the arguments.
     ///
     /// - Parameter relativeURL: The endpoint's URL, after the filters.
     /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/noBaseURL``.
@@ -25,7 +25,7 @@ enum URLBuilder {
         return url
     }
 
-    /// The API version without slashes around it; `nil` where there is none.
+    /// The API version without leading and trailing slashes; `nil` if there is none.
     static func version(of description: RequestDescription) -> String? {
         guard let version = description.apiVersion else { return nil }
         let trimmed = version.drop { $0 == "/" }
@@ -33,7 +33,7 @@ enum URLBuilder {
         return String(trimmed[...last])
     }
 
-    /// Which base counts (row URL-2): an empty one is none.
+    /// The base URL; empty strings count as unset.
     private static func base(
         of description: RequestDescription, _ configuration: Configuration, isURLEmpty: Bool
     ) throws(RequestError) -> URI {
@@ -59,7 +59,7 @@ enum URLBuilder {
         guard base.isAbsoluteHTTP else {
             throw RequestError(
                 .invalidURL, stage: .build,
-                "\(description.endpoint)'s base URL is no absolute http or https address. "
+                "\(description.endpoint)'s base URL is not an absolute http or https URL. "
                     + "It must look like https://example.com/api/.")
         }
         return base
@@ -87,7 +87,8 @@ enum URLBuilder {
             }
             return reference.resolved(against: base)
         case .append:
-            // Without its slashes the path must not be taken for a host or a scheme: hence the dot.
+            // The dot segment keeps a path without leading slashes from being parsed as a host or a
+            // scheme.
             reference = try parse(
                 "./" + text.drop { $0 == "/" || $0 == " " }, of: "url",
                 endpoint: description.endpoint)
@@ -126,7 +127,7 @@ enum URLBuilder {
             throw RequestError(
                 .invalidURL, stage: .build,
                 "\(endpoint)'s url has the scheme \"\(url.scheme ?? "")\"; only http and https can be sent. "
-                    + "If it is a path with a colon, begin it with ./ or a slash.")
+                    + "If it is a path with a colon, start it with ./ or a slash.")
         }
         guard url.isAbsoluteHTTP else {
             throw RequestError(

@@ -1,167 +1,202 @@
 public import ErrandJSON
 public import HTTPTypes
 
-/// What an agent's requests have in common: a value, replaceable while requests run.
+/// The settings that all requests of an agent share: a value, replaceable while requests run.
 ///
 /// Each task keeps the configuration with which it started.
 public struct Configuration: Sendable {
-    /// The base of relative URLs; `nil` or empty is none (row URL-2).
+    /// The base of relative URLs; `nil` or empty means none.
     public var baseURL: String?
-    /// The base of requests that use the CDN.
+    /// The base URL of requests that use the CDN.
     public var cdnURL: String?
-    /// Places where the service lives, by name (default none).
+    /// Named deployments of the service (default none).
     public var environments: [String: Environment] = [:]
     /// The name of the environment in use.
     ///
-    /// `nil`, the default, uses ``baseURL`` and ``cdnURL`` as they are. A name that ``environments`` lacks fails
+    /// `nil`, the default, uses ``baseURL`` and ``cdnURL``. A name that ``environments`` lacks fails
     /// requests with ``RequestError/Code/invalidConfiguration``.
     public var environment: String?
-    /// How base and path are joined (default ``URLJoining/rfc3986``).
+    /// How the base and the path are joined (default ``URLJoining/rfc3986``).
     public var urlJoining: URLJoining = .rfc3986
-    /// Where an endpoint's API version goes (row URL-8).
+    /// The position of an endpoint's API version (default ``APIVersionPlacement/path``).
     public var apiVersionPlacement: APIVersionPlacement = .path
-    /// Filters of the endpoint's URL before it is joined with the base, in order (row URL-7).
+    /// Filters of the endpoint's URL, applied in order before it is joined with the base.
     public var urlFilters: [any URLFilter] = []
-    /// Whether ``urlFilters`` see the URLs of endpoints that are absolute already (default true).
+    /// Whether ``urlFilters`` apply to endpoints with absolute URLs (default true).
     ///
-    /// False is what YTKNetwork did: an absolute URL is sent as it is (row URL-1). ``absoluteURLFilters`` see all.
+    /// False, as in YTKNetwork, sends an absolute URL unchanged. ``absoluteURLFilters`` always
+    /// apply.
     public var filtersAbsoluteURLs = true
-    /// Filters of the final, absolute URL, in order.
+    /// Filters of the final, absolute URL, applied in order.
     public var absoluteURLFilters: [any URLFilter] = []
 
-    /// Headers of every request; the request's own win.
+    /// Headers of every request; the request's own take precedence.
     public var sharedHeaders: HTTPFields = [:]
-    /// Headers made for each request, later than ``sharedHeaders``; the request's own win.
+    /// Computes headers for each request; they override ``sharedHeaders``, not the request's own.
     public var headerProvider: (@Sendable () async throws -> HTTPFields)?
-    /// Shared headers with these names win over the request's own.
+    /// Names of shared headers that override the request's own (default none).
     ///
-    /// Default none. Those of ``hostHeaders`` are not meant: they are weaker than the request's.
+    /// Does not apply to ``hostHeaders``, which never override the request's own.
     public var fixedHeaderNames: Set<HTTPField.Name> = []
-    /// Headers of requests to some hosts; stronger than the shared ones, weaker than the request's own.
+    /// Headers of requests to some hosts; they override shared headers, not the request's own.
     ///
-    /// They do not follow redirects to other origins. Off with an endpoint's `usesSharedHeaders`.
+    /// They are not sent to other origins after a redirect. Not used if an endpoint's
+    /// `usesSharedHeaders` is false.
     public var hostHeaders: [HostPattern: HTTPFields] = [:]
-    /// Who puts credentials on requests to which hosts; the first that matches (default none).
+    /// Authenticators by host; the first that matches serves the request (default none).
     public var authenticators: [HostAuthenticator] = []
-    /// Arguments of every request; the request's own win (row CFG-3).
+    /// Arguments of every request; the request's own take precedence.
     public var sharedArguments: Arguments = [:]
-    /// Arguments made for each request, later than ``sharedArguments``; the request's own win.
+    /// Computes arguments for each request.
+    ///
+    /// They override ``sharedArguments``, not the request's own.
     public var argumentProvider: (@Sendable () async throws -> Arguments)?
-    /// Arguments of requests to some hosts; stronger than the shared ones, the request's own win (default none).
+    /// Arguments of requests to some hosts (default none).
     ///
-    /// The host is that of the joined URL, before ``absoluteURLFilters``.
+    /// They override shared ones, not the request's own. The host is that of the joined URL, before
+    /// ``absoluteURLFilters``.
     public var hostArguments: [HostPattern: Arguments] = [:]
-    /// Shared arguments with these names win over the request's own.
+    /// Names of shared arguments that override the request's own.
     public var fixedArgumentNames: Set<String> = []
-    /// How arguments are written by requests that do not say.
+    /// The argument encoding of requests that do not set one.
     public var argumentEncoding = ArgumentEncoding()
-    /// Compresses the bodies of requests that have no encoder of their own; files and streams go out as they are.
+    /// Compresses the bodies of requests without an encoder of their own.
     ///
-    /// Default `nil`: none is compressed.
+    /// Files and streams are sent unchanged. Default `nil`: no compression.
     public var bodyEncoder: (any BodyEncoder)?
-    /// The `User-Agent`; `nil` sends one that names Errand.
+    /// The `User-Agent` value; `nil` sends one that names Errand, an empty one sends none.
     public var userAgent: String?
 
-    /// Whether cookies are sent and stored at all (default true).
+    /// Whether cookies are sent and stored (default true).
     ///
-    /// An endpoint's `usesCookies` decides for it alone.
+    /// An endpoint opts out with its own `usesCookies`.
     public var usesCookies = true
-    /// Where cookies are kept; `nil`, the default, is in memory, for each agent its own.
+    /// The cookie jar; `nil`, the default, keeps cookies in memory, separately for each agent.
     public var cookieJar: CookieJar?
 
-    /// Time limits of requests that name none.
+    /// The timeouts of requests that do not set them.
     public var timeouts = Timeouts()
-    /// Retry of requests that name none (default none).
+    /// The retry policy of requests that do not set one (default none).
     public var retryPolicy = RetryPolicy.none
-    /// Redirects of requests that name none.
+    /// The redirect policy of requests that do not set one.
     public var redirectPolicy = RedirectPolicy.follow
-    /// Has the last word on each redirect that the policy would follow: follow it, deliver the 3xx, or send another
-    /// request.
+    /// Decides about each redirect that the policy would follow.
     ///
-    /// Called off the main actor for one redirect after the other; be quick. Default `nil`.
+    /// It can follow, deliver the 3xx, or send another request. Called off the main actor, for one
+    /// redirect after another; it must be fast. Default `nil`.
     public var redirectDecider: (@Sendable (ProposedRedirect) -> RedirectVerdict)?
-    /// How many requests are under way at once in all; `nil` has no limit (default none).
-    public var maximumRequestsInFlight: Int?
-    /// How many requests are under way at once in all, to one host, with one tag, and how many wait (default
-    /// no limit).
+    /// The limits on concurrent and waiting requests (default no limit).
     public var limits = RequestLimits()
-    /// How often requests go to each host (default no limit).
+    /// The rate limit of each host (default no limit).
     public var rateLimit: RateLimit?
-    /// How often requests go to these hosts, in place of ``rateLimit``; in whatever case they are written, and
-    /// `*.example.com` means each host below a domain (default none).
+    /// Rate limits of some hosts, in place of ``rateLimit``; the most specific pattern applies.
     ///
-    /// Of several patterns the more particular one counts; one that is no ``HostPattern`` is
-    /// ``RequestError/Code/invalidConfiguration``.
-    public var hostRateLimits: [String: RateLimit] = [:]
-    /// How often requests with these tags go, to whatever host, beside the limits of the hosts (default none).
+    /// Default none. An invalid pattern fails requests with ``RequestError/Code/invalidConfiguration``.
+    public var hostRateLimits: [HostPattern: RateLimit] = [:]
+    /// Rate limits by tag for any host, in addition to the limits of hosts (default none).
     ///
-    /// Each attempt counts, and each hop of a redirect.
+    /// Each attempt counts, and each redirect.
     public var tagRateLimits: [Int: RateLimit] = [:]
-    /// Whether hosts are left in peace as 429, `Retry-After` and the `RateLimit` headers ask, and are asked no more
-    /// often than `RateLimit-Policy` allows where ``rateLimit`` and ``hostRateLimits`` say nothing (default false).
+    /// Whether rate limits are learned from responses (default false).
     ///
-    /// No answer makes a request wait longer than five minutes.
+    /// If true, 429, `Retry-After` and the `RateLimit` header delay requests to the host, by at
+    /// most five minutes. `RateLimit-Policy` applies if ``rateLimit`` and ``hostRateLimits`` set no
+    /// limit for the host.
     public var learnsRateLimits = false
-    /// How many retries each host may cost; `nil`, the default, has no limit.
+    /// The retry budget of each host; `nil`, the default, has no limit.
     public var retryBudget: RetryBudget?
-    /// When a failing host is left in peace; `nil`, the default, is never.
+    /// The circuit breaker of each host; `nil`, the default, has none.
     public var circuitBreaker: CircuitBreakerPolicy?
-    /// Decides about failed attempts before the policy does; `nil`, the default, leaves it to the policy.
+    /// Decides about failed attempts before the retry policy does (default `nil`).
     public var retryDecider: (@Sendable (FailedAttempt) -> RetryVerdict)?
-    /// Tells whether there is a network, for ``connectivityPolicy``.
+    /// The source of the network state for ``connectivityPolicy``.
     public var reachability: (any Reachability)?
-    /// What happens to requests that do not say while there is no network (default ``ConnectivityPolicy/ignore``).
-    public var connectivityPolicy = ConnectivityPolicy.ignore
-    /// Settings of the transport.
-    public var transport = TransportOptions()
-
-    /// How the store is used by requests that do not say.
-    public var cachePolicy = CachePolicy.cacheElseLoad
-    /// What ``CachePolicy/http`` guesses where servers say nothing.
-    public var httpCache = HTTPCacheSettings()
-    /// Whose data the answers are, for endpoints that do not say.
+    /// The connectivity policy of requests that do not set one.
     ///
-    /// Set it when somebody signs in, and to another
-    /// value or `nil` when they sign out. Default `nil`.
+    /// Default ``ConnectivityPolicy/ignore``.
+    public var connectivityPolicy = ConnectivityPolicy.ignore
+    /// The transport options.
+    public var transportOptions = TransportOptions()
+
+    /// The cache policy of requests that do not set one.
+    public var cachePolicy = CachePolicy.cacheElseLoad
+    /// The settings of ``CachePolicy/http``, such as heuristic freshness.
+    public var httpCache = HTTPCacheSettings()
+    /// The cache identity of endpoints that do not set one (default `nil`).
+    ///
+    /// Set it to the user when a user signs in, and to another value or `nil` when the user signs
+    /// out. Entries of another identity are not used.
     public var cacheIdentity: String?
-    /// Entries written by another version of the app are not used (row CAC-6).
+    /// The app's version; entries that another version stored are not used.
     public var appVersion: String?
 
-    /// Which content types are a success for endpoints whose own are `.automatic` (row RSP-2).
+    /// The accepted content types of endpoints with `.automatic`, except downloads.
     ///
-    /// Default ``AcceptableContentTypes/automatic``: those of the response serializer. `.any` ignores what servers
-    /// say. Downloads take no part.
+    /// Default ``AcceptableContentTypes/automatic``: those of the response serializer. `.any`
+    /// accepts every type.
     public var acceptableContentTypes = AcceptableContentTypes.automatic
-    /// What the service's own rules say about every answer, before the endpoint's own (default none).
+    /// Rules of the service for every response, applied before the endpoint's own (default none).
     public var businessValidators: [BusinessValidator] = []
-    /// Makes values of JSON for endpoints that bring no decoder of their own (default: no strategies).
+    /// The JSON decoder of endpoints that do not set one (default: no strategies).
     public var jsonDecoder = FastJSONDecoder()
-    /// Makes the body of errors for endpoints that have no decoder for it (default `nil`: none).
+    /// The error decoder of endpoints that do not set one (default `nil`: none).
     public var errorDecoder: ErrorDecoder?
-    /// Processors of every answer, before the endpoint's own.
+    /// Processors of every response, applied before the endpoint's own.
     public var responseProcessors: [any ResponseProcessor] = []
-    /// Last changes to the request, serialized body included, before each attempt.
+    /// Processors of the final request, including its serialized body, applied before each attempt.
     ///
-    /// Each attempt begins with the request as it was serialized, so that nothing is signed or encrypted twice.
+    /// Each attempt starts from the serialized request, so nothing is signed or encrypted twice.
     public var requestProcessors: [any RequestProcessor] = []
-    /// Changes to errors before they are delivered.
-    public var errorProcessors: [@Sendable (RequestError) async -> RequestError] = []
-    /// Answers in place of failures: the last word before delivery, behind ``errorProcessors`` (row VAL-16).
+    /// Processors of errors, applied in order before delivery.
+    public var errorProcessors: [any ErrorProcessor] = []
+    /// Replaces a failure by a response, after ``errorProcessors`` (default `nil`).
     ///
-    /// An answer that it returns is a success, without further validation; `nil` leaves the failure. Cancelled
-    /// requests take no part. Default `nil`.
+    /// The response is a success without further validation; `nil` keeps the failure. Not called
+    /// for cancelled requests.
     public var errorRecovery: (@Sendable (RequestError, RequestDescription) async -> Response?)?
-    /// Texts of errors for people; `nil`, the default, has none.
+    /// The localized error messages; `nil`, the default, has none.
     public var errorMessages: ErrorMessages?
-    /// Who hears of every event.
+    /// The listeners of all events.
     public var eventListeners: [any RequestEventListener] = []
 
-    /// Companions of every request object, which this module does not know.
-    package var companions: [any Sendable] = []
+    /// Accessories of every request object, defined by the module Errand.
+    package var sharedAccessories: [any Sendable] = []
 
-    /// A configuration with every default and, where given, the bases.
+    /// Creates a configuration with defaults.
     public init(baseURL: String? = nil, cdnURL: String? = nil) {
         self.baseURL = baseURL
         self.cdnURL = cdnURL
+    }
+}
+
+extension Configuration: CustomStringConvertible {
+    /// The base URL and the selected environment.
+    public var description: String {
+        let base = baseURL.flatMap { try? URI(parsing: $0) }?.redacted ?? "no base"
+        return "Configuration: \(base)\(environment.map { ", \($0)" } ?? "")"
+    }
+}
+
+extension Configuration {
+    /// Fills settings that the endpoint leaves unset.
+    ///
+    /// In place: a description is expensive to copy, and most configurations change nothing.
+    func complete(_ description: inout RequestDescription) {
+        // A download accepts any content type unless the endpoint sets one.
+        let typesCount =
+            acceptableContentTypes != .automatic && description.acceptableContentTypes == .automatic
+            && description.download == nil
+        let decoderCounts = errorDecoder != nil && description.errorDecoder == nil
+        let encoderCounts = bodyEncoder != nil && description.bodyEncoder == nil
+        if typesCount { description.acceptableContentTypes = acceptableContentTypes }
+        if decoderCounts { description.errorDecoder = errorDecoder }
+        // Files and streams are sent unchanged; an encoder of the endpoint itself would refuse
+        // them.
+        if encoderCounts, description.body?.isInMemory != false {
+            description.bodyEncoder = bodyEncoder
+        }
+        if !businessValidators.isEmpty {
+            description.businessValidators = businessValidators + description.businessValidators
+        }
     }
 }

@@ -1,27 +1,28 @@
 public import HTTPTypes
 
 extension Configuration {
-    /// One of several places where the same service lives, such as `staging`.
+    /// A deployment of the service, such as `staging`.
     ///
-    /// Kept in ``Configuration/environments`` under a name, chosen by ``Configuration/environment``:
+    /// Stored in ``Configuration/environments`` under a name, selected by
+    /// ``Configuration/environment``:
     ///
     ///     configuration.environments = [
     ///         "live": .init(baseURL: "https://api.example.com/"),
     ///         "staging": .init(baseURL: "https://staging.example.com/", headers: [.from: "qa"]),
     ///     ]
     ///     configuration.environment = "staging"
-    ///     agent.configuration = configuration     // tasks under way stay where they are
+    ///     agent.configuration = configuration     // running tasks keep theirs
     public struct Environment: Sendable, Hashable {
-        /// In place of the configuration's base URL; `nil` keeps that.
+        /// Replaces the configuration's base URL; `nil` keeps it.
         public var baseURL: String?
-        /// In place of the configuration's CDN URL; `nil` keeps that.
+        /// Replaces the configuration's CDN URL; `nil` keeps it.
         public var cdnURL: String?
-        /// Headers of every request; stronger than ``Configuration/sharedHeaders``, the request's own win.
+        /// Headers of every request.
+        ///
+        /// They override ``Configuration/sharedHeaders``, not the request's own.
         public var headers: HTTPFields
 
-        /// Makes an environment.
-        ///
-        /// Default: everything as the configuration has it.
+        /// Creates an environment; the defaults keep the configuration's values.
         public init(baseURL: String? = nil, cdnURL: String? = nil, headers: HTTPFields = [:]) {
             self.baseURL = baseURL
             self.cdnURL = cdnURL
@@ -29,16 +30,17 @@ extension Configuration {
         }
     }
 
-    /// The configuration as the chosen environment makes it.
+    /// The configuration with the selected environment applied.
     ///
-    /// - Throws: ``RequestError/Code/invalidConfiguration`` when there is no environment of that name.
+    /// - Throws: ``RequestError/Code/invalidConfiguration`` if there is no environment of that
+    ///   name.
     package func inEnvironment() throws(RequestError) -> Configuration {
         guard let name = environment else { return self }
         guard let chosen = environments[name] else {
             let names = environments.keys.sorted().joined(separator: ", ")
             throw RequestError(
                 .invalidConfiguration, stage: .build,
-                "There is no environment \(name); environments holds \(names.isEmpty ? "none" : names)."
+                "There is no environment \(name); environments contains \(names.isEmpty ? "none" : names)."
             )
         }
         var copy = self
@@ -51,8 +53,8 @@ extension Configuration {
 }
 
 extension Shared where Value == Configuration {
-    /// The same with the chosen environment; itself where none is chosen.
-    func inEnvironment() throws(RequestError) -> Shared {
+    /// The configuration with the selected environment applied; itself if none is selected.
+    package func inEnvironment() throws(RequestError) -> Shared {
         value.environment == nil ? self : Shared(try value.inEnvironment())
     }
 }

@@ -1,14 +1,17 @@
-/// Changes the final request: a signature over the bytes of the body, encryption (row RSQ-8).
+import ErrandTransport
+
+/// Changes the final request, for example to sign or encrypt the body.
 ///
-/// It runs behind serialization and compression and sees what goes over the wire, for single requests, members of
-/// batches and chains alike, before each attempt; `HTTPBody.bytes()` has the body. Implement one of the two.
+/// It runs before each attempt, after serialization and compression, for single requests and for
+/// members of batches and chains; `HTTPBody.bytes()` reads the body. Implement one of the two
+/// methods.
 public protocol RequestProcessor: Sendable {
-    /// Changes the request, or throws what fails it.
+    /// Changes the request; an error fails it.
     func process(_ request: inout TransportRequest, of description: RequestDescription) async throws
 
-    /// Changes the request for an attempt, counted from 1, or throws what fails it.
+    /// Changes the request for an attempt, counted from 1; an error fails it.
     ///
-    /// Default: the other one.
+    /// Default: calls ``process(_:of:)``.
     func process(
         _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
     ) async throws
@@ -20,7 +23,7 @@ extension RequestProcessor {
         _ request: inout TransportRequest, of description: RequestDescription
     ) async throws {}
 
-    /// The same for every attempt.
+    /// Calls ``process(_:of:)`` for every attempt.
     public func process(
         _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
     ) async throws {
@@ -28,7 +31,7 @@ extension RequestProcessor {
     }
 }
 
-/// A request processor made of a closure.
+/// A request processor that calls a closure.
 ///
 ///     configuration.requestProcessors = [
 ///         ClosureRequestProcessor { request, _, attempt in
@@ -39,7 +42,7 @@ public struct ClosureRequestProcessor: RequestProcessor {
     private let body:
         @Sendable (inout TransportRequest, RequestDescription, Int) async throws -> Void
 
-    /// Makes a processor; the closure gets the request, its description and the attempt's number, from 1.
+    /// Creates a processor; the closure gets the request, its description, and the attempt, from 1.
     public init(
         _ body:
             @escaping @Sendable (inout TransportRequest, RequestDescription, Int) async throws
@@ -53,5 +56,33 @@ public struct ClosureRequestProcessor: RequestProcessor {
         _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
     ) async throws {
         try await body(&request, description, attempt)
+    }
+}
+
+/// Changes errors before they are delivered.
+///
+/// Set in `Configuration.errorProcessors`. Not called for cancelled requests, nor for failed
+/// attempts that are retried: `retryDecider` receives those.
+public protocol ErrorProcessor: Sendable {
+    /// Returns the error to deliver.
+    ///
+    /// - Parameter attempt: The number of attempts; 0 if nothing was sent.
+    func process(_ error: RequestError, attempt: Int) async -> RequestError
+}
+
+/// An error processor that calls a closure.
+///
+///     configuration.errorProcessors = [ClosureErrorProcessor { error, _ in error }]
+public struct ClosureErrorProcessor: ErrorProcessor {
+    private let body: @Sendable (RequestError, Int) async -> RequestError
+
+    /// Creates a processor; the closure gets the error and the number of attempts.
+    public init(_ body: @escaping @Sendable (RequestError, Int) async -> RequestError) {
+        self.body = body
+    }
+
+    /// Calls the closure.
+    public func process(_ error: RequestError, attempt: Int) async -> RequestError {
+        await body(error, attempt)
     }
 }

@@ -1,14 +1,16 @@
-/// Changes a URL on its way (row URL-7).
+import Foundation
+
+/// Changes the URL of requests.
 public protocol URLFilter: Sendable {
-    /// Returns the URL to use in place of this one. What it throws fails the request.
+    /// Returns the URL to use instead of this one; an error fails the request.
     func filter(_ url: String, of request: RequestDescription) async throws -> String
 }
 
-/// A filter made of a closure.
+/// A URL filter that calls a closure.
 public struct ClosureURLFilter: URLFilter {
     private let body: @Sendable (String, RequestDescription) async throws -> String
 
-    /// Makes a filter.
+    /// Creates a filter.
     public init(_ body: @escaping @Sendable (String, RequestDescription) async throws -> String) {
         self.body = body
     }
@@ -16,5 +18,39 @@ public struct ClosureURLFilter: URLFilter {
     /// Calls the closure.
     public func filter(_ url: String, of request: RequestDescription) async throws -> String {
         try await body(url, request)
+    }
+}
+
+/// Adds arguments to the query of every request, regardless of its method.
+///
+/// `Configuration.sharedArguments` go where the endpoint's arguments go, such as the body of a
+/// POST; these always go into the query:
+///
+///     configuration.urlFilters = [QueryFilter(["version": "5.1", "platform": "linux"])]
+///
+/// A name that is already in the URL's query is not added.
+public struct QueryFilter: URLFilter {
+    private let arguments: Arguments
+    private let encoding: ArgumentEncoding
+
+    /// Creates a filter with the arguments and their encoding.
+    public init(_ arguments: Arguments, encoding: ArgumentEncoding = ArgumentEncoding()) {
+        self.arguments = arguments
+        self.encoding = encoding
+    }
+
+    /// Adds the arguments after the query and before the fragment.
+    ///
+    /// - Throws: ``RequestError/Code/invalidArguments``, ``RequestError/Code/invalidURL``.
+    public func filter(_ url: String, of request: RequestDescription) throws(RequestError) -> String
+    {
+        var uri = try URI(parsing: url)
+        let present = Set(
+            (uri.query ?? "").split(separator: "&").map { pair in pair.prefix { $0 != "=" } })
+        let bytes = try FormWriter.bytes(of: arguments, encoding: encoding)
+        let added = String(decoding: bytes, as: UTF8.self).split(separator: "&")
+            .filter { pair in !present.contains(pair.prefix { $0 != "=" }) }
+        uri.appendQuery(added.joined(separator: "&"))
+        return uri.string
     }
 }

@@ -1,51 +1,59 @@
+import ErrandTransport
 import HTTPTypes
 
-/// Gives each hop its cookies, and keeps what it brings: those of redirects and of errors, too.
+/// Adds cookies to each request, and stores those of each response, including redirects and errors.
 package struct CookieStep: Step {
     nonisolated(nonsending) package func run(
-        _ exchange: Exchange, next: Next
+        _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        guard let jar = Self.jar(of: exchange.context) else { return try await next(exchange) }
+        guard let jar = Self.jar(of: pipelineRequest.context) else {
+            return try await next(pipelineRequest)
+        }
         do {
-            let response = try await next(adorned(exchange, jar))
-            keep(response, exchange, jar)
+            let response = try await next(authorized(pipelineRequest, jar))
+            keep(response, pipelineRequest, jar)
             return response
         } catch {
-            if let response = error.response { keep(response, exchange, jar) }
+            if let response = error.response { keep(response, pipelineRequest, jar) }
             throw error
         }
     }
 
-    package func concerns(_ exchange: Exchange) -> Bool {
-        Self.jar(of: exchange.context) != nil
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        Self.jar(of: pipelineRequest.context) != nil
     }
 
     @inline(never)
-    private func adorned(_ exchange: Exchange, _ jar: CookieJar) -> Exchange {
-        guard !jar.isEmpty else { return exchange }
-        let cookies = jar.cookies(for: exchange.request.url, now: exchange.context.clock.now)
-        guard !cookies.isEmpty else { return exchange }
-        var adorned = exchange
-        Self.add(cookies, to: &adorned.request.headers)
-        return adorned
+    private func authorized(_ pipelineRequest: PipelineRequest, _ jar: CookieJar) -> PipelineRequest
+    {
+        guard !jar.isEmpty else { return pipelineRequest }
+        let cookies = jar.cookies(
+            for: pipelineRequest.request.url, now: pipelineRequest.context.clock.now)
+        guard !cookies.isEmpty else { return pipelineRequest }
+        var authorized = pipelineRequest
+        Self.add(cookies, to: &authorized.request.headers)
+        return authorized
     }
 
     @inline(never)
-    private func keep(_ response: Response, _ exchange: Exchange, _ jar: CookieJar) {
+    private func keep(_ response: Response, _ pipelineRequest: PipelineRequest, _ jar: CookieJar) {
         let headers = response.headers
         guard headers.contains(where: { $0.name == .setCookie }) else { return }
-        jar.receive(headers, from: exchange.request.url, now: exchange.context.clock.now)
+        jar.receive(
+            headers, from: pipelineRequest.request.url, now: pipelineRequest.context.clock.now)
     }
 
-    /// The request's headers as they are with the cookies that it will have.
-    static func headersWithCookies(_ exchange: Exchange) -> HTTPFields {
-        var headers = exchange.request.headers
-        guard let jar = jar(of: exchange.context), !jar.isEmpty else { return headers }
-        add(jar.cookies(for: exchange.request.url, now: exchange.context.clock.now), to: &headers)
+    /// The request's headers including the cookies that will be added.
+    static func headersWithCookies(_ pipelineRequest: PipelineRequest) -> HTTPFields {
+        var headers = pipelineRequest.request.headers
+        guard let jar = jar(of: pipelineRequest.context), !jar.isEmpty else { return headers }
+        add(
+            jar.cookies(for: pipelineRequest.request.url, now: pipelineRequest.context.clock.now),
+            to: &headers)
         return headers
     }
 
-    /// The jar whose cookies a request gets; `nil` where it gets none.
+    /// The cookie jar of a request; `nil` if it uses no cookies.
     static func jar(of context: TaskContext) -> CookieJar? {
         guard context.description.usesCookies, context.configuration.usesCookies else {
             return nil
@@ -54,14 +62,15 @@ package struct CookieStep: Step {
         return context.cookieJar
     }
 
-    /// Adds the jar's cookies behind those that the request names itself; of one name the request's own wins.
+    /// Adds the jar's cookies after the request's own, except those with the name of an own cookie.
     package static func add(_ cookies: [Cookie], to headers: inout HTTPFields) {
         let own = headers[values: .cookie]
         let names = Set(own.joined(separator: ";").split(separator: ";").map(name))
         let added = cookies.filter { !names.contains($0.name) }.map(\.pair)
         guard !added.isEmpty else { return }
         headers[fields: .cookie] = []
-        // NB: the subscript of HTTPFields would split it; HTTP/1.1 wants one field (RFC 6265bis §5.8.1).
+        // Not the subscript of HTTPFields, which would split the value; HTTP/1.1 requires one field
+        // (RFC 6265bis §5.8.1).
         let value = (own.filter { !$0.isEmpty } + added).joined(separator: "; ")
         headers.append(HTTPField(name: .cookie, value: value))
     }

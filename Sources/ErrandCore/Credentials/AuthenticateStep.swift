@@ -1,41 +1,50 @@
+import ErrandTransport
 import Foundation
 import HTTPTypes
 
-/// Puts credentials on each hop that may have them, and answers a 401 with renewed ones, once.
+/// Adds credentials to each request, and sends it once more after a 401 with refreshed credentials.
 ///
-/// Inside of redirects, so that a hop's credentials are made for its own address (Digest signs it) and what
-/// follows redirects never sees them; a hop that has left the first address's origin gets none.
+/// It runs inside `RedirectStep`, so that each redirect gets credentials for its own URL, which
+/// Digest signs. After a redirect to another origin no credentials are added.
 package struct AuthenticateStep: Step {
-    package func concerns(_ exchange: Exchange) -> Bool {
-        !exchange.context.configuration.authenticators.isEmpty
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        !pipelineRequest.context.configuration.authenticators.isEmpty
     }
 
     nonisolated(nonsending) package func run(
-        _ exchange: Exchange, next: Next
+        _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        guard let turn = try Self.turn(of: exchange) else { return try await next(exchange) }
-        let sent = try await turn.adorned()
-        let first = try await turn.send(sent, next)
+        guard let authenticated = try Self.authenticated(pipelineRequest) else {
+            return try await next(pipelineRequest)
+        }
+        let sent = try await authenticated.authorized()
+        let first = try await authenticated.send(sent, next)
         guard first.status == .unauthorized else {
-            turn.entry.authenticator.observe(first, to: sent)
+            authenticated.entry.authenticator.observe(first, to: sent)
             return first
         }
-        return try await turn.again(after: first, to: sent, next)
+        return try await authenticated.resend(after: first, to: sent, next)
     }
 
-    /// Who puts credentials on the request; `nil` where nobody may.
+    /// The request with its authenticator; `nil` if none serves it.
     @inline(never)
-    private static func turn(of exchange: Exchange) throws(RequestError) -> Turn? {
-        let entries = exchange.configuration.authenticators
+    private static func authenticated(
+        _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> AuthenticatedRequest? {
+        let entries = pipelineRequest.configuration.authenticators
         try check(entries)
-        guard !exchange.hasLeftOrigin, !exchange.request.headers.contains(.authorization),
-            let host = exchange.request.host,
-            let entry = entries.first(where: { $0.hosts.matches(host) }), !entry.gate.isUnderRefresh
+        guard !pipelineRequest.hasLeftOrigin,
+            !pipelineRequest.request.headers.contains(.authorization),
+            let host = pipelineRequest.request.host,
+            let entry = entries.first(where: { $0.hosts.matches(host) }),
+            !entry.refresher.isUnderRefresh
         else { return nil }
-        let scope = entry.authenticator.scope(of: exchange.request.url)
-        // Before the credentials are taken: a renewal in between costs a replay, the other order could lose one.
-        return Turn(
-            exchange: exchange, entry: entry, scope: scope, round: entry.gate.round(of: scope))
+        let scope = entry.authenticator.scope(of: pipelineRequest.request.url)
+        // The round is read before the credentials. A refresh in between is then not missed: at
+        // worst, the request is sent once more.
+        return AuthenticatedRequest(
+            pipelineRequest: pipelineRequest, entry: entry, scope: scope,
+            round: entry.refresher.round(of: scope))
     }
 
     private static func check(_ entries: [HostAuthenticator]) throws(RequestError) {
@@ -44,15 +53,15 @@ package struct AuthenticateStep: Step {
     }
 }
 
-/// One request and who puts credentials on it; behind one reference, for what is suspended with it.
-private final class Turn: Sendable {
-    let exchange: Exchange
+/// One request and its authenticator; a single reference keeps async frames small.
+private final class AuthenticatedRequest: Sendable {
+    let pipelineRequest: PipelineRequest
     let entry: HostAuthenticator
     private let scope: String
     private let round: Int
 
-    init(exchange: Exchange, entry: HostAuthenticator, scope: String, round: Int) {
-        self.exchange = exchange
+    init(pipelineRequest: PipelineRequest, entry: HostAuthenticator, scope: String, round: Int) {
+        self.pipelineRequest = pipelineRequest
         self.entry = entry
         self.scope = scope
         self.round = round
@@ -60,70 +69,71 @@ private final class Turn: Sendable {
 
     /// The request with credentials.
     @inline(never)
-    func adorned() async throws(RequestError) -> TransportRequest {
-        let scope = exchange.scope
+    func authorized() async throws(RequestError) -> TransportRequest {
+        let scope = pipelineRequest.scope
         do {
             return try await scope.run { [self] in
-                var copy = exchange.request
+                var copy = pipelineRequest.request
                 try await entry.authenticator.apply(to: &copy)
                 return copy
             }
         } catch {
             if scope.isCancelled, error is CancellationError { throw .cancelled }
-            throw Self.failure("No credentials could be had; nothing was sent.", error)
+            throw Self.failure(
+                "The authenticator failed to provide credentials; nothing was sent.", error)
         }
     }
 
     func send(_ request: TransportRequest, _ next: Next) async throws(RequestError) -> Response {
         do {
-            return concealed(
-                try await next(exchange.changed { $0.request = request }), request)
+            return stripped(
+                try await next(pipelineRequest.changed { $0.request = request }), request)
         } catch {
-            throw concealed(error, request)
+            throw stripped(error, request)
         }
     }
 
     @inline(never)
-    private func concealed(_ error: RequestError, _ request: TransportRequest) -> RequestError {
+    private func stripped(_ error: RequestError, _ request: TransportRequest) -> RequestError {
         guard let response = error.response else { return error }
         var error = error
-        error.response = concealed(response, request)
+        error.response = stripped(response, request)
         return error
     }
 
-    /// A key in the query stays out of what users and caches see.
+    /// Restores the URL without credentials in the response, for example without a key in the query.
     @inline(never)
-    private func concealed(_ response: Response, _ request: TransportRequest) -> Response {
+    private func stripped(_ response: Response, _ request: TransportRequest) -> Response {
         guard response.url == request.url else { return response }
         var response = response
-        response.url = exchange.request.url
+        response.url = pipelineRequest.request.url
         return response
     }
 
-    /// Renews the credentials that were refused, once for everybody, and asks again with new ones.
+    /// Waits for the refresh of the refused credentials, and sends the request again.
     @inline(never)
-    func again(
+    func resend(
         after first: Response, to sent: TransportRequest, _ next: Next
     ) async throws(RequestError) -> Response {
-        exchange.context.enter(.waiting)
-        exchange.context.emit(.credentialsRefused(host: exchange.request.host ?? ""))
-        switch await entry.gate.outcome(
-            scope: scope, refusedInRound: round, cancelledWith: exchange.scope,
+        pipelineRequest.context.enter(.waiting)
+        pipelineRequest.context.emit(.credentialsRefused(host: pipelineRequest.request.host ?? ""))
+        switch await entry.refresher.outcome(
+            scope: scope, refusedInRound: round, cancelledWith: pipelineRequest.scope,
             refresh: { [entry] in await Self.refresh(entry.authenticator, after: first, to: sent) })
         {
         case .nothing:
-            exchange.context.emit(.credentialsNotRenewed(nil))
+            pipelineRequest.context.emit(.credentialsNotRenewed(nil))
             return first
         case .failed(var error):
             if error.isCancellation { throw error }
-            exchange.context.emit(.credentialsNotRenewed(error))
+            pipelineRequest.context.emit(.credentialsNotRenewed(error))
             error.response = first
             throw error
-        case .renewed: exchange.context.emit(.credentialsRenewed)
+        case .renewed: pipelineRequest.context.emit(.credentialsRenewed)
         }
-        // The next request has the new credentials; this one cannot be sent again.
-        guard sent.body?.isSpent != true else { return first }
-        let replay = try await adorned()
+        // A consumed body cannot be sent again; later requests use the new credentials.
+        guard sent.body?.isConsumed != true else { return first }
+        let replay = try await authorized()
         var second = try await send(replay, next)
         second.timings = first.timings + second.timings
         if second.status != .unauthorized { entry.authenticator.observe(second, to: replay) }
@@ -138,14 +148,14 @@ private final class Turn: Sendable {
                 ? .renewed : .nothing
         } catch {
             return .failed(
-                failure("The server refused the credentials and they could not be renewed.", error))
+                failure("The server refused the credentials, and refreshing them failed.", error))
         }
     }
 
     private static func failure(_ message: String, _ error: any Error) -> RequestError {
         if let error = error as? RequestError, error.code == .authenticationFailed { return error }
         return RequestError(
-            .authenticationFailed, stage: .adapt, "\(message) The thrown error is underlying.",
+            .authenticationFailed, stage: .adapt, "\(message) See the underlying error.",
             underlying: error)
     }
 }

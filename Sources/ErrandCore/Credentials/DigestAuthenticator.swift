@@ -1,20 +1,22 @@
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
 
-/// `Digest` (RFC 7616 and servers of RFC 2069): the password never goes over the wire.
+/// `Digest` authentication (RFC 7616, also servers of RFC 2069), which never sends the password.
 ///
-/// MD5, SHA-256 and SHA-512-256, with and without `-sess`; `auth`, and `auth-int` for bodies in memory; `userhash`, `stale` and
-/// `nextnonce`. The first request to a server is refused by it, to learn the challenge, and sent again; later ones
-/// carry their answer at once. Challenges are kept for each origin.
+/// Supports MD5, SHA-256 and SHA-512-256, each with and without `-sess`; `auth`, and `auth-int` for
+/// bodies in memory; `userhash`, `stale` and `nextnonce`. The first request to a server gets a 401
+/// with the challenge and is sent again; later ones carry credentials at once. Challenges are kept
+/// for each origin.
 public final class DigestAuthenticator: Authenticator {
     private let user: String
     private let password: String
     private let makeClientNonce: @Sendable () -> String
-    /// Servers that were not asked for the longest are forgotten; they tell their challenge again.
+    /// The least recently used origins are removed; their servers send the challenge again.
     private let sessions = Mutex(LRUTable<String, DigestSession>(limit: 1024))
 
-    /// Makes an authenticator.
+    /// Creates an authenticator.
     public convenience init(user: String, password: String) {
         self.init(user: user, password: password) {
             var generator = SystemRandomNumberGenerator()
@@ -30,10 +32,10 @@ public final class DigestAuthenticator: Authenticator {
         self.makeClientNonce = makeClientNonce
     }
 
-    /// The address's origin: servers have challenges of their own.
+    /// The URL's origin, because each server has its own challenge.
     public func scope(of url: URI) -> String { url.origin }
 
-    /// Answers the challenge that the server is known for; leaves a request to an unknown one as it is.
+    /// Adds credentials for the server's challenge if it is known.
     public func apply(to request: inout TransportRequest) async throws {
         let used = sessions.withLock { $0.change(request.url.origin) { $0.use() } }
         guard let used else { return }
@@ -45,37 +47,38 @@ public final class DigestAuthenticator: Authenticator {
         }
         var target = request.url.path.isEmpty ? "/" : request.url.path
         if let query = request.url.query { target += "?" + query }
-        let answer = DigestAnswer(
+        let digest = DigestResponse(
             challenge: used.challenge, user: user, password: password,
             method: request.method.rawValue, target: target, body: body,
             clientNonce: used.clientNonce, count: used.count)
-        guard let header = answer.header() else {
+        guard let header = digest.header() else {
             throw Credentials.unusable(
-                "The server insists on Digest with auth-int, which needs a body in memory, or a value holds control characters."
+                "The server requires Digest with auth-int, which needs a body in memory, or a value "
+                    + "contains control characters."
             )
         }
         request.headers[.authorization] = header
     }
 
-    /// Learns the challenge of a 401.
+    /// Stores the challenge of a 401.
     ///
-    /// Credentials that were refused as such are not tried again.
+    /// Returns false if the server refused user and password themselves: they are not tried again.
     public func refresh(
         after response: Response, to request: TransportRequest
     ) async throws -> Bool {
         let challenges = AuthenticationChallenge.parse(response.headers[values: .wwwAuthenticate])
         let challenge = DigestChallenge.first(in: challenges)
         let clientNonce = makeClientNonce()
-        let answered = request.headers[.authorization].map { $0.hasPrefix("Digest ") } ?? false
+        let wasDigest = request.headers[.authorization].map { $0.hasPrefix("Digest ") } ?? false
         return sessions.withLock { sessions in
             let origin = request.url.origin
             guard let challenge else {
                 sessions.remove(origin)
                 return false
             }
-            // A nonce that did its service and is refused without `stale` has aged all the same.
-            let hasAged = challenge.isStale || sessions.value(for: origin)?.hasServed == true
-            guard !answered || hasAged else {
+            // A nonce that worked before has expired, even if the server does not send `stale`.
+            let hasAged = challenge.isStale || sessions.value(for: origin)?.wasAccepted == true
+            guard !wasDigest || hasAged else {
                 sessions.remove(origin)
                 return false
             }
@@ -85,42 +88,42 @@ public final class DigestAuthenticator: Authenticator {
         }
     }
 
-    /// Takes a `nextnonce` (RFC 7616 §3.5), and notes that the present one is good.
+    /// Stores a `nextnonce` (RFC 7616 §3.5), and marks the current nonce as accepted.
     public func observe(_ response: Response, to request: TransportRequest) {
         guard request.headers[.authorization]?.hasPrefix("Digest ") == true else { return }
         let next = response.headers[values: Self.information]
             .flatMap(AuthenticationChallenge.parameters(of:))
             .first { $0.name == "nextnonce" }?.value
         sessions.withLock { sessions in
-            _ = sessions.change(request.url.origin) { $0.served(nextNonce: next) }
+            _ = sessions.change(request.url.origin) { $0.accepted(nextNonce: next) }
         }
     }
 
     private static let information = HTTPField.Name.authenticationInfo
 }
 
-/// A challenge and what was answered to it so far: a pure value.
+/// A challenge and the state of its use; a pure value.
 struct DigestSession: Sendable, Equatable {
     private(set) var challenge: DigestChallenge
     let clientNonce: String
     private(set) var count: UInt32 = 0
-    private(set) var hasServed = false
+    private(set) var wasAccepted = false
 
     init(challenge: DigestChallenge, clientNonce: String) {
         self.challenge = challenge
         self.clientNonce = clientNonce
     }
 
-    /// One more use.
+    /// Counts one more use.
     ///
-    /// The client's nonce stays, since the key of a `-sess` challenge hangs on it.
+    /// The client nonce stays the same, because the key of a `-sess` challenge depends on it.
     mutating func use() -> DigestSession {
         count &+= 1
         return self
     }
 
-    mutating func served(nextNonce: String?) {
-        hasServed = true
+    mutating func accepted(nextNonce: String?) {
+        wasAccepted = true
         guard let nextNonce, nextNonce != challenge.nonce else { return }
         challenge.nonce = nextNonce
         count = 0

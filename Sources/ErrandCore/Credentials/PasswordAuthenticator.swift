@@ -1,42 +1,44 @@
+import ErrandTransport
 import HTTPTypes
 import Synchronization
 
-/// User and password, shown in whichever way a server asks for: `Digest` (RFC 7616) where it offers that, else `Basic`
-/// (RFC 7617).
+/// User and password for the scheme that the server requests.
 ///
-/// Nothing is shown before a server has asked: its first answer is a 401, and the request is sent again. What it asked for is
-/// kept for its origin, and later requests carry the credentials at once. ``BasicAuthenticator`` shows them from the
-/// first request on, ``DigestAuthenticator`` never takes less than Digest.
+/// That is `Digest` (RFC 7616) if the server offers it, otherwise `Basic` (RFC 7617). Nothing is
+/// sent before the server has requested credentials with a 401; then the request is sent again. The
+/// scheme is kept for the origin, and later requests carry credentials at once.
+/// ``BasicAuthenticator`` sends them from the first request on; ``DigestAuthenticator`` accepts
+/// only Digest.
 public final class PasswordAuthenticator: Authenticator, CustomStringConvertible, CustomReflectable
 {
     private let basic: BasicAuthenticator
     private let digest: DigestAuthenticator
     private let basicOverHTTP: Bool
-    /// The origins that asked for Basic; those that were not asked for the longest are forgotten.
+    /// The origins that requested Basic; the least recently used ones are removed.
     private let askedForBasic = Mutex(LRUTable<String, Bool>(limit: 1024))
 
-    /// Makes an authenticator.
+    /// Creates an authenticator.
     ///
     /// - Parameters:
-    ///   - user: The user's name; one with a colon cannot be shown by Basic.
+    ///   - user: The user name; Basic cannot send one with a colon.
     ///   - password: The password.
-    ///   - basicOverHTTP: Whether Basic is answered without TLS, where whoever is on the way reads the password, and may ask
-    ///     for it in the server's place. Default false: the 401 is the answer.
+    ///   - basicOverHTTP: Whether to send Basic credentials without TLS, where an attacker on the
+    ///     network can read them or impersonate the server. Default false: the 401 is delivered.
     public init(user: String, password: String, basicOverHTTP: Bool = false) {
         basic = BasicAuthenticator(user: user, password: password)
         digest = DigestAuthenticator(user: user, password: password)
         self.basicOverHTTP = basicOverHTTP
     }
 
-    /// Its name: neither user nor password.
+    /// The type's name, without user and password.
     public var description: String { "PasswordAuthenticator" }
-    /// Nothing.
+    /// No children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// The address's origin: servers ask for different things.
+    /// The URL's origin, because servers request different schemes.
     public func scope(of url: URI) -> String { url.origin }
 
-    /// Puts on what the server is known to ask for; leaves a request to an unknown one as it is.
+    /// Adds credentials for the scheme that the server is known to request.
     public func apply(to request: inout TransportRequest) async throws {
         let origin = request.url.origin
         if askedForBasic.withLock({ $0.value(for: origin) }) == true {
@@ -46,9 +48,9 @@ public final class PasswordAuthenticator: Authenticator, CustomStringConvertible
         }
     }
 
-    /// Learns what a 401 asks for.
+    /// Stores the scheme that a 401 requests.
     ///
-    /// Credentials that were refused as such are not tried again.
+    /// Returns false if the server refused user and password themselves: they are not tried again.
     public func refresh(
         after response: Response, to request: TransportRequest
     ) async throws -> Bool {
@@ -68,7 +70,7 @@ public final class PasswordAuthenticator: Authenticator, CustomStringConvertible
         return true
     }
 
-    /// Takes what a server renews by the way.
+    /// Passes the response to Digest, which stores a `nextnonce`.
     public func observe(_ response: Response, to request: TransportRequest) {
         digest.observe(response, to: request)
     }

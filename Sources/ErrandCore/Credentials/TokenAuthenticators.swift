@@ -1,16 +1,18 @@
+import ErrandTransport
 public import HTTPTypes
 
-/// `Bearer` tokens (RFC 6750), renewed when the server refuses one.
+/// `Bearer` tokens (RFC 6750), refreshed when the server refuses one.
 public struct BearerAuthenticator: Authenticator {
     private let token: @Sendable () async throws -> String?
     private let renew: (@Sendable () async throws -> Void)?
 
-    /// Makes an authenticator over a store of tokens of the user's own.
+    /// Creates an authenticator that reads tokens from the user's token store.
     ///
     /// - Parameters:
-    ///   - token: The token to send now; `nil` sends none. Called for every attempt: answer from memory.
-    ///   - refresh: Renews what `token` returns. Called once for all requests that are refused at the same time; may
-    ///     itself send requests. Default `nil`: a 401 is the answer.
+    ///   - token: The token to send; `nil` sends none. Called for every attempt, so it should read
+    ///     from memory.
+    ///   - refresh: Refreshes the token that `token` returns. Called once for all requests that are
+    ///     refused at the same time; may itself send requests. Default `nil`: a 401 is delivered.
     public init(
         token: @escaping @Sendable () async throws -> String?,
         refresh: (@Sendable () async throws -> Void)? = nil
@@ -19,20 +21,20 @@ public struct BearerAuthenticator: Authenticator {
         renew = refresh
     }
 
-    /// Makes an authenticator with a token that never changes.
+    /// Creates an authenticator with a constant token.
     public init(_ token: String) { self.init(token: { token }) }
 
-    /// Puts the token on a request.
+    /// Adds the token to a request.
     public func apply(to request: inout TransportRequest) async throws {
         guard let token = try await token() else { return }
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw Credentials.unusable(
-                "The bearer token is empty, or holds spaces or characters beyond ASCII.")
+                "The bearer token is empty, or contains spaces or non-ASCII characters.")
         }
         request.headers[.authorization] = "Bearer \(token)"
     }
 
-    /// Calls the closure.
+    /// Calls the refresh closure.
     public func refresh(
         after response: Response, to request: TransportRequest
     ) async throws -> Bool {
@@ -42,65 +44,75 @@ public struct BearerAuthenticator: Authenticator {
     }
 }
 
-/// User and password in every request (RFC 7617), in UTF-8.
+/// `Basic` credentials (RFC 7617) in every request, in UTF-8.
 ///
-/// Readable by whoever sees the request: use https.
+/// Use https: without TLS, user and password can be read on the network.
 public struct BasicAuthenticator: Authenticator {
     private let user: String
     private let password: String
 
-    /// Makes an authenticator.
-    ///
-    /// A user name with a colon fails every request.
+    /// Creates an authenticator; a user name with a colon fails every request.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
-    /// Puts user and password on a request.
+    /// Adds user and password to a request.
     public func apply(to request: inout TransportRequest) async throws {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw Credentials.unusable(
-                "A user name with a colon cannot be sent by Basic (RFC 7617).")
+                "Basic authentication cannot send a user name with a colon (RFC 7617).")
         }
-        guard !Credentials.holdControls(user, password) else {
+        guard !Credentials.containControlCharacters(user, password) else {
             throw Credentials.unusable(
-                "User or password holds a control character, such as the line break at the end of a file; Basic cannot send it (RFC 7617)."
+                "User or password contains a control character, such as the line break at the end of a file, "
+                    + "which Basic authentication cannot send (RFC 7617)."
             )
         }
         request.headers[.authorization] = Credentials.basic(user: user, password: password)
     }
 }
 
-/// A fixed key in a header or in the query.
+/// A constant key in a header or in the query.
 public struct APIKeyAuthenticator: Authenticator {
     private let key: String
     private let placement: Placement
 
-    /// Where the key goes.
+    /// The position of the key.
     public enum Placement: Sendable, Hashable {
-        /// Into a header; a request that has the header already keeps its own.
+        /// A header; a request that already has it keeps its own value.
         case header(HTTPField.Name)
-        /// Into the query under this name; the key shows in servers' logs.
+        /// A query parameter of this name; servers often log it.
         case query(String)
     }
 
-    /// Makes an authenticator.
+    /// Creates an authenticator.
     public init(_ key: String, in placement: Placement) {
         self.key = key
         self.placement = placement
     }
 
-    /// Puts the key on a request.
+    /// Adds the key to a request.
     public func apply(to request: inout TransportRequest) async throws {
         switch placement {
         case .header(let name):
             guard HTTPField.isValidValue(key) else {
-                throw Credentials.unusable("The key holds characters that no header may hold.")
+                throw Credentials.unusable(
+                    "The API key contains characters that are invalid in a header.")
             }
             if !request.headers.contains(name) { request.headers[name] = key }
         case .query(let name):
             request.url.appendQuery("\(Credentials.escaped(name))=\(Credentials.escaped(key))")
         }
     }
+}
+
+extension BasicAuthenticator: CustomStringConvertible {
+    /// The type's name, without user and password.
+    public var description: String { "BasicAuthenticator" }
+}
+
+extension APIKeyAuthenticator: CustomStringConvertible {
+    /// The type's name, without the key.
+    public var description: String { "APIKeyAuthenticator" }
 }

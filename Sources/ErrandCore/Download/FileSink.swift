@@ -1,14 +1,16 @@
+package import ErrandDownload
+package import ErrandTransport
 package import Foundation
 import Synchronization
 
-/// Takes the bytes of one answer into a part file, if its head says that they belong there.
+/// Writes the body of a response to a part file, if the response head permits it.
 package final class FileSink: ResponseSink {
     private let file: PartFile
     private let start: DownloadStart
     private let url: String
     private let part: URL
     private let context: TaskContext
-    private let verdict = Mutex<DownloadAnswer?>(nil)
+    private let decidedAction = Mutex<DownloadResponseAction?>(nil)
 
     package init(
         _ file: PartFile, part: URL, start: DownloadStart, url: String, context: TaskContext
@@ -20,36 +22,36 @@ package final class FileSink: ResponseSink {
         self.context = context
     }
 
-    /// What the head was judged to be; `nil` before there was one.
-    package var answer: DownloadAnswer? { verdict.withLock { $0 } }
+    /// The action for the response head; `nil` before the head arrives.
+    package var action: DownloadResponseAction? { decidedAction.withLock { $0 } }
 
     package func accept(_ head: ResponseHead) -> Result<Bool, RequestError> {
         let status = head.status.code
-        var answer = DownloadPlanner.judge(
+        var action = DownloadPlanner.action(
             status, head.headers, contentLength: head.contentLength, after: start)
-        // What validation will not let pass must not replace what is there.
+        // A response that validation will reject must not replace the part file.
         if status < 300, !context.description.acceptsStatus(status) {
-            answer = .reject
+            action = .reject
         }
         if status < 300,
             !ResponseValidation.acceptsContentType(of: head, description: context.description)
         {
-            answer = .reject
+            action = .reject
         }
-        verdict.withLock { $0 = answer }
-        switch answer {
+        decidedAction.withLock { $0 = action }
+        switch action {
         case .write(let total, let validator):
             let journal = validator.map {
                 DownloadJournal(
                     url: url, validator: $0, total: total, session: BootSession.current)
             }
-            context.progress.updateElsewhere {
+            context.progress.updateAsynchronously {
                 ($0.bytesReceived, $0.totalBytesToReceive) = (0, total)
             }
             return result(file.begin(journal))
         case .append(let offset, let total):
-            context.emitElsewhere(.resumed(offset: offset))
-            context.progress.updateElsewhere {
+            context.emitAsynchronously(.resumed(offset: offset))
+            context.progress.updateAsynchronously {
                 ($0.bytesReceived, $0.totalBytesToReceive) = (offset, total)
             }
             return result(file.resume(at: offset, total: total))
@@ -59,7 +61,8 @@ package final class FileSink: ResponseSink {
             return .failure(
                 RequestError(
                     .resumeFailed, stage: .transport,
-                    "The server's part does not fit what has come so far; all is asked for anew."))
+                    "The server's range does not match the part file. The download starts again from the beginning."
+                ))
         case .refuse(let message):
             return .failure(RequestError(.badServerResponse, stage: .transport, message))
         }

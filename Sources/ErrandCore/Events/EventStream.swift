@@ -1,13 +1,14 @@
 import Synchronization
 
-/// The events of requests as async sequences, for those who would rather loop than be called.
+/// The events of requests as async sequences.
 ///
 ///     let events = EventStream()
 ///     configuration.eventListeners.append(events)
 ///     for await event in events.events(where: { $0.endpoint == "GetUser" }) { print(event.kind) }
 ///
-/// A sequence begins with the next event and goes on until its reader stops, or ``finish()``. Events of one task come in
-/// order. A reader that is too slow loses the oldest events beyond the number that is kept for it.
+/// A sequence begins with the next event and continues until its reader stops, or ``finish()``.
+/// Events of one task arrive in order. If a reader is slow, its oldest events are dropped beyond
+/// the buffer capacity.
 public final class EventStream: RequestEventListener {
     private struct Reader {
         let isWanted: @Sendable (RequestEvent) -> Bool
@@ -16,14 +17,14 @@ public final class EventStream: RequestEventListener {
 
     private let readers = Mutex(Subscribers<Reader>())
 
-    /// Makes a stream without readers, which costs next to nothing.
+    /// Creates a stream without readers.
     public init() {}
 
     /// The events from now on.
     ///
     /// - Parameters:
-    ///   - capacity: How many events are kept for a reader who is behind. Default 1024.
-    ///   - isWanted: Which events; called from any thread, be quick. Default: all.
+    ///   - capacity: The number of events buffered for a slow reader. Default 1024.
+    ///   - isWanted: Selects events. Called on any thread; it must be fast. Default: all events.
     public func events(
         keeping capacity: Int = 1024,
         where isWanted: @escaping @Sendable (RequestEvent) -> Bool = { _ in true }
@@ -35,14 +36,70 @@ public final class EventStream: RequestEventListener {
         }
     }
 
-    /// No more events come; every sequence ends.
+    /// Ends every sequence; no more events are delivered.
     public func finish() {
         for reader in readers.withLock({ $0.close() }) { reader.continuation.finish() }
     }
 
-    /// Passes an event on to whoever reads.
+    /// Passes the event to the readers.
     public func handle(_ event: RequestEvent) {
         let present = readers.withLock { Array($0.entries.values) }
         for reader in present where reader.isWanted(event) { reader.continuation.yield(event) }
+    }
+}
+
+/// A listener that receives only the events of some endpoints or tags.
+///
+///     configuration.eventListeners.append(
+///         FilteredListener(endpoints: ["GetUser", "SaveUser"]) { event in print(event.kind) })
+public struct FilteredListener: RequestEventListener {
+    private let endpoints: Set<String>?
+    private let types: Set<ObjectIdentifier>?
+    private let tags: Set<Int>?
+    private let handler: @Sendable (RequestEvent) -> Void
+
+    /// Creates a listener.
+    ///
+    /// - Parameters:
+    ///   - endpoints: The endpoints' type names without enclosing types and modules, so nested
+    ///     types of the same name all match; `nil`, the default, matches all. The initializer that
+    ///     takes types is exact.
+    ///   - tags: The tags; `nil`, the default, matches all. Both conditions must hold.
+    ///   - handler: Called on any thread that is not a transport's own, in order for each task.
+    public init(
+        endpoints: Set<String>? = nil, tags: Set<Int>? = nil,
+        _ handler: @escaping @Sendable (RequestEvent) -> Void
+    ) {
+        self.endpoints = endpoints
+        types = nil
+        self.tags = tags
+        self.handler = handler
+    }
+
+    package init(
+        types: Set<ObjectIdentifier>, tags: Set<Int>?,
+        _ handler: @escaping @Sendable (RequestEvent) -> Void
+    ) {
+        endpoints = nil
+        self.types = types
+        self.tags = tags
+        self.handler = handler
+    }
+
+    /// Creates a listener that passes matching events to another listener.
+    public init(
+        endpoints: Set<String>? = nil, tags: Set<Int>? = nil, to listener: any RequestEventListener
+    ) {
+        self.init(endpoints: endpoints, tags: tags) { listener.handle($0) }
+    }
+
+    /// Passes the event on if it matches.
+    public func handle(_ event: RequestEvent) {
+        if let endpoints, !endpoints.contains(event.endpoint) { return }
+        if let types {
+            guard let type = event.endpointType, types.contains(type) else { return }
+        }
+        if let tags, !tags.contains(event.tag) { return }
+        handler(event)
     }
 }

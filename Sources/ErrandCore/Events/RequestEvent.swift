@@ -1,19 +1,19 @@
 public import Foundation
 public import HTTPTypes
 
-/// One thing that happened to a request, with the time at which it did.
+/// An event of a request, with a timestamp.
 public struct RequestEvent: Sendable {
-    /// The task it happened to.
+    /// The identifier of the task.
     public var taskID: UUID
     /// The endpoint's type name, such as `GetUser`.
     public var endpoint: String
     /// The endpoint's tag.
     public var tag: Int
-    /// When, on the agent's clock (``RequestClock/uptime``).
+    /// The time of the event on the agent's clock (``RequestClock/uptime``).
     public var uptime: Duration
-    /// What happened.
+    /// The kind of event.
     public var kind: Kind
-    /// The endpoint's type, where one described the request.
+    /// The endpoint's type, if an endpoint described the request.
     package var endpointType: ObjectIdentifier?
 
     package init(
@@ -28,75 +28,77 @@ public struct RequestEvent: Sendable {
         self.kind = kind
     }
 
-    /// What happened; a growing list, so a `switch` over it needs a default.
+    /// The kind of event.
+    ///
+    /// Cases may be added, so a `switch` needs a default.
     public enum Kind: Sendable {
-        /// The task began.
+        /// The task started.
         case started
-        /// The request was built: its method and its address without query.
+        /// The request was built; the URL has no query.
         case adapted(method: HTTPMethod, url: String)
-        /// An identical request is under way; this one waits for its answer.
+        /// An identical request is in progress; this one waits for its response.
         case joined
-        /// The store had a usable answer.
+        /// The store had a usable response.
         case cacheHit(age: Duration, source: Response.Source)
-        /// The store had none, and why.
+        /// The store had no usable response, with the reason.
         case cacheMiss(CacheMissReason)
-        /// The answer was stored.
+        /// The response was stored.
         case cacheStored(bytes: Int)
-        /// The answer could not be stored; the request goes on.
+        /// The response could not be stored; the request continues.
         case cacheWriteFailed(RequestError)
-        /// The task is held by ``RequestTask/suspend()``.
+        /// The task was suspended by ``RequestTask/suspend()``.
         case suspended
-        /// The task goes on after ``RequestTask/resume()``.
+        /// The task continues after ``RequestTask/resume()``.
         case continued
-        /// Somebody cancelled the task; its end follows.
+        /// The task was cancelled; ``ended(_:)`` follows.
         case cancelled
-        /// There is no network; the request waits for one.
+        /// There is no network; the request waits for connectivity.
         case waitingForConnectivity
-        /// The request waits for a place.
+        /// The request waits for a concurrency permit.
         case queued
-        /// The request has its place.
+        /// The request received its concurrency permit.
         case dequeued(after: Duration)
         /// The request waits because of its host's rate limit.
         case rateLimited(for: Duration)
-        /// The request's body went out, so many bytes.
+        /// The request body was sent, with its size.
         case requestBodySent(attempt: Int, bytes: Int64)
-        /// The answer's body came whole, so many bytes.
+        /// The response body was received completely, with its size.
         case bodyReceived(attempt: Int, bytes: Int64)
-        /// A request was handed to the transport: the attempt's own, one that follows a redirect, or one with
-        /// renewed credentials. Its address comes without query.
+        /// A request was handed to the transport; the URL has no query.
+        ///
+        /// This is the attempt's first request, one after a redirect, or one with refreshed credentials.
         case transferStarted(attempt: Int, url: String)
-        /// An interim answer, 100 to 199, came.
+        /// An interim response (100...199) was received.
         case informational(attempt: Int, HTTPResponse.Status)
-        /// A phase of a transfer was over so long after its start; told with the transfer's end.
+        /// A phase ended at this time after the transfer's start; emitted when the transfer ends.
         case phase(attempt: Int, Phase, after: Duration)
-        /// A transfer ended, with what it cost, and why it failed if it did.
+        /// A transfer ended, with its timings, and an error if it failed.
         case transferEnded(attempt: Int, AttemptTimings, RequestError?)
-        /// No further attempt: the host's retry budget is spent.
+        /// No further attempt: the host's retry budget is exhausted.
         case retryBudgetSpent
-        /// No further attempt, and why; told where the policy, or the decider, allows more than one at all.
+        /// No further attempt, with the reason; emitted only if more than one attempt was allowed.
         case retryDeclined(RetryRefusal)
-        /// The server refused the credentials of a request to this host with 401; they are renewed, or somebody
-        /// else's renewal is waited for.
+        /// The server refused the credentials with 401; the request waits for a refresh.
         case credentialsRefused(host: String)
-        /// The credentials were renewed, and the request goes out once more, unless its body is spent.
+        /// The credentials were refreshed; the request is sent again unless its body was consumed.
         case credentialsRenewed
-        /// The credentials were not renewed; the error is `nil` when there is nothing to renew.
+        /// The credentials were not refreshed; the error is `nil` if there is nothing to refresh.
         case credentialsNotRenewed(RequestError?)
-        /// An attempt, counted from 1, begins.
+        /// An attempt started; attempts count from 1.
         case attemptStarted(Int)
-        /// Pins that only report did not fit the host's certificates; the request goes on.
+        /// A report-only pin did not match the host's certificates; the request continues.
         case pinMismatch(PinMismatch)
-        /// The head of an answer came.
+        /// A response head was received.
         case headReceived(attempt: Int, HTTPResponse.Status)
-        /// A redirect is followed to an address, given without query.
+        /// A redirect is followed to this URL, given without query.
         case redirected(to: String, HTTPResponse.Status)
-        /// An attempt ended, with what it cost, and why it failed if it did.
+        /// An attempt ended, with its timings, and an error if it failed.
         case attemptEnded(Int, AttemptTimings, RequestError?)
-        /// A further attempt will be made after a pause.
+        /// Another attempt follows after a delay.
         case retrying(after: Duration, RequestError)
-        /// A download goes on at this offset.
+        /// A download resumes at this offset.
         case resumed(offset: Int64)
-        /// The answer passed or failed validation.
+        /// The response passed validation, or failed with this error.
         case validated(RequestError?)
         /// The task ended.
         case ended(RequestError?)
@@ -104,39 +106,39 @@ public struct RequestEvent: Sendable {
 }
 
 extension RequestEvent {
-    /// The phases of an attempt that the transport times.
+    /// The phases of a transfer that the transport measures.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// The host's address is known.
+        /// The host name was resolved.
         case nameLookedUp
-        /// The connection is there.
+        /// The connection was established.
         case connected
-        /// TLS is agreed on.
+        /// The TLS handshake completed.
         case secured
-        /// The first byte of the answer came.
+        /// The first byte of the response was received.
         case firstByte
     }
 }
 
-/// Why a failed attempt is not followed by another.
+/// The reason why a failed attempt is not retried.
 public enum RetryRefusal: String, Sendable, Hashable, CaseIterable {
-    /// As many attempts as the policy allows were made.
+    /// The policy's maximum number of attempts is reached.
     case attemptsSpent
-    /// The method is not idempotent, and nothing says that the request may be sent twice.
+    /// The method is not idempotent, and nothing declares the request safe to repeat.
     case notIdempotent
-    /// A further attempt would fail for the same reason.
+    /// Another attempt would fail for the same reason.
     case notWorthwhile
-    /// The body can be made only once, and has been.
+    /// The body stream is not replayable and was already consumed.
     case bodySpent
-    /// The server asks to wait longer than the policy's longest pause.
+    /// The server requests a longer delay than the policy allows.
     case pauseTooLong
-    /// ``Configuration/retryDecider`` said so.
+    /// ``Configuration/retryDecider`` decided against it.
     case decider
 }
 
-/// Hears of everything that happens to requests; changes nothing.
+/// Receives the events of requests; cannot change them.
 public protocol RequestEventListener: Sendable {
-    /// Called in order for one task, from any thread but a transport's own.
+    /// Called for each event, in order for each task, on any thread that is not a transport's own.
     ///
-    /// Be quick all the same: it may be one of the few threads that Swift tasks share.
+    /// It must be fast: the thread may belong to the cooperative pool.
     func handle(_ event: RequestEvent)
 }

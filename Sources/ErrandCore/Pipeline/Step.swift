@@ -1,24 +1,20 @@
-/// One stage of the pipeline.
+/// One stage of the pipeline: it calls `next`, or returns a response itself.
 ///
-/// It calls `next` to go on, or answers by itself.
-///
-/// Only `RetryStep`, `RedirectStep`, `AuthenticateStep` and `DownloadStep` may call `next` more than
-/// once.
+/// Only `CacheStep`, `RetryStep`, `DownloadStep`, `RedirectStep` and `AuthenticateStep` may call `next` more than once.
 package protocol Step: Sendable {
     nonisolated(nonsending) func run(
-        _ exchange: Exchange, next: Next
+        _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response
 
-    /// Whether the step has anything to do with this request. A step that has not is passed over, which spares a
-    /// small request the room and the time of a suspended step.
-    func concerns(_ exchange: Exchange) -> Bool
+    /// Whether the step applies to this request; otherwise it is skipped, which saves its async frame.
+    func concerns(_ pipelineRequest: PipelineRequest) -> Bool
 }
 
 extension Step {
-    package func concerns(_ exchange: Exchange) -> Bool { true }
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool { true }
 }
 
-/// The rest of the pipeline, as a step sees it.
+/// The rest of the pipeline after a step.
 package struct Next: Sendable {
     private let steps: [any Step]
     private let index: Int
@@ -32,10 +28,10 @@ package struct Next: Sendable {
         self.index = index
     }
 
-    // Inlined: a function of its own between each two steps would be suspended with them.
+    // Inlined, because a function between two steps would need an async frame (decision 10).
     @inline(__always)
     nonisolated(nonsending) package func callAsFunction(
-        _ exchange: Exchange
+        _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> Response {
         guard index < steps.count else {
             throw RequestError(
@@ -43,7 +39,7 @@ package struct Next: Sendable {
                 "The pipeline has no transport step; end the list of steps with one.")
         }
         var index = index
-        while index + 1 < steps.count, !steps[index].concerns(exchange) { index += 1 }
-        return try await steps[index].run(exchange, next: Next(steps, index: index + 1))
+        while index + 1 < steps.count, !steps[index].concerns(pipelineRequest) { index += 1 }
+        return try await steps[index].run(pipelineRequest, next: Next(steps, index: index + 1))
     }
 }

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Holds a task's progress and hands it to whoever listens.
+/// Holds a task's progress and reports changes to streams, handlers and other hubs.
 package final class ProgressHub: Sendable {
-    /// Somebody's code, which runs outside of every lock: one call at a time, the newest value.
+    /// A user closure, called outside of all locks, one call at a time, with the newest value.
     private struct Handler {
         var throttle: ProgressThrottle
-        var tell: @Sendable (TransferProgress) -> Void
+        var notify: @Sendable (TransferProgress) -> Void
         var pending: TransferProgress?
-        var isTelling = false
+        var isNotifying = false
     }
 
-    /// A stream that keeps only the newest value runs nobody's code.
+    /// A stream that buffers the newest value; yielding to it runs no user code.
     private struct Listener {
         var throttle: ProgressThrottle
         var stream: AsyncStream<TransferProgress>.Continuation
@@ -21,14 +21,14 @@ package final class ProgressHub: Sendable {
         var listeners = Subscribers<Listener>()
         var handlers = Subscribers<Handler>()
         var mirrors: [Int: ProgressHub] = [:]
-        /// Who waits until the last handler has heard the last value.
+        /// Callers of ``untilDelivered()``.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// The end closes the table of streams; handlers may still have to hear the last value.
+        /// The end closes `listeners`; handlers may still have to receive the last value.
         var isFinished: Bool { listeners.isClosed }
 
-        /// Hardly anybody listens to a small request; then a change is a change of the value.
-        var isHeard: Bool { !(listeners.isEmpty && handlers.isEmpty && mirrors.isEmpty) }
+        /// False for most small requests, which then only change the value.
+        var isObserved: Bool { !(listeners.isEmpty && handlers.isEmpty && mirrors.isEmpty) }
 
         mutating func completeTotals() {
             let sent = progress.bytesSent
@@ -36,30 +36,33 @@ package final class ProgressHub: Sendable {
             progress.totalBytesToReceive = progress.bytesReceived
         }
 
-        /// Yields the last value to streams and notes it for handlers.
+        /// Yields the last value to streams and marks it as pending for handlers.
         ///
-        /// Keeps those who still have to hear it, or whom somebody is telling; returns the others.
+        /// - Returns: The streams, and the handlers that have nothing left to receive.
         mutating func takeLast() -> (listeners: [Listener], handlers: [Handler]) {
             let streams = listeners.close()
-            for listener in streams where listener.throttle.owes(progress) {
+            for listener in streams where listener.throttle.hasNotDelivered(progress) {
                 listener.stream.yield(progress)
             }
             var done: [Handler] = []
             for (id, handler) in handlers.entries {
-                if handler.throttle.owes(progress) {
+                if handler.throttle.hasNotDelivered(progress) {
                     handlers[id]?.pending = progress
-                } else if !handler.isTelling, handler.pending == nil {
+                } else if !handler.isNotifying, handler.pending == nil {
                     if let handler = handlers.remove(id) { done.append(handler) }
                 }
             }
             return (streams, done)
         }
 
-        /// Nobody tells a handler any more; returns it, and who waited for that if it was the last one, after the end.
-        mutating func rest(
+        /// Ends the notification of a handler.
+        ///
+        /// - Returns: After ``finish(isWhole:)``, the handler for release outside the lock; with
+        ///   the last handler, also the callers of ``untilDelivered()``.
+        mutating func endNotifying(
             _ id: Int
         ) -> (handler: Handler?, waiters: [CheckedContinuation<Void, Never>]) {
-            handlers[id]?.isTelling = false
+            handlers[id]?.isNotifying = false
             guard isFinished else { return (nil, []) }
             let handler = handlers.remove(id)
             guard handlers.isEmpty else { return (handler, []) }
@@ -70,78 +73,79 @@ package final class ProgressHub: Sendable {
     private let state = Mutex(State())
     private let clock: (any RequestClock)?
 
-    /// - Parameter clock: Tells the time to those who want to hear less often.
+    /// - Parameter clock: The time source for throttled subscribers.
     package init(clock: (any RequestClock)? = nil) { self.clock = clock }
 
     private func now() -> Duration { clock?.uptime ?? .zero }
 
     package var current: TransferProgress { state.withLock { $0.progress } }
 
-    /// Changes the progress and tells whoever listens, in the order of the changes.
+    /// Changes the progress and notifies all subscribers, in the order of the changes.
     package func update(_ change: (inout TransferProgress) -> Void) {
-        guard let told = note(change) else { return }
-        for id in told.wakes { tell(id) }
-        for mirror in told.mirrors { mirror.tellHandlers() }
+        guard let noted = note(change) else { return }
+        for id in noted.ready { notify(id) }
+        for mirror in noted.mirrors { mirror.notifyHandlers() }
     }
 
-    /// The same on a transfer's thread, where no handler may run: they hear of it on another one.
-    package func updateElsewhere(_ change: (inout TransferProgress) -> Void) {
-        guard let told = note(change) else { return }
-        for id in told.wakes { ForeignCode.run { self.tell(id) } }
-        for mirror in told.mirrors where mirror.hasNews {
-            ForeignCode.run { mirror.tellHandlers() }
+    /// Like ``update(_:)``, for a transport's thread: handlers are called on another thread.
+    package func updateAsynchronously(_ change: (inout TransferProgress) -> Void) {
+        guard let noted = note(change) else { return }
+        for id in noted.ready { ListenerQueue.run { self.notify(id) } }
+        for mirror in noted.mirrors where mirror.hasPendingHandlers {
+            ListenerQueue.run { mirror.notifyHandlers() }
         }
     }
 
-    /// Changes the progress; returns the handlers whom the caller has to tell, and the hubs that pass it on.
+    /// Changes the progress; returns the handlers that the caller must notify, and the mirrors.
     private func note(
         _ change: (inout TransferProgress) -> Void
-    ) -> (wakes: [Int], mirrors: [ProgressHub])? {
-        state.withLock { state -> (wakes: [Int], mirrors: [ProgressHub])? in
+    ) -> (ready: [Int], mirrors: [ProgressHub])? {
+        state.withLock { state -> (ready: [Int], mirrors: [ProgressHub])? in
             change(&state.progress)
-            guard state.isHeard else { return nil }
-            let wakes = Self.spread(&state, now: now)
-            // Locks nest in this direction only.
-            for mirror in state.mirrors.values { mirror.keep(state.progress) }
-            return (wakes, Array(state.mirrors.values))
+            guard state.isObserved else { return nil }
+            let ready = Self.distribute(&state, now: now)
+            // Lock order: this hub, then its mirrors.
+            for mirror in state.mirrors.values { mirror.takeOver(state.progress) }
+            return (ready, Array(state.mirrors.values))
         }
     }
 
-    private var hasNews: Bool {
+    private var hasPendingHandlers: Bool {
         state.withLock { state in
-            state.handlers.entries.values.contains { $0.pending != nil && !$0.isTelling }
+            state.handlers.entries.values.contains { $0.pending != nil && !$0.isNotifying }
         }
     }
 
-    /// Passes every value on to another hub, beginning with the present one.
+    /// Passes every value, beginning with the current one, to another hub.
     func mirror(into other: ProgressHub, id: Int) {
         state.withLock { state in
             state.mirrors[id] = other
-            other.keep(state.progress)
+            other.takeOver(state.progress)
         }
-        other.tellHandlers()
+        other.notifyHandlers()
     }
 
     func endMirror(_ id: Int) {
         state.withLock { $0.mirrors[id] = nil }
     }
 
-    /// No more changes come; the last value is told to whoever has not heard it, and stays in each stream until
-    /// it is read.
+    /// Ends the progress; subscribers that have not received the last value receive it now.
     ///
-    /// A handler that another thread is inside of hears the last value there, after what it is hearing now: it hears
-    /// one value at a time, and waiting here could be waiting for oneself. ``untilTold()`` waits for it.
+    /// A handler that is being called on another thread receives the last value there, after the
+    /// current call: calls do not overlap, and waiting here could deadlock. ``untilDelivered()``
+    /// waits for it.
     ///
-    /// - Parameter isWhole: Whether everything went over: then what had no total has one now.
-    /// - Returns: Whether every handler has heard the last value and returned.
+    /// - Parameter isWhole: Whether the transfer is complete: unknown totals then become known.
+    /// - Returns: Whether every handler has received the last value and returned.
     @discardableResult
     package func finish(isWhole: Bool = false) -> Bool {
-        // Handlers hold code of users: what is left of them is let go of behind the lock.
+        // Handlers hold user closures: they are released outside the lock.
         let (left, ids) = state.withLock {
             state -> ((listeners: [Listener], handlers: [Handler])?, [Int]) in
             guard !state.isFinished else { return (nil, []) }
             if isWhole { state.completeTotals() }
-            // In one go with the end: whoever is telling now finds the last value, or has gone.
+            // Done atomically with the end: a thread that calls a handler either finds the last
+            // value or has already stopped.
             let left = state.takeLast()
             return (left, Array(state.handlers.entries.keys))
         }
@@ -151,20 +155,19 @@ package final class ProgressHub: Sendable {
         return state.withLock { $0.handlers.isEmpty }
     }
 
-    /// Waits, after ``finish(isWhole:)``, until every handler has heard the last value and returned; holds no thread
-    /// meanwhile.
-    package func untilTold() async {
+    /// Suspends, after ``finish(isWhole:)``, until every handler has received the last value.
+    package func untilDelivered() async {
         await withCheckedContinuation { continuation in
-            let isTold = state.withLock { state in
+            let isDelivered = state.withLock { state in
                 guard state.isFinished, !state.handlers.isEmpty else { return true }
                 state.waiters.append(continuation)
                 return false
             }
-            if isTold { continuation.resume() }
+            if isDelivered { continuation.resume() }
         }
     }
 
-    /// A stream of changes, beginning with the present value.
+    /// A stream of changes, beginning with the current value.
     package func subscribe(
         every interval: Duration = .zero, bytes: Int64? = nil
     ) -> AsyncStream<TransferProgress> {
@@ -180,10 +183,10 @@ package final class ProgressHub: Sendable {
         }
     }
 
-    /// Calls back on every change until the end, from any thread, one call at a time.
+    /// Calls the handler for every change until the end, on any thread, one call at a time.
     ///
-    /// The last value comes before ``untilTold()`` returns, and before ``finish(isWhole:)`` does unless another thread
-    /// is inside the handler just then.
+    /// The call with the last value returns before ``untilDelivered()`` does. It also returns before
+    /// ``finish(isWhole:)`` does, unless another thread is calling the handler at that moment.
     package func listen(
         every interval: Duration = .zero, bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
@@ -191,31 +194,31 @@ package final class ProgressHub: Sendable {
         let last = state.withLock { state -> TransferProgress? in
             guard !state.isFinished else { return state.progress }
             _ = state.handlers.add(
-                Handler(throttle: ProgressThrottle(every: interval, bytes: bytes), tell: handler))
+                Handler(throttle: ProgressThrottle(every: interval, bytes: bytes), notify: handler))
             return nil
         }
         if let last { handler(last) }
     }
 
-    /// Takes a value over without telling handlers: the caller holds another hub's lock.
-    private func keep(_ progress: TransferProgress) {
+    /// Takes over a value without calling handlers: the caller holds the lock of another hub.
+    private func takeOver(_ progress: TransferProgress) {
         state.withLock { state in
             guard !state.isFinished else { return }
             state.progress = progress
-            for id in Self.spread(&state, now: now) { state.handlers[id]?.isTelling = false }
+            for id in Self.distribute(&state, now: now) { state.handlers[id]?.isNotifying = false }
         }
     }
 
-    private func tellHandlers() {
+    private func notifyHandlers() {
         let ids = state.withLock { state in
             state.handlers.entries.filter { $0.value.pending != nil }.map(\.key)
         }
         for id in ids { claim(id) }
     }
 
-    /// Yields to streams and notes what handlers have to hear; returns those whom the caller must tell.
-    private static func spread(_ state: inout State, now: () -> Duration) -> [Int] {
-        // A handler that is hearing the last value hears none behind it.
+    /// Yields to streams and marks values as pending; returns the handlers to notify.
+    private static func distribute(_ state: inout State, now: () -> Duration) -> [Int] {
+        // No value follows the last one.
         guard !state.isFinished, !state.listeners.isEmpty || !state.handlers.isEmpty else {
             return []
         }
@@ -229,44 +232,128 @@ package final class ProgressHub: Sendable {
             }
             state.listeners[id]?.stream.yield(state.progress)
         }
-        var wakes: [Int] = []
+        var ready: [Int] = []
         for id in state.handlers.entries.keys {
             guard state.handlers[id]?.throttle.offer(state.progress, now: time) == true else {
                 continue
             }
             state.handlers[id]?.pending = state.progress
-            if state.handlers[id]?.isTelling == false {
-                state.handlers[id]?.isTelling = true
-                wakes.append(id)
+            if state.handlers[id]?.isNotifying == false {
+                state.handlers[id]?.isNotifying = true
+                ready.append(id)
             }
         }
-        return wakes
+        return ready
     }
 
-    /// Becomes the one who tells a handler, unless somebody is.
+    /// Notifies a handler unless another thread is already doing so.
     private func claim(_ id: Int) {
         let isMine = state.withLock { state in
-            guard state.handlers[id]?.isTelling == false else { return false }
-            state.handlers[id]?.isTelling = true
+            guard state.handlers[id]?.isNotifying == false else { return false }
+            state.handlers[id]?.isNotifying = true
             return true
         }
-        if isMine { tell(id) }
+        if isMine { notify(id) }
     }
 
-    /// Tells a handler until nothing is pending; after the end lets go of it.
-    private func tell(_ id: Int) {
+    /// Calls a handler until nothing is pending; removes it after the end.
+    private func notify(_ id: Int) {
         while true {
-            var (next, resting) = state.withLock { state in
+            var (next, ended) = state.withLock { state in
                 guard let handler = state.handlers[id], let progress = handler.pending else {
-                    return (nil as (Handler, TransferProgress)?, state.rest(id))
+                    return (nil as (Handler, TransferProgress)?, state.endNotifying(id))
                 }
                 state.handlers[id]?.pending = nil
                 return ((handler, progress), (nil, []))
             }
-            resting.handler = nil
-            for waiter in resting.waiters { waiter.resume() }
+            ended.handler = nil
+            for waiter in ended.waiters { waiter.resume() }
             guard let (handler, progress) = next else { return }
-            handler.tell(progress)
+            handler.notify(progress)
         }
+    }
+}
+
+/// The progress of a task as an async sequence of changes.
+///
+///     for await progress in task.progress.throttled(every: .milliseconds(100)) {
+///         bar.value = progress.fractionCompleted ?? 0
+///     }
+public struct ProgressUpdates: AsyncSequence, Sendable {
+    private let hub: ProgressHub
+    private var interval = Duration.zero
+    private var bytes: Int64?
+
+    package init(_ hub: ProgressHub) { self.hub = hub }
+
+    /// The same sequence with fewer changes; the last one is always delivered.
+    ///
+    /// - Parameters:
+    ///   - interval: The minimum time between two changes, on the agent's clock.
+    ///   - bytes: A change of this many bytes, in either direction, is delivered at once; `nil`,
+    ///     the default, always waits for the interval.
+    public func throttled(every interval: Duration, bytes: Int64? = nil) -> ProgressUpdates {
+        var copy = self
+        copy.interval = interval
+        copy.bytes = bytes
+        return copy
+    }
+
+    /// The current progress.
+    public var current: TransferProgress { hub.current }
+
+    /// Creates an iterator over changes, beginning with the current value.
+    ///
+    /// A slow reader misses intermediate changes, never the last one.
+    public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
+        hub.subscribe(every: interval, bytes: bytes).makeAsyncIterator()
+    }
+}
+
+/// Decides whether a progress value is due; pure state without a timer.
+///
+/// A value that is held back is superseded by the next one, or delivered at the end.
+struct ProgressThrottle: Sendable, Equatable {
+    /// The minimum time between two values; zero delivers each value.
+    var interval: Duration
+    /// A change of this many bytes in either direction is due at once; `nil` waits for the time.
+    var bytes: Int64?
+    private var delivered: (progress: TransferProgress, at: Duration)?
+
+    init(every interval: Duration = .zero, bytes: Int64? = nil) {
+        self.interval = interval
+        self.bytes = bytes
+    }
+
+    /// Whether every value is due, so that the time is not needed.
+    var isPlain: Bool { interval <= .zero }
+
+    mutating func offer(_ progress: TransferProgress, now: Duration) -> Bool {
+        guard let delivered else {
+            self.delivered = (progress, now)
+            return true
+        }
+        let isDue =
+            now - delivered.at >= interval || hasMoved(from: delivered.progress, to: progress)
+        if isDue { self.delivered = (progress, now) }
+        return isDue
+    }
+
+    /// Whether this value has not been delivered yet.
+    func hasNotDelivered(_ progress: TransferProgress) -> Bool { delivered?.progress != progress }
+
+    private func hasMoved(from old: TransferProgress, to new: TransferProgress) -> Bool {
+        guard let bytes else { return false }
+        let sent = new.bytesSent.subtractingReportingOverflow(old.bytesSent)
+        let received = new.bytesReceived.subtractingReportingOverflow(old.bytesReceived)
+        // A new attempt resets the counts; this is reported, too.
+        if sent.partialValue < 0 || received.partialValue < 0 { return true }
+        return sent.partialValue >= bytes || received.partialValue >= bytes
+    }
+
+    static func == (one: Self, other: Self) -> Bool {
+        one.interval == other.interval && one.bytes == other.bytes
+            && one.delivered?.progress == other.delivered?.progress
+            && one.delivered?.at == other.delivered?.at
     }
 }

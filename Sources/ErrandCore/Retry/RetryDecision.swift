@@ -1,7 +1,8 @@
+import ErrandTransport
 package import Foundation
 package import HTTPTypes
 
-/// Whether a failed attempt is followed by another (rows RTY-1 to RTY-3): a pure function.
+/// Decides whether a failed attempt is retried; pure.
 package enum RetryDecision: Sendable, Equatable {
     case giveUp(RetryRefusal)
     case again(after: Duration)
@@ -16,33 +17,33 @@ package enum RetryDecision: Sendable, Equatable {
             request.method.isIdempotent || policy.retriesNonIdempotent
                 || hasIdempotencyKey(request) || error.isUnprocessed
         else { return .giveUp(.notIdempotent) }
-        guard request.body?.isSpent != true else { return .giveUp(.bodySpent) }
-        guard isWorthwhile(error, policy: policy) else { return .giveUp(.notWorthwhile) }
-        if let asked = retryAfter(error.response?.headers[.retryAfter], now: now) {
-            // Asked to wait longer than anybody wants to: better an answer now.
-            guard asked <= policy.maximumDelay else { return .giveUp(.pauseTooLong) }
-            // Too many requests, and "at once" or a date that is over: no leave to hurry back. The usual pause is made.
-            let isVague = asked <= .zero && error.response?.status == .tooManyRequests
-            return .again(after: isVague ? jittered(policy, attempt, random) : asked)
+        guard request.body?.isConsumed != true else { return .giveUp(.bodySpent) }
+        guard isRetryable(error, policy: policy) else { return .giveUp(.notWorthwhile) }
+        if let retryAfter = RetryAfter.duration(error.response?.headers[.retryAfter], now: now) {
+            // The server requests a longer pause than the policy allows: fail now.
+            guard retryAfter <= policy.maximumDelay else { return .giveUp(.pauseTooLong) }
+            // A 429 with `Retry-After: 0` or a past date still gets the usual delay.
+            let isVague = retryAfter <= .zero && error.response?.status == .tooManyRequests
+            return .again(after: isVague ? jittered(policy, attempt, random) : retryAfter)
         }
         return .again(after: jittered(policy, attempt, random))
     }
 
-    /// Full jitter: a random part of a pause that doubles with each attempt.
+    /// Full jitter: a random part of a delay that doubles with each attempt.
     private static func jittered(
         _ policy: RetryPolicy, _ attempt: Int, _ random: Double
     ) -> Duration {
         let doublings = Double(1 << min(max(attempt - 1, 0), 30))
-        let longest = min(policy.baseDelay.countable * doublings, policy.maximumDelay.countable)
+        let longest = min(policy.baseDelay.clamped * doublings, policy.maximumDelay.clamped)
         return min(longest, longest * max(0, min(random, 1)))
     }
 
-    /// Whether the server can tell a second sending from a second request: by the policy's key, or the endpoint's own.
+    /// Whether a key, of the policy or the endpoint, lets the server recognize a repeated request.
     private static func hasIdempotencyKey(_ request: TransportRequest) -> Bool {
         HTTPField.Name.idempotencyKey.map { request.headers[$0] != nil } ?? false
     }
 
-    private static func isWorthwhile(_ error: RequestError, policy: RetryPolicy) -> Bool {
+    private static func isRetryable(_ error: RequestError, policy: RetryPolicy) -> Bool {
         switch error.code {
         case .unacceptableStatus:
             error.response.map { policy.retryableStatusCodes.contains($0.status.code) } ?? false
@@ -52,21 +53,9 @@ package enum RetryDecision: Sendable, Equatable {
         default: false
         }
     }
-
-    /// `Retry-After` as seconds or as a date (RFC 9110 §10.2.3).
-    ///
-    /// More seconds than can be counted are very many, and no reason to come back soon.
-    package static func retryAfter(_ text: String?, now: Date) -> Duration? {
-        guard let text else { return nil }
-        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            return .seconds(min(Int64(text) ?? .max, 1 << 32))
-        }
-        guard let date = HTTPDate.parse(text, now: now) else { return nil }
-        return .milliseconds(Int64(max(0, min(date.timeIntervalSince(now), 4e9)) * 1000))
-    }
 }
 
 extension HTTPField.Name {
-    /// Names one change, so that a server which sees it twice makes it once.
+    /// Identifies an operation, so that the server performs it once even if the request is repeated.
     package static let idempotencyKey = HTTPField.Name("Idempotency-Key")
 }

@@ -1,277 +1,296 @@
+import ErrandTransport
 import Foundation
 import HTTPTypes
 
-/// Sends again what failed for a reason that may pass.
+/// Retries failed attempts according to ``RetryPolicy``.
 package struct RetryStep: Step {
-    let guards: HostGuards
+    let hostHealth: HostHealth
 
-    // What is not waited for, and what is only seldom, stands in functions of its own, and these apart from `run`: it
-    // is suspended for as long as the attempts last, and keeps room for whatever it names.
+    // Synchronous and rare parts are outlined to keep the async frame small (decision 10).
     nonisolated(nonsending) package func run(
-        _ exchange: Exchange, next: Next
+        _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        var exchange = try first(exchange)
+        var pipelineRequest = try firstAttempt(pipelineRequest)
         while true {
             let failure: RequestError
             do {
                 let response: Response
-                if Self.isLimited(exchange) {
-                    response = try await withinLimit(exchange, next)
+                if Self.isLimited(pipelineRequest) {
+                    response = try await withinLimit(pipelineRequest, next)
                 } else {
-                    response = try await next(exchange)
+                    response = try await next(pipelineRequest)
                 }
-                return succeeded(response, exchange)
+                return succeeded(response, pipelineRequest)
             } catch {
-                failure = failed(error, exchange)
+                failure = failed(error, pipelineRequest)
             }
-            exchange = try await again(after: failure, exchange)
+            pipelineRequest = try await nextAttempt(after: failure, pipelineRequest)
         }
     }
 
-    private static func policy(of exchange: Exchange) -> RetryPolicy {
-        if let own = exchange.context.description.retryPolicy { return own }
-        return exchange.configuration.retryPolicy
+    private static func policy(of pipelineRequest: PipelineRequest) -> RetryPolicy {
+        if let own = pipelineRequest.context.description.retryPolicy { return own }
+        return pipelineRequest.configuration.retryPolicy
     }
 
     @inline(never)
-    private static func isLimited(_ exchange: Exchange) -> Bool {
-        policy(of: exchange).attemptTimeout != nil
+    private static func isLimited(_ pipelineRequest: PipelineRequest) -> Bool {
+        policy(of: pipelineRequest).attemptTimeout != nil
     }
 
-    private static func host(of exchange: Exchange) -> String { exchange.request.host ?? "" }
+    private static func host(of pipelineRequest: PipelineRequest) -> String {
+        pipelineRequest.request.host ?? ""
+    }
 
-    /// The first attempt.
+    /// Prepares the first attempt.
     @inline(never)
-    private func first(_ exchange: Exchange) throws(RequestError) -> Exchange {
-        var exchange = exchange
-        exchange.attempt = 1
-        if let limit = Self.policy(of: exchange).attemptTimeout, limit <= .zero {
+    private func firstAttempt(_ pipelineRequest: PipelineRequest) throws(RequestError)
+        -> PipelineRequest
+    {
+        var pipelineRequest = pipelineRequest
+        pipelineRequest.attempt = 1
+        if let limit = Self.policy(of: pipelineRequest).attemptTimeout, limit <= .zero {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,
-                "retryPolicy.attemptTimeout is \(limit), and no attempt can be so short; give more, or nil for no limit."
+                "retryPolicy.attemptTimeout is \(limit). Set more than zero, or nil for no limit."
             )
         }
-        if Self.policy(of: exchange).sendsIdempotencyKey, !exchange.request.method.isIdempotent,
-            let name = HTTPField.Name.idempotencyKey, exchange.request.headers[name] == nil
+        if Self.policy(of: pipelineRequest).sendsIdempotencyKey,
+            !pipelineRequest.request.method.isIdempotent,
+            let name = HTTPField.Name.idempotencyKey, pipelineRequest.request.headers[name] == nil
         {
-            exchange.request.headers[name] = UUID().uuidString
+            pipelineRequest.request.headers[name] = UUID().uuidString
         }
-        if let budget = exchange.configuration.retryBudget {
-            guards.deposit(budget, host: Self.host(of: exchange))
+        if let budget = pipelineRequest.configuration.retryBudget {
+            hostHealth.deposit(budget, host: Self.host(of: pipelineRequest))
         }
-        try begin(exchange)
-        return exchange
+        try begin(pipelineRequest)
+        return pipelineRequest
     }
 
-    /// The next attempt, after its pause; throws the error where there is none.
+    /// Waits for the delay and prepares the next attempt; throws the error if there is none.
     @inline(never)
-    private func again(
-        after failure: RequestError, _ exchange: Exchange
-    ) async throws(RequestError) -> Exchange {
-        let delay = try pause(after: failure, exchange)
-        exchange.context.enter(.waiting)
-        try await wait(delay, after: failure, exchange)
-        var exchange = exchange
-        // An answer has those of the attempts before it already.
-        exchange.earlierTimings =
+    private func nextAttempt(
+        after failure: RequestError, _ pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> PipelineRequest {
+        let delay = try pause(after: failure, pipelineRequest)
+        pipelineRequest.context.enter(.waiting)
+        try await wait(delay, after: failure, pipelineRequest)
+        var pipelineRequest = pipelineRequest
+        // The timings of a response already include those of earlier attempts.
+        pipelineRequest.earlierTimings =
             failure.response?.timings
-            ?? exchange.earlierTimings + [failure.timings].compactMap(\.self)
-        exchange.attempt += 1
-        if exchange.serialized != nil { exchange.request = try await processed(exchange) }
+            ?? pipelineRequest.earlierTimings + [failure.timings].compactMap(\.self)
+        pipelineRequest.attempt += 1
+        if pipelineRequest.serialized != nil {
+            pipelineRequest.request = try await processed(pipelineRequest)
+        }
         do throws(RequestError) {
-            try begin(exchange)
+            try begin(pipelineRequest)
         } catch {
             var refused = error
             refused.underlying = failure
             throw refused
         }
-        return exchange
+        return pipelineRequest
     }
 
-    private func begin(_ exchange: Exchange) throws(RequestError) {
-        try askCircuit(exchange)
-        exchange.context.emit(.attemptStarted(exchange.attempt))
+    private func begin(_ pipelineRequest: PipelineRequest) throws(RequestError) {
+        try checkCircuit(pipelineRequest)
+        pipelineRequest.context.emit(.attemptStarted(pipelineRequest.attempt))
     }
 
     @inline(never)
-    private func succeeded(_ response: Response, _ exchange: Exchange) -> Response {
+    private func succeeded(_ response: Response, _ pipelineRequest: PipelineRequest) -> Response {
         var response = response
-        // The transport step has counted; a stand-in for it may not.
-        if response.attempts != exchange.attempt { response.attempts = exchange.attempt }
-        tellCircuit(exchange, nil)
-        ended(exchange.attempt, response.timings.last, nil, exchange.context)
-        if exchange.attempt > 1 { response.timings = exchange.earlierTimings + response.timings }
+        // `TransportStep` sets the number; a replacement of it in tests may not.
+        if response.attempts != pipelineRequest.attempt {
+            response.attempts = pipelineRequest.attempt
+        }
+        updateCircuit(pipelineRequest, nil)
+        ended(pipelineRequest.attempt, response.timings.last, nil, pipelineRequest.context)
+        if pipelineRequest.attempt > 1 {
+            response.timings = pipelineRequest.earlierTimings + response.timings
+        }
         return response
     }
 
     @inline(never)
     private func failed(
-        _ error: RequestError, _ exchange: Exchange
+        _ error: RequestError, _ pipelineRequest: PipelineRequest
     ) -> RequestError {
         var error = error
-        error.attempts = exchange.attempt
-        error.response?.attempts = exchange.attempt
-        tellCircuit(exchange, error)
+        error.attempts = pipelineRequest.attempt
+        error.response?.attempts = pipelineRequest.attempt
+        updateCircuit(pipelineRequest, error)
         let timings = error.timings ?? error.response?.timings.last
-        ended(exchange.attempt, timings, error, exchange.context)
-        if exchange.attempt > 1, let own = error.response?.timings {
-            error.response?.timings = exchange.earlierTimings + own
+        ended(pipelineRequest.attempt, timings, error, pipelineRequest.context)
+        if pipelineRequest.attempt > 1, let own = error.response?.timings {
+            error.response?.timings = pipelineRequest.earlierTimings + own
         }
         return error
     }
 
-    /// The pause before a further attempt; throws the error where there is none.
+    /// The delay before the next attempt; throws the error if there is none.
     @inline(never)
     private func pause(
-        after error: RequestError, _ exchange: Exchange
+        after error: RequestError, _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> Duration {
-        let policy = Self.policy(of: exchange)
+        let policy = Self.policy(of: pipelineRequest)
         let delay: Duration
-        switch decide(error, policy: policy, exchange) {
+        switch decide(error, policy: policy, pipelineRequest) {
         case .again(let pause): delay = pause
         case .giveUp(let reason):
             if policy.maximumAttempts > 1, !error.isCancellation {
-                exchange.context.emit(.retryDeclined(reason))
+                pipelineRequest.context.emit(.retryDeclined(reason))
             }
             throw error
         }
-        if let budget = exchange.configuration.retryBudget,
-            !guards.withdraw(budget, host: Self.host(of: exchange))
+        if let budget = pipelineRequest.configuration.retryBudget,
+            !hostHealth.withdraw(budget, host: Self.host(of: pipelineRequest))
         {
-            exchange.context.emit(.retryBudgetSpent)
+            pipelineRequest.context.emit(.retryBudgetSpent)
             throw error
         }
-        exchange.context.emit(.retrying(after: delay, error))
+        pipelineRequest.context.emit(.retrying(after: delay, error))
         return delay
     }
 
-    /// Signatures with their time stamps are made anew for each attempt; the idempotency key stays.
-    private func processed(_ exchange: Exchange) async throws(RequestError) -> TransportRequest {
-        var request = exchange.serialized ?? exchange.request
+    /// Runs the processors again, for new signatures and timestamps; the idempotency key stays.
+    private func processed(_ pipelineRequest: PipelineRequest) async throws(RequestError)
+        -> TransportRequest
+    {
+        var request = pipelineRequest.serialized ?? pipelineRequest.request
         if let name = HTTPField.Name.idempotencyKey, request.headers[name] == nil,
-            let key = exchange.request.headers[name]
+            let key = pipelineRequest.request.headers[name]
         {
             request.headers[name] = key
         }
         return try await RequestProcessing.process(
-            request, attempt: exchange.attempt, of: exchange)
+            request, attempt: pipelineRequest.attempt, of: pipelineRequest)
     }
 
     private func decide(
-        _ error: RequestError, policy: RetryPolicy, _ exchange: Exchange
+        _ error: RequestError, policy: RetryPolicy, _ pipelineRequest: PipelineRequest
     ) -> RetryDecision {
-        if let decider = exchange.configuration.retryDecider, !error.isCancellation {
+        if let decider = pipelineRequest.configuration.retryDecider, !error.isCancellation {
             let failed = FailedAttempt(
-                description: exchange.description, request: exchange.request, error: error,
-                attempt: exchange.attempt)
+                description: pipelineRequest.description, request: pipelineRequest.request,
+                error: error,
+                attempt: pipelineRequest.attempt)
             switch decider(failed) {
             case .asPolicy: break
             case .giveUp: return .giveUp(.decider)
             case .again(let delay):
-                guard exchange.attempt < policy.maximumAttempts else {
+                guard pipelineRequest.attempt < policy.maximumAttempts else {
                     return .giveUp(.attemptsSpent)
                 }
-                guard exchange.request.body?.isSpent != true else { return .giveUp(.bodySpent) }
+                guard pipelineRequest.request.body?.isConsumed != true else {
+                    return .giveUp(.bodySpent)
+                }
                 return .again(after: delay)
             }
         }
         guard policy.maximumAttempts > 1 else { return .giveUp(.attemptsSpent) }
         return RetryDecision.decide(
-            policy: policy, request: exchange.request, error: error, attempt: exchange.attempt,
-            now: exchange.context.clock.now, random: Double.random(in: 0..<1))
+            policy: policy, request: pipelineRequest.request, error: error,
+            attempt: pipelineRequest.attempt,
+            now: pipelineRequest.context.clock.now, random: Double.random(in: 0..<1))
     }
 
-    /// Waits for the next attempt, and for a network where there is none by now.
+    /// Waits for the delay, and then for a network if the policy says so.
     private func wait(
-        _ delay: Duration, after failure: RequestError, _ exchange: Exchange
+        _ delay: Duration, after failure: RequestError, _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) {
-        let isLong = delay > .zero || ConnectivityGate.isClosable(exchange.context)
+        let isLong = delay > .zero || ConnectivityCheck.isEnabled(pipelineRequest.context)
         do {
-            try await exchange.pausing(isLong) { () throws(RequestError) in
-                try await exchange.sleep(for: delay)
-                try await ConnectivityGate.pass(exchange)
+            try await pipelineRequest.pausing(isLong) { () throws(RequestError) in
+                try await pipelineRequest.sleep(for: delay)
+                try await ConnectivityCheck.pass(pipelineRequest)
             }
         } catch {
             var error = error
-            error.attempts = exchange.attempt
+            error.attempts = pipelineRequest.attempt
             error.underlying = failure
             throw error
         }
     }
 
-    /// One attempt, within its own limit, which counts the time of its transfers.
+    /// Runs one attempt with its timeout, which counts only the time of transfers.
     @inline(never)
     private func withinLimit(
-        _ exchange: Exchange, _ next: Next
+        _ pipelineRequest: PipelineRequest, _ next: Next
     ) async throws(RequestError) -> Response {
-        guard let limit = Self.policy(of: exchange).attemptTimeout else {
-            return try await next(exchange)
+        guard let limit = Self.policy(of: pipelineRequest).attemptTimeout else {
+            return try await next(pipelineRequest)
         }
-        let result = await exchange.scope.withChild { scope in
-            var limited = exchange
+        let result = await pipelineRequest.scope.withChild { scope in
+            var limited = pipelineRequest
             limited.scope = scope
             limited.limit = AttemptLimit(
-                limit, clock: exchange.context.clock, scope: scope, pause: exchange.context.pause)
+                limit, clock: pipelineRequest.context.clock, scope: scope,
+                pause: pipelineRequest.context.pause)
             do throws(RequestError) {
                 return Result<Response, RequestError>.success(try await next(limited))
             } catch {
                 return .failure(
                     error.isCancellation && scope.reason == .tooLate
-                        ? Self.tookTooLong(limit) : error)
+                        ? Self.attemptTimedOut(limit) : error)
             }
         }
         return try result.get()
     }
 
-    private static func tookTooLong(_ limit: Duration) -> RequestError {
+    private static func attemptTimedOut(_ limit: Duration) -> RequestError {
         RequestError(
             .timedOut, stage: .transport,
-            "The attempt's transfer took longer than \(limit). Raise retryPolicy.attemptTimeout if that is right.",
+            "The attempt's transfer took longer than \(limit). Raise retryPolicy.attemptTimeout, or set nil.",
             timeout: .attempt)
     }
 
     private func ended(
         _ attempt: Int, _ timings: AttemptTimings?, _ error: RequestError?, _ context: TaskContext
     ) {
-        guard context.isHeard else { return }
+        guard context.isObserved else { return }
         context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 
-    private func askCircuit(_ exchange: Exchange) throws(RequestError) {
-        guard let policy = exchange.configuration.circuitBreaker else { return }
-        let host = Self.host(of: exchange)
-        let verdict = guards.request(policy, host: host, now: exchange.context.clock.uptime)
-        switch verdict {
+    private func checkCircuit(_ pipelineRequest: PipelineRequest) throws(RequestError) {
+        guard let policy = pipelineRequest.configuration.circuitBreaker else { return }
+        let host = Self.host(of: pipelineRequest)
+        let decision = hostHealth.request(
+            policy, host: host, now: pipelineRequest.context.clock.uptime)
+        switch decision {
         case .pass: return
         case .refuse(let pause):
             throw Self.refusal(
-                "nothing is sent to it for another \(Self.seconds(pause))", host, exchange)
-        case .refuseBesideProbe(let pause):
+                "nothing is sent for another \(Self.seconds(pause))", host, pipelineRequest)
+        case .refuseDuringProbe(let pause):
             throw Self.refusal(
-                "one request tries whether it is back, the next may in \(Self.seconds(pause)) at the latest",
-                host, exchange)
+                "another request probes the host, and the next may in at most \(Self.seconds(pause))",
+                host, pipelineRequest)
         }
     }
 
-    /// Whole seconds, rounded up, are enough to know when to come back.
+    /// A duration in whole seconds, rounded up.
     private static func seconds(_ pause: Duration) -> String {
         let seconds = pause.components.seconds &+ (pause.components.attoseconds > 0 ? 1 : 0)
         return "\(seconds) s"
     }
 
     private static func refusal(
-        _ what: String, _ host: String, _ exchange: Exchange
+        _ reason: String, _ host: String, _ pipelineRequest: PipelineRequest
     ) -> RequestError {
         RequestError(
             .circuitOpen, stage: .schedule,
-            "\(host) failed too often; \(what). See configuration.circuitBreaker.",
-            attempts: exchange.attempt - 1)
+            "Too many requests to \(host) failed: \(reason). See configuration.circuitBreaker.",
+            attempts: pipelineRequest.attempt - 1)
     }
 
-    private func tellCircuit(_ exchange: Exchange, _ error: RequestError?) {
-        guard let policy = exchange.configuration.circuitBreaker else { return }
-        guards.ended(
-            CircuitBreaker.Outcome(error), policy, host: Self.host(of: exchange),
-            now: exchange.context.clock.uptime)
+    private func updateCircuit(_ pipelineRequest: PipelineRequest, _ error: RequestError?) {
+        guard let policy = pipelineRequest.configuration.circuitBreaker else { return }
+        hostHealth.ended(
+            CircuitBreaker.Outcome(error), policy, host: Self.host(of: pipelineRequest),
+            now: pipelineRequest.context.clock.uptime)
     }
 }

@@ -1,42 +1,43 @@
-/// Waits for a network and for a place, where the configuration asks for one or limits the other.
-package struct ScheduleStep: Step {
-    let scheduler: Scheduler
+import ErrandTransport
 
-    package func concerns(_ exchange: Exchange) -> Bool {
-        let configuration = exchange.context.sharedConfiguration
-        return ConnectivityGate.isClosable(exchange.context)
-            || configuration.value.maximumRequestsInFlight != nil
-            || !configuration.value.limits.areNone
+/// Waits for a network and for a concurrency permit, if the configuration requires them.
+package struct ScheduleStep: Step {
+    let concurrencyLimiter: ConcurrencyLimiter
+
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        ConnectivityCheck.isEnabled(pipelineRequest.context)
+            || !pipelineRequest.context.sharedConfiguration.value.limits.isUnlimited
     }
 
     nonisolated(nonsending) package func run(
-        _ exchange: Exchange, next: Next
+        _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        if ConnectivityGate.isClosable(exchange.context) {
-            try await ConnectivityGate.pass(exchange)
+        try await ConnectivityCheck.pass(pipelineRequest)
+        guard let permit = try permit(for: pipelineRequest) else {
+            return try await next(pipelineRequest)
         }
-        guard let place = try place(for: exchange) else { return try await next(exchange) }
-        try await place.enter(exchange)
-        defer { place.leave() }
-        return try await next(exchange.changed { $0.place = place })
+        try await permit.acquire(pipelineRequest, again: false)
+        defer { permit.release() }
+        return try await next(pipelineRequest.changed { $0.permit = permit })
     }
 
-    /// Where the request stands in line; `nil` where nothing is limited for it.
+    /// The permit that the request needs; `nil` if nothing limits it.
     @inline(never)
-    private func place(for exchange: Exchange) throws(RequestError) -> ScheduledPlace? {
-        // Whoever renews credentials is waited for by requests that hold all the places.
-        guard RefreshGate.underRefresh.isEmpty else { return nil }
-        var limits = exchange.configuration.limits
-        if let total = exchange.configuration.maximumRequestsInFlight { limits.total = total }
-        guard !limits.areNone else { return nil }
+    private func permit(for pipelineRequest: PipelineRequest) throws(RequestError)
+        -> ConcurrencyPermit?
+    {
+        // Requests that hold all permits may be waiting for this request to renew their credentials.
+        guard CredentialRefresher.underRefresh.isEmpty else { return nil }
+        let limits = pipelineRequest.configuration.limits
+        guard !limits.isUnlimited else { return nil }
         if let fault = limits.fault {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,
-                "The limit \(fault); give at least 1, or nil for no limit.")
+                "limits.\(fault). Set at least 1, or nil for no limit.")
         }
-        let tag = exchange.description.tag
-        let lane = Schedule.Lane(
-            host: exchange.request.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
-        return ScheduledPlace(in: scheduler, lane: lane, limits: limits)
+        let tag = pipelineRequest.description.tag
+        let lane = ConcurrencyLimiter.State.Lane(
+            host: pipelineRequest.request.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
+        return ConcurrencyPermit(in: concurrencyLimiter, lane: lane, limits: limits)
     }
 }

@@ -24,7 +24,7 @@
         }
     }
 
-    /// Brotli (RFC 7932).
+    /// Decodes Brotli (RFC 7932).
     final class BrotliDecoder: ContentDecoder {
         private let library: BrotliLibrary
         private let state: UnsafeMutableRawPointer

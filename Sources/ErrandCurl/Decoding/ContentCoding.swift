@@ -1,21 +1,21 @@
 #if os(Linux)
-    /// A content coding that this process can undo, or could if its library were there.
+    /// A content coding that can be decoded if its library is installed.
     package enum ContentCoding: String, Sendable, CaseIterable {
         case gzip
         case deflate
         case brotli = "br"
         case zstd
 
-        /// The coding of that name in a header, in lower case.
+        /// Creates the coding with a name from a header, in lower case.
         package init?(name: String) {
             self.init(rawValue: name == "x-gzip" ? "gzip" : name)
         }
 
-        /// What to announce in `Accept-Encoding`; empty when no library is there.
+        /// The value of `Accept-Encoding`; empty if no library is available.
         package static let announcement = allCases.filter { $0.isAvailable }
             .map(\.rawValue).joined(separator: ", ")
 
-        /// Whether the library is there.
+        /// Whether the coding's library is available.
         package var isAvailable: Bool {
             switch self {
             case .gzip, .deflate: ZlibLibrary.loaded != nil
@@ -24,7 +24,7 @@
             }
         }
 
-        /// A new decoder; `nil` when the library is missing or has no memory.
+        /// Creates a decoder; `nil` if the library is missing or out of memory.
         package func makeDecoder() -> (any ContentDecoder)? {
             switch self {
             case .gzip: ZlibLibrary.loaded.flatMap { ZlibDecoder($0, format: .gzip) }

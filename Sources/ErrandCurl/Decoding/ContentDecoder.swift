@@ -1,15 +1,17 @@
-/// Undoes one content coding, bytes in and bytes out, at the caller's pace.
+/// Decodes one content coding incrementally.
 package protocol ContentDecoder: AnyObject {
-    /// Whether the coding's own end mark has been read.
+    /// Whether the decoder has read the end marker of the coding.
     var isFinished: Bool { get }
 
-    /// Takes some of the input, gives some output. Input behind the end mark is corrupt.
+    /// Consumes part of the input and produces part of the output.
+    ///
+    /// Input after the end marker is corrupt.
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) -> DecodedStep
 }
 
-/// What one call of a decoder has done.
+/// The result of one decoder call.
 package struct DecodedStep: Sendable, Hashable {
     package var consumed = 0
     package var produced = 0

@@ -1,22 +1,24 @@
-/// Undoes the content codings of a body, the last applied first, and never holds more than a buffer of each.
+/// Decodes the content codings of a body, the last applied first, and buffers at most one step per
+/// coding.
 ///
-/// Output is pulled: who stops asking stops the work, and what was fed but not used is kept for later.
+/// The caller pulls the output. If it stops, decoding stops, and unread input is kept for later.
 package final class DecodingChain {
-    /// What one pull has brought.
+    /// The result of one read.
     package enum Outcome: Sendable, Hashable {
-        /// So many bytes are in the buffer.
+        /// This number of bytes is in the buffer.
         case produced(Int)
-        /// Nothing until more is fed.
+        /// No output until more input is fed.
         case needsInput
         case corrupt
     }
 
-    /// A decoder and the encoded bytes that wait for it.
+    /// A decoder and its unread input.
     private final class Stage {
         let decoder: any ContentDecoder
         var waiting: [UInt8] = []
         var position = 0
-        /// The last call filled its buffer, so the decoder may hold more without any input.
+        /// The last call filled the output buffer, so the decoder may hold more output without new
+        /// input.
         var mayHoldOutput = false
 
         init(_ decoder: any ContentDecoder) { self.decoder = decoder }
@@ -37,13 +39,13 @@ package final class DecodingChain {
     private static let stepSize = 16 << 10
 
     private let stages: [Stage]
-    /// How many encoded bytes have been used.
+    /// The number of encoded bytes consumed.
     package private(set) var consumed: Int64 = 0
 
-    /// Makes a chain of decoders in the order in which their codings are undone.
+    /// Creates a chain of decoders, in the order in which they run.
     package init(_ decoders: [any ContentDecoder]) { stages = decoders.map(Stage.init) }
 
-    /// Whether every coding has come to its own end and nothing is left over.
+    /// Whether every decoder has read its end marker and no input is left over.
     package var isFinished: Bool {
         stages.allSatisfy { $0.decoder.isFinished && !$0.hasInput }
     }
@@ -58,7 +60,7 @@ package final class DecodingChain {
         stage.waiting.append(contentsOf: bytes)
     }
 
-    /// Puts decoded bytes into the buffer.
+    /// Writes decoded bytes into the buffer.
     package func read(into output: UnsafeMutableRawBufferPointer) -> Outcome {
         read(stages.count - 1, into: output)
     }

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CLibcurl
 
-    /// The functions of zlib.
+    /// zlib's decompression functions.
     struct ZlibLibrary: Sendable {
         static let loaded = ZlibLibrary()
 
@@ -21,7 +21,8 @@
         }
     }
 
-    /// gzip, one member or several, and deflate, with zlib's wrapping or, as some servers send it, without.
+    /// Decodes gzip with one or several members, and deflate with or without the zlib header, which
+    /// some servers omit.
     final class ZlibDecoder: ContentDecoder {
         enum Format { case gzip, deflate }
 
@@ -51,7 +52,7 @@
             if phase != .open {
                 guard let first = input.first else { return DecodedStep() }
                 if first == 0, format == .gzip, isFinished { return skipPadding(input) }
-                // Behind the end only another member of gzip may follow (RFC 1952 §2.2).
+                // After the end only another gzip member may follow (RFC 1952 §2.2).
                 let mayOpen =
                     phase == .unopened || (format == .gzip && phase == .ended && first == 0x1F)
                 guard mayOpen, open(first) else { return .corrupt }
@@ -67,9 +68,9 @@
                 consumed: Int(available - stream.pointee.avail_in),
                 produced: Int(room - stream.pointee.avail_out))
             switch result {
-            // Z_OK, and Z_BUF_ERROR for "no progress without more input or room".
+            // Z_OK, and Z_BUF_ERROR, which means that more input or output space is needed.
             case 0, -5: return step
-            // Z_STREAM_END: length and checksum have been compared.
+            // Z_STREAM_END: zlib has verified length and checksum.
             case 1:
                 close()
                 phase = .ended
@@ -79,7 +80,7 @@
             }
         }
 
-        /// What was padded to a full block is whole: gzip itself takes zeros behind the last member, and so nothing else.
+        /// Skips zero padding after the last member, as gzip does; no other data may follow.
         private func skipPadding(_ input: UnsafeRawBufferPointer) -> DecodedStep {
             phase = .padded
             return DecodedStep(consumed: input.prefix { $0 == 0 }.count)
@@ -90,7 +91,8 @@
             let window: Int32
             switch format {
             case .gzip: window = 15 + 16
-            // The first byte of zlib's wrapping says "deflate, window of up to 32 KiB" (RFC 1950 §2.2).
+            // The first byte of a zlib header: method deflate, window of up to 32 KiB (RFC 1950
+            // §2.2).
             case .deflate: window = first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15
             }
             let size = Int32(MemoryLayout<errand_zlib_stream>.size)

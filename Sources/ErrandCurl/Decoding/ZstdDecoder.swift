@@ -28,7 +28,7 @@
         }
     }
 
-    /// Zstandard (RFC 8878), one frame or several, with the window of 8 MiB that RFC 9659 allows.
+    /// Decodes Zstandard (RFC 8878), one frame or several, with the 8 MiB window limit of RFC 9659.
     final class ZstdDecoder: ContentDecoder {
         /// `ZSTD_d_windowLogMax` in zstd.h.
         private static let windowLimit: Int32 = 100

@@ -1,29 +1,29 @@
-public import ErrandCore
+public import ErrandTransport
 public import Foundation
 
-/// gzip and deflate for the bodies of requests, by the system's zlib (row RSQ-9).
+/// Compresses request bodies with gzip or deflate, using the system's zlib.
 ///
 ///     override var bodyEncoder: (any BodyEncoder)? { .gzip }
 ///
-/// zlib is opened at run time; it is there wherever libcurl is. Where it is not, and on other systems than Linux, such a
-/// request fails with ``RequestError/Code/unsupported`` before anything is sent.
+/// zlib is loaded at run time; libcurl itself depends on it. Without zlib, and on systems other
+/// than Linux, such a request fails with ``RequestError/Code/unsupported`` before anything is sent.
 public struct ZlibBodyEncoder: BodyEncoder, Hashable {
-    /// How the compressed bytes are wrapped.
+    /// The format of the compressed bytes.
     public enum Format: String, Sendable, Hashable {
-        /// RFC 1952: what servers take if they take anything.
+        /// gzip (RFC 1952), the coding that servers support most widely.
         case gzip
-        /// RFC 1950, which is what HTTP calls deflate (RFC 9110 §8.4.1.2).
+        /// The zlib format (RFC 1950), which HTTP calls deflate (RFC 9110 §8.4.1.2).
         case deflate
     }
 
-    /// How the compressed bytes are wrapped.
+    /// The format of the compressed bytes.
     public let format: Format
-    /// From 1, fast, to 9, small.
+    /// The compression level, from 1 (fastest) to 9 (smallest).
     public let level: Int
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     ///
-    /// - Parameter level: 1 to 9; values beyond are taken for the nearest. Default 6.
+    /// - Parameter level: 1 to 9; values outside are clamped. Default 6.
     public init(_ format: Format, level: Int = 6) {
         self.format = format
         self.level = min(max(level, 1), 9)
@@ -32,9 +32,9 @@ public struct ZlibBodyEncoder: BodyEncoder, Hashable {
     /// `gzip` or `deflate`.
     public var contentCoding: String { format.rawValue }
 
-    /// The compressed body.
+    /// Returns the compressed body.
     ///
-    /// - Throws: ``RequestError/Code/unsupported`` where there is no zlib.
+    /// - Throws: ``RequestError/Code/unsupported`` if zlib is not available.
     public func encode(_ body: Data) throws -> Data {
         #if os(Linux)
             guard let library = ZlibCompression.loaded,
@@ -49,14 +49,14 @@ public struct ZlibBodyEncoder: BodyEncoder, Hashable {
     private static var refusal: RequestError {
         RequestError(
             .unsupported, stage: .build,
-            "There is no zlib here to compress the body with. Leave bodyEncoder out, or give one of your own."
+            "zlib is not available to compress the body. Remove bodyEncoder, or provide another encoder."
         )
     }
 }
 
 extension BodyEncoder where Self == ZlibBodyEncoder {
-    /// gzip, which servers take if they take anything.
+    /// gzip, the coding that servers support most widely.
     public static var gzip: ZlibBodyEncoder { ZlibBodyEncoder(.gzip) }
-    /// deflate with zlib's wrapping.
+    /// deflate, in the zlib format.
     public static var deflate: ZlibBodyEncoder { ZlibBodyEncoder(.deflate) }
 }

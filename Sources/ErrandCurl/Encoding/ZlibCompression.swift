@@ -2,7 +2,7 @@
     import CLibcurl
     import Foundation
 
-    /// The functions of zlib that compress.
+    /// zlib's compression functions.
     struct ZlibCompression: Sendable {
         static let loaded = ZlibCompression()
 
@@ -21,7 +21,7 @@
             self.end = end
         }
 
-        /// The whole body in one go; `nil` when zlib refuses, for want of memory.
+        /// Compresses a whole body; `nil` if zlib fails for lack of memory.
         func compress(_ body: Data, format: ZlibBodyEncoder.Format, level: Int32) -> Data? {
             body.withUnsafeBytes { compress($0, format: format, level: level) }
         }
@@ -32,14 +32,15 @@
             var stream = errand_zlib_stream()
             let size = Int32(MemoryLayout<errand_zlib_stream>.size)
             let window: Int32 = format == .gzip ? 15 + 16 : 15
-            // 8 is the only method and the usual memory level; 0 the usual strategy.
+            // Method 8 (deflate) is the only method, memory level 8 the default, strategy 0 the
+            // default.
             guard start(&stream, level, 8, window, 8, 0, "1", size) == 0 else { return nil }
             defer { _ = end(&stream) }
             var output = Data()
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             var offset = 0
             while true {
-                // zlib counts in 32 bits.
+                // zlib's counters have 32 bits.
                 let piece = UnsafeRawBufferPointer(
                     rebasing: input[offset..<min(input.count, offset + (1 << 30))])
                 let isLast = offset + piece.count == input.count
@@ -67,7 +68,8 @@
             stream.avail_in = UInt32(clamping: input.count)
             stream.next_out = room.bindMemory(to: UInt8.self).baseAddress
             stream.avail_out = UInt32(clamping: room.count)
-            // Z_FINISH behind the last byte, else Z_NO_FLUSH; Z_STREAM_END says that all is written.
+            // Z_FINISH (4) after the last byte, else Z_NO_FLUSH. Z_STREAM_END (1) means that the
+            // output is complete.
             let result = deflate(&stream, isLast ? 4 : 0)
             return Step(
                 consumed: input.count - Int(stream.avail_in),

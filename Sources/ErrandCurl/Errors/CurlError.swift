@@ -1,8 +1,8 @@
-/// What libcurl said, beneath a `RequestError`: found in its `underlying`.
+/// An error reported by libcurl, available as the `underlying` error of a `RequestError`.
 public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// libcurl's number, such as 7 for `CURLE_COULDNT_CONNECT`.
+    /// The libcurl error code, such as 7 for `CURLE_COULDNT_CONNECT`.
     public let code: Int
-    /// libcurl's own words for the number.
+    /// libcurl's description of the code.
     public let text: String
 
     package init(code: Int, text: String) {
@@ -10,6 +10,6 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Number and words.
+    /// The code and its description.
     public var description: String { "libcurl \(code): \(text)" }
 }

@@ -1,31 +1,34 @@
 #if os(Linux)
     import CLibcurl
-    import ErrandCore
+    import ErrandTransport
 
-    /// libcurl's results as errors that say what to do.
+    /// Creates the transport's errors, with advice, from libcurl's results and other causes.
     enum CurlFailure {
-        /// What else is known when libcurl reports an error.
+        /// The facts about a transfer that select the error for a libcurl result.
         struct Context {
-            /// libcurl's own words for this case; never shown, they may hold addresses and names.
+            /// The text in libcurl's error buffer.
+            ///
+            /// It is never shown, because it may contain addresses and names.
             var text: String
             var host: String
-            /// The port that was connected to, where it is known.
+            /// The port of the connection, if known.
             var port: Int?
-            /// The request's head has gone out.
+            /// Whether the request head was sent.
             var isConnected: Bool
             var isHeadComplete: Bool
             var hasHeadBegun: Bool
-            /// What a proxy answered to CONNECT; 0 when none was asked.
-            var proxyAnswer: Int
-            /// What the TLS library thinks of the proxy's chain; 0 where it has no objection, or has not looked.
+            /// The status of the proxy's response to CONNECT; 0 if there is none.
+            var proxyResponse: Int
+            /// The verification result for the proxy's certificate chain; 0 if it is valid or was
+            /// not checked.
             var proxyVerification = 0
-            /// The proxy that stands between, where it is certain that one does.
+            /// The proxy that the request uses, if it is certain that it uses one.
             var proxy: ProxyRoute?
-            /// The system had no descriptor, or no memory, for a socket.
-            var isShort = false
-            /// The request names authorities of its own.
+            /// Whether the system had no file descriptor or no memory for a socket.
+            var lacksResources = false
+            /// Whether the request sets its own certificate authorities.
             var hasAuthorities = false
-            /// The Unix socket that stands for host and port.
+            /// The Unix socket that replaces host and port.
             var unixSocket: String?
             var limits: Timeouts?
         }
@@ -35,23 +38,24 @@
             if result == CURLE_OPERATION_TIMEDOUT {
                 return timedOut(context.isConnected ? .idle : .connect, limits: context.limits)
             }
-            if let (code, message) = proxyFault(result, context) {
+            if let (code, message) = proxyError(result, context) {
                 return make(code, message, result)
             }
-            if refusesClient(context.text) {
+            if rejectsClientCertificate(context.text) {
                 return make(
                     .clientCertificateRejected,
-                    "\(context.host) wants a client certificate and has refused the one it got, or got none. "
-                        + "Check the SecurityPolicy's clientIdentity.", result)
+                    "\(context.host) requires a client certificate and rejected the one that it received, "
+                        + "or received none. Check the SecurityPolicy's clientIdentity.", result)
             }
-            let (code, message) = verdict(result, context)
+            let (code, message) = classify(result, context)
             return make(code, message, result)
         }
 
-        /// Whether the peer has said that it is the client's certificate that it does not like (RFC 8446 §6.2).
+        /// Whether the peer's TLS alert rejects the client certificate (RFC 8446 §6.2).
         ///
-        /// With TLS 1.3 that comes behind the handshake, with the first attempt to read an answer.
-        static func refusesClient(_ text: String) -> Bool {
+        /// With TLS 1.3 the alert arrives after the handshake, when the client first reads a
+        /// response.
+        static func rejectsClientCertificate(_ text: String) -> Bool {
             [
                 "alert certificate required", "alert bad certificate",
                 "alert unsupported certificate", "alert certificate revoked",
@@ -59,111 +63,114 @@
             ].contains { text.contains($0) }
         }
 
-        /// Whether libcurl speaks of the certificate, or the key, that the client shows.
-        static func namesClientKey(_ text: String) -> Bool {
+        /// Whether libcurl's text mentions the client certificate or its key.
+        static func mentionsClientKey(_ text: String) -> Bool {
             ["private key", "client certificate", "PKCS12", "PKCS#12"].contains {
                 text.contains($0)
             }
         }
 
-        private static func verdict(
+        private static func classify(
             _ result: CURLcode, _ context: Context
         ) -> (RequestError.Code, String) {
             let host = context.host
             switch result {
             case CURLE_URL_MALFORMAT:
-                return (.invalidURL, "libcurl does not take the URL. Check its host and port.")
+                return (.invalidURL, "libcurl does not accept the URL. Check its host and port.")
             case CURLE_COULDNT_RESOLVE_HOST:
                 return (
                     .cannotFindHost,
-                    "\(host) has no address. Check the host's name and the network."
+                    "The host name \(host) could not be resolved. Check the name and the network."
                 )
-            case CURLE_COULDNT_CONNECT where context.isShort:
+            case CURLE_COULDNT_CONNECT where context.lacksResources:
                 return (
                     .transportFailed,
-                    "The system has no file descriptor, or no memory, left for a connection to \(host). "
+                    "The system has no file descriptor or no memory left for a connection to \(host). "
                         + "Close files and connections, or raise the limit (ulimit -n)."
                 )
             case CURLE_COULDNT_CONNECT where context.unixSocket != nil:
                 return (
                     .cannotConnect,
-                    "Nobody answers at the Unix socket \(context.unixSocket ?? ""). Check the path, who may use it, and that the server runs."
+                    "Could not connect to the Unix socket \(context.unixSocket ?? ""). "
+                        + "Check the path, its permissions, and that the server runs."
                 )
             case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
                 return (
                     .cannotConnect,
-                    "Nobody answers at \(host)\(context.port.map { ":\($0)" } ?? ""). Check host and port, and that the server runs."
+                    "Could not connect to \(host)\(context.port.map { ":\($0)" } ?? ""). "
+                        + "Check host and port, and that the server runs."
                 )
             case CURLE_PARTIAL_FILE where context.isHeadComplete:
                 return (
                     .truncatedBody,
-                    "The body of \(host)'s answer ended before its announced length."
+                    "The response body from \(host) ended before its announced length."
                 )
             case CURLE_PARTIAL_FILE where context.hasHeadBegun:
-                return (headCutOff.code, headCutOff.message)
-            // The second over HTTP/2, where others share the connection.
+                return (truncatedHead.code, truncatedHead.message)
+            // CURLE_PARTIAL_FILE occurs on shared HTTP/2 connections.
             case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
                 return (
-                    .connectionLost, "\(host) closed the connection without an answer. Try again."
+                    .connectionLost, "\(host) closed the connection without a response. Try again."
                 )
             case CURLE_SEND_FAIL_REWIND:
-                return (lostBeforeAnswer.code, lostBeforeAnswer.message)
+                return (lostBeforeResponse.code, lostBeforeResponse.message)
             case CURLE_HTTP2_STREAM:
-                return streamFault(context)
+                return streamError(context)
             case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2:
-                return broken(context)
+                return connectionError(context)
             case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR:
-                return (.badServerResponse, "\(host) did not answer in HTTP.")
+                return (.badServerResponse, "The response from \(host) is not HTTP.")
             case CURLE_BAD_FUNCTION_ARGUMENT where context.isHeadComplete:
                 return (
-                    .badServerResponse, "A line of the trailers of \(host)'s answer is no field."
+                    .badServerResponse, "A trailer line in \(host)'s response is not a field."
                 )
             case CURLE_UNSUPPORTED_PROTOCOL:
                 return context.isConnected
-                    ? (.badServerResponse, "\(host) did not answer in HTTP.")
-                    : (.unsupported, "This libcurl cannot carry the URL's scheme.")
+                    ? (.badServerResponse, "The response from \(host) is not HTTP.")
+                    : (.unsupported, "This libcurl does not support the URL's scheme.")
             case CURLE_OUT_OF_MEMORY where context.isConnected && !context.isHeadComplete,
                 CURLcode(rawValue: 100) where context.isConnected:
                 return (
                     .badServerResponse,
-                    "A header line of \(host)'s answer is longer than libcurl takes, 100 KB: built in, so that "
-                        + "maximumHeadBytes cannot raise it. Have the server send shorter lines."
+                    "A header line in the response from \(host) is longer than libcurl's fixed limit of 100 KB, which "
+                        + "maximumHeadBytes cannot raise. Make the server send shorter lines."
                 )
             case CURLE_BAD_CONTENT_ENCODING:
-                return (.badContentEncoding, "The answer's encoding is corrupt or unknown.")
+                return (.badContentEncoding, "The content encoding is corrupt or unknown.")
             default:
-                return secure(result, context)
+                return tlsError(result, context)
                     ?? (
                         .transportFailed,
-                        "The transfer from \(host) failed; the underlying error has libcurl's words."
+                        "The transfer from \(host) failed. See the underlying error from libcurl."
                     )
             }
         }
 
-        /// An HTTP/2 stream that was ended by either side before the answer was there.
-        private static func streamFault(_ context: Context) -> (RequestError.Code, String) {
-            let moment = context.isHeadComplete ? "was complete" : "came"
+        /// The error for an HTTP/2 stream that either side ended before the response was complete.
+        private static func streamError(_ context: Context) -> (RequestError.Code, String) {
+            let moment = context.isHeadComplete ? "was complete" : "arrived"
             guard let name = http2Error(in: context.text), name != "NO_ERROR" else {
                 return (
                     .connectionLost,
-                    "\(context.host) ended the HTTP/2 stream before the answer \(moment). Try again."
+                    "\(context.host) ended the HTTP/2 stream before the response \(moment). Try again."
                 )
             }
             guard name == "PROTOCOL_ERROR" else {
                 return (
                     .connectionLost,
-                    "\(context.host) ended the HTTP/2 stream (\(name)) before the answer \(moment). Try again."
+                    "\(context.host) ended the HTTP/2 stream (\(name)) before the response \(moment). Try again."
                 )
             }
-            // libcurl says the same of what nghttp2 finds wrong and of what the server does.
+            // libcurl reports protocol errors found by nghttp2 and those sent by the server in the
+            // same way.
             return (
                 .badServerResponse,
-                "The answer of \(context.host) breaks the rules of HTTP/2 (RFC 9113 §8.1.1), or the server says that "
-                    + "the request does. Have a look at the server, or use .http11."
+                "The response from \(context.host) is malformed HTTP/2 (RFC 9113 §8.1.1), or the server reports that "
+                    + "the request is. Check the server, or use .http11."
             )
         }
 
-        /// The name of the code in libcurl's "was not closed cleanly: NAME (err 1)".
+        /// The error name in libcurl's text "was not closed cleanly: NAME (err 1)".
         static func http2Error(in text: String) -> String? {
             guard let start = text.firstRange(of: "closed cleanly: ")?.upperBound else {
                 return nil
@@ -174,48 +181,48 @@
             return name.isEmpty ? nil : String(name)
         }
 
-        /// A connection that broke, or that carried what is not HTTP.
-        private static func broken(_ context: Context) -> (RequestError.Code, String) {
+        /// The error for a connection that failed or that carried data other than HTTP.
+        private static func connectionError(_ context: Context) -> (RequestError.Code, String) {
             let text = context.text
             if text.contains("chunk") {
-                return (.badServerResponse, "The chunks of \(context.host)'s answer are malformed.")
+                return (.badServerResponse, "The chunked body from \(context.host) is malformed.")
             }
-            // nghttp2's number for libcurl's own refusal, which it gives to a head that it has no room for.
+            // The nghttp2 code that libcurl returns for a response head beyond its buffer.
             if text.contains("returned -902"), !context.isHeadComplete {
                 return (
                     .badServerResponse,
-                    "The head of \(context.host)'s answer is larger than libcurl takes over HTTP/2, 128 KB: built in, so "
-                        + "that maximumHeadBytes cannot raise it. Have the server send fewer headers, or use .http11."
+                    "The response head from \(context.host) exceeds libcurl's fixed limit for HTTP/2 of 128 KB, which "
+                        + "maximumHeadBytes cannot raise. Make the server send fewer headers, or use .http11."
                 )
             }
             if text.contains("Too large response headers") || text.contains("header") {
                 return (
                     .badServerResponse,
-                    "The head of \(context.host)'s answer is larger than libcurl takes, 300 KB: built in, so that "
-                        + "maximumHeadBytes cannot raise it. Have the server send fewer headers."
+                    "The response head from \(context.host) exceeds libcurl's fixed limit of 300 KB, which "
+                        + "maximumHeadBytes cannot raise. Make the server send fewer headers."
                 )
             }
             if context.isHeadComplete {
                 return (
                     .connectionLost,
-                    "The connection to \(context.host) broke before the answer was complete. Try again."
+                    "The connection to \(context.host) was lost before the response was complete. Try again."
                 )
             }
             return (
                 .connectionLost,
-                "The connection to \(context.host) broke before an answer came. Try again."
+                "The connection to \(context.host) was lost before a response arrived. Try again."
             )
         }
 
-        private static func clientProblem(_ context: Context) -> (RequestError.Code, String) {
+        private static func clientIdentityError(_ context: Context) -> (RequestError.Code, String) {
             (
                 .clientCertificateRejected,
-                "The client certificate is missing, unusable or refused. "
+                "The client certificate is missing, unusable or rejected. "
                     + "Check its file, its key and whether \(context.host) accepts it."
             )
         }
 
-        private static func secure(
+        private static func tlsError(
             _ result: CURLcode, _ context: Context
         ) -> (RequestError.Code, String)? {
             switch result {
@@ -223,36 +230,36 @@
                 CURLE_SSL_INVALIDCERTSTATUS:
                 return (
                     .certificateRejected,
-                    "The certificate of \(context.host) is not trusted, out of date, or for another host. "
-                        + "Check the server's certificate, or name its authority in a SecurityPolicy."
+                    "The certificate of \(context.host) is untrusted, expired, or issued for another host. "
+                        + "Check the server's certificate, or add its authority to the SecurityPolicy."
                 )
-            case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: return clientProblem(context)
-            case CURLE_BAD_FUNCTION_ARGUMENT where namesClientKey(context.text):
-                // What newer libcurl says of a private key that it cannot use.
-                return clientProblem(context)
+            case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: return clientIdentityError(context)
+            case CURLE_BAD_FUNCTION_ARGUMENT where mentionsClientKey(context.text):
+                // Newer versions of libcurl report an unusable private key in this way.
+                return clientIdentityError(context)
             case CURLE_SSL_CACERT_BADFILE where !context.hasAuthorities:
                 return (
                     .invalidConfiguration,
-                    "This system has no certificates of authorities where libcurl looks for them. "
+                    "libcurl found no certificate authorities on this system. "
                         + "Install ca-certificates, or set the SecurityPolicy's authorityFile."
                 )
             case CURLE_SSL_CACERT_BADFILE:
                 return (
                     .invalidConfiguration,
-                    "The certificates to trust cannot be read. Check the SecurityPolicy's authorities."
+                    "Could not read the trusted certificates. Check the SecurityPolicy's authorities."
                 )
             case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
                 CURLE_USE_SSL_FAILED:
                 return (
                     .secureConnectionFailed,
-                    "No secure connection to \(context.host) came about. "
-                        + "Check that it speaks TLS on this port, in a version that is allowed."
+                    "TLS handshake with \(context.host) failed. "
+                        + "Check that the server supports TLS on this port, in an allowed version."
                 )
             default: return nil
             }
         }
 
-        // MARK: - Errors of our own
+        // MARK: - Errors without a libcurl result
 
         static func timedOut(_ kind: RequestError.TimeoutKind, limits: Timeouts?) -> RequestError {
             let message: String
@@ -260,7 +267,7 @@
             case .connect:
                 let limit = limits?.connect.map { " within \($0)" } ?? ""
                 message =
-                    "No connection came about\(limit). Check the host, or raise timeouts.connect."
+                    "Could not connect\(limit). Check the host, or raise timeouts.connect."
             case .idle, .attempt, .total:
                 let limit = limits?.idle.map { " for \($0)" } ?? ""
                 message = "Nothing was sent or received\(limit). Try again, or raise timeouts.idle."
@@ -272,22 +279,23 @@
             guard case .pinMismatch(let mismatch) = reason else {
                 return RequestError(
                     .certificateRejected, stage: .transport,
-                    "The certificate of \(host) is not trusted, or not for it. Check the SecurityPolicy."
+                    "The certificate of \(host) is untrusted or issued for another host. Check the SecurityPolicy."
                 )
             }
             return RequestError(
                 .pinMismatch, stage: .transport,
-                "\(mismatch.description). Check for an interceptor, or add the server's new key to the pins.",
+                "\(mismatch.description). Check for an intercepting proxy, or add the server's new key to the pins.",
                 underlying: mismatch)
         }
 
-        static func badResponse(_ fault: HeadFault) -> RequestError {
+        static func badResponse(_ fault: HeadParseError) -> RequestError {
             RequestError(
                 .badServerResponse, stage: .transport,
-                "The server's answer cannot be accepted. \(fault.message)")
+                "The server's response is invalid. \(fault.message)")
         }
 
-        /// The version is another than the request insists on, or than its connection can have.
+        /// The error for a response version that the request does not allow or its connection
+        /// cannot have.
         static func wrongVersion(
             _ version: HTTPVersion, of request: TransportRequest, isPossible: Bool
         ) -> RequestError? {
@@ -295,64 +303,67 @@
             case .automatic, .http11:
                 guard version == .http2, !isPossible else { return nil }
                 return badResponse(
-                    HeadFault("It says that it is HTTP/2, which was not agreed upon."))
+                    HeadParseError("Its version is HTTP/2, which was not negotiated."))
             case .http2, .http2PriorKnowledge:
                 guard version != .http2 else { return nil }
-                // It was sent, so it is not `unsupported`, which means that nothing was.
+                // The request was sent, so the code is not `unsupported`, which means that nothing
+                // was sent.
                 return RequestError(
                     .badServerResponse, stage: .transport,
-                    "The server answered in \(version.rawValue), the request insists on HTTP/2. "
-                        + "It may have acted on it. Use the automatic version.")
+                    "The server responded with \(version.rawValue), but the request requires HTTP/2. "
+                        + "It may have processed the request. Use the automatic version.")
             }
         }
 
-        /// A request insists on HTTP/2, and its connection has agreed upon something else.
+        /// The error for a request that requires HTTP/2 over a connection that negotiated another
+        /// protocol.
         static var noHTTP2: RequestError {
             RequestError(
                 .unsupported, stage: .transport,
-                "The server does not speak HTTP/2 over TLS, the request insists on it, and nothing was sent. "
+                "The server does not support HTTP/2 over TLS, which the request requires. Nothing was sent. "
                     + "Use the automatic version.")
         }
 
-        static func refused(_ result: CURLcode) -> RequestError {
+        static func optionRejected(_ result: CURLcode) -> RequestError {
             make(
                 .unsupported,
-                "libcurl \(CurlLibrary.linked.version) does not take an option that the request needs.",
+                "libcurl \(CurlLibrary.linked.version) does not accept an option that the request needs.",
                 result)
         }
 
-        static var headCutOff: RequestError {
+        static var truncatedHead: RequestError {
             RequestError(
                 .connectionLost, stage: .transport,
-                "The connection ended inside the answer's head. Try again.")
+                "The connection ended inside the response head. Try again.")
         }
 
-        static var endedUnsaid: RequestError {
+        static var missingCloseNotify: RequestError {
             RequestError(
                 .truncatedBody, stage: .transport,
-                "The connection was closed without a word, where its end is the body's: it may be cut off. "
-                    + "Have the server announce a length, or close TLS properly.")
+                "The connection was closed without a TLS close_notify, so the response body may be truncated. "
+                    + "Make the server announce a length, or send close_notify.")
         }
 
-        static var lostBeforeAnswer: RequestError {
+        static var lostBeforeResponse: RequestError {
             RequestError(
                 .connectionLost, stage: .transport,
-                "A kept connection broke before the answer. The server may have read the request, "
-                    + "so it was not sent again by itself.")
+                "A reused connection was lost before the response. The server may have read the request, "
+                    + "so it was not repeated automatically.")
         }
 
         static var unprocessed: RequestError {
             var error = RequestError(
                 .connectionLost, stage: .transport,
-                "The server has refused the request before it processed it. Try again.")
+                "The server refused the request without processing it. Try again.")
             error.isUnprocessed = true
             return error
         }
 
-        static var cannotBegin: RequestError {
+        static var cannotStart: RequestError {
             RequestError(
                 .transportFailed, stage: .transport,
-                "The transfer could not begin: the system lacks memory, descriptors or threads.")
+                "The transfer could not start: the system lacks memory, file descriptors or threads."
+            )
         }
 
         static var shutDown: RequestError {

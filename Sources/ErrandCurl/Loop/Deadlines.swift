@@ -1,26 +1,26 @@
-package import ErrandCore
+package import ErrandTransport
 
-/// Until when a transfer has to connect and to make progress.
+/// The connect and idle deadlines of a transfer attempt.
 package struct Deadlines: Sendable {
-    /// What a look at the clock finds.
-    package enum Verdict: Sendable, Hashable {
+    /// The result of a check against the clock.
+    package enum CheckResult: Sendable, Hashable {
         case expired(RequestError.TimeoutKind)
-        /// Look again then; ``MonotonicTime/never`` when nothing is limited.
+        /// The time of the next check; ``MonotonicTime/never`` if no limit is set.
         case next(MonotonicTime)
     }
 
     private var connectBy = MonotonicTime.never
     /// In nanoseconds.
     private var idleLimit: UInt64?
-    /// When the last byte was sent or received.
+    /// The time of the last byte sent or received.
     package private(set) var lastActivity = MonotonicTime.never
     private var isSuspended = false
 
     package init() {}
 
-    /// An attempt begins.
+    /// Starts the deadlines of an attempt.
     ///
-    /// Until it is connected the limit of silence counts only if connecting has none.
+    /// Until the attempt is connected, the idle limit applies only if there is no connect limit.
     package init(_ timeouts: Timeouts, startingAt now: MonotonicTime) {
         if let idle = timeouts.idle {
             idleLimit = MonotonicTime(nanoseconds: 0).advanced(by: idle).nanoseconds
@@ -32,41 +32,41 @@ package struct Deadlines: Sendable {
         }
     }
 
-    /// When to look for the first time.
-    package var first: MonotonicTime { min(connectBy, silentUntil) }
+    /// The time of the first check.
+    package var first: MonotonicTime { min(connectBy, idleDeadline) }
 
-    /// The connection is there and silence begins to count.
+    /// Records that the connection is ready; the idle limit applies from now on.
     package mutating func connected(at now: MonotonicTime) {
         connectBy = .never
         lastActivity = now
     }
 
-    /// A byte was sent or received.
+    /// Records that a byte was sent or received.
     package mutating func active(at now: MonotonicTime) { lastActivity = now }
 
-    /// The receiver takes a break: silence is its own doing.
+    /// Suspends the idle limit while the receiver pauses.
     package mutating func suspend() { isSuspended = true }
 
-    /// The receiver goes on, and silence counts from now.
+    /// Restarts the idle limit from now, after the receiver resumed.
     package mutating func resume(at now: MonotonicTime) {
         isSuspended = false
         lastActivity = now
     }
 
-    /// Whether nothing has come or gone for so long.
-    package func isSilent(for duration: Duration, at now: MonotonicTime) -> Bool {
+    /// Whether no byte was sent or received for a duration.
+    package func isIdle(for duration: Duration, at now: MonotonicTime) -> Bool {
         lastActivity != .never && lastActivity.advanced(by: duration) <= now
     }
 
-    /// Looks at the clock.
-    package func check(at now: MonotonicTime) -> Verdict {
+    /// Checks the deadlines against a time.
+    package func check(at now: MonotonicTime) -> CheckResult {
         if connectBy <= now { return .expired(.connect) }
-        let silentUntil = silentUntil
-        if silentUntil <= now { return .expired(.idle) }
-        return .next(min(connectBy, silentUntil))
+        let idleDeadline = idleDeadline
+        if idleDeadline <= now { return .expired(.idle) }
+        return .next(min(connectBy, idleDeadline))
     }
 
-    private var silentUntil: MonotonicTime {
+    private var idleDeadline: MonotonicTime {
         guard !isSuspended, let idleLimit, lastActivity != .never else { return .never }
         return lastActivity.advanced(nanoseconds: idleLimit)
     }

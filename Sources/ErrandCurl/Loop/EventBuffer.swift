@@ -2,8 +2,8 @@
     import CLibcurl
     import Glibc
 
-    /// What the kernel has found at the sockets, and room for it.
-    // @unchecked: only the loop's thread uses it, between its turns to wait and in them to read.
+    /// The buffer for the events that `epoll_wait` returns.
+    // @unchecked: only the loop's thread uses the buffer, to wait between turns and to read within one.
     final class EventBuffer: @unchecked Sendable {
         private let poll: Int32
         private let capacity: Int32 = 128
@@ -17,12 +17,12 @@
 
         deinit { events.deallocate() }
 
-        /// Waits for so many milliseconds at most; -1 waits for as long as nothing happens.
+        /// Waits for events for at most this many milliseconds; -1 waits without limit.
         func wait(_ milliseconds: Int32) {
             count = Int(max(0, epoll_wait(poll, events, capacity, milliseconds)))
         }
 
-        /// What was found, until the next wait.
+        /// The events of the last wait.
         var found: UnsafeBufferPointer<epoll_event> {
             UnsafeBufferPointer(start: events, count: count)
         }

@@ -1,51 +1,55 @@
 #if os(Linux)
     import CLibcurl
     import Dispatch
-    import ErrandCore
+    import ErrandTransport
     import Glibc
 
-    /// libcurl's multi handle, its easy handles and its sockets, for whoever has the turn (``LoopTurns``).
+    /// libcurl's multi handle with its easy handles and sockets; ``LoopLock`` admits one thread.
     ///
-    /// Each turn of its thread: what the sockets have, the mailbox, libcurl's timer and our deadlines, what is done; then it
-    /// sleeps until a socket, a deadline or the mailbox has something. `docs/curl-loop.md` has the picture.
+    /// Each turn of the loop processes socket events, the mailbox, libcurl's timer, the deadlines
+    /// and finished transfers. Then the loop sleeps until a socket event, a deadline or a message.
+    /// `docs/curl-loop.md` contains a diagram.
     final class EventLoop {
         private let mailbox: Mailbox
         private let poll: Int32
         private let wakeUp: Int32
         private let configuration: CurlConfiguration
         private(set) var multi: UnsafeMutableRawPointer?
-        /// Ends what holds a call of libcurl.
-        let watch = CallWatch()
+        /// Closes connections that block a call of libcurl.
+        let watchdog = StallWatchdog()
         private var isOpen = false
 
-        /// The moment this turn began.
+        /// The time at which this turn began.
         @exclusivity(unchecked) private(set) var now = EventLoop.readClock()
-        /// What all exchanges share because only one of them is served at a time.
-        let workbench = Workbench()
+        /// Buffers that all easy handles share, because only one of them is processed at a time.
+        let scratch = LoopScratch()
         /// TLS sessions for new connections.
-        let sessions: SessionShelf
+        let sessions: TLSSessionCache
 
         @exclusivity(unchecked) var sockets: SocketTable
-        /// What shared connections have read within one call of libcurl; see Exchange+Flood.swift.
+        /// The number of reads of shared connections within one call of libcurl; see
+        /// EasyHandle+ReadBudget.swift.
         @exclusivity(unchecked) var readsInCall = 0
-        /// Which call of libcurl this is.
+        /// The number of the current call of libcurl.
         @exclusivity(unchecked) var callNumber: UInt64 = 0
-        /// Up to which stream servers that went away have looked, by connection; see Exchange+Unprocessed.swift.
+        /// The last stream that each server has processed according to its GOAWAY, by connection;
+        /// see EasyHandle+Unprocessed.swift.
         @exclusivity(unchecked) var lastStreams: [UnsafeMutableRawPointer: UInt32] = [:]
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
-        @exclusivity(unchecked) private(set) var active: [Exchange] = []
-        @exclusivity(unchecked) private var spare: [Exchange] = []
+        @exclusivity(unchecked) private(set) var active: [EasyHandle] = []
+        @exclusivity(unchecked) private var spare: [EasyHandle] = []
         @exclusivity(unchecked) private var curlTimer = MonotonicTime.never
         @exclusivity(unchecked) private var nextSweep = MonotonicTime.never
-        /// Until when the loop's thread means to sleep, and whether somebody has had a turn meanwhile.
+        /// The time until which the loop's thread sleeps, and whether a caller has run a turn
+        /// meanwhile.
         @exclusivity(unchecked) private var asleepUntil = MonotonicTime.never
-        @exclusivity(unchecked) private var wasLent = false
-        /// To where a turn may be lent.
+        @exclusivity(unchecked) private var wasCallerTurn = false
+        /// The origins for which a caller may run a turn.
         @exclusivity(unchecked) private var origins = RecentOrigins()
-        @exclusivity(unchecked) private var answered: [Exchange] = []
-        @exclusivity(unchecked) var gate = StreamGate<GateTicket>()
-        @exclusivity(unchecked) var admitted: [(waiting: GateTicket, place: GatePlace)] = []
-        /// Who is yet to be told of an end; see ``tellEnds()``.
+        @exclusivity(unchecked) private var refusedUploads: [EasyHandle] = []
+        @exclusivity(unchecked) var admission = HTTP2Admission<AdmissionTicket>()
+        @exclusivity(unchecked) var admitted: [(waiting: AdmissionTicket, slot: AdmissionSlot)] = []
+        /// The ends that are not yet reported; see ``reportEnds(isCallerTurn:)``.
         @exclusivity(unchecked) private var ends:
             [(receiver: any TransferReceiver, end: TransferEnd)] = []
         @exclusivity(unchecked) var lastTicket: UInt64 = 0
@@ -57,11 +61,11 @@
             self.poll = poll
             self.wakeUp = wakeUp
             sockets = SocketTable(poll: poll)
-            sessions = SessionShelf(isEnabled: configuration.resumesTLSSessions)
+            sessions = TLSSessionCache(isEnabled: configuration.resumesTLSSessions)
             self.configuration = configuration
         }
 
-        /// Gets ready, in the first turn of the thread.
+        /// Creates the multi handle, in the first turn of the thread.
         private func open() {
             CurlLibrary.initialize()
             multi = curl_multi_init()
@@ -72,16 +76,16 @@
             set(CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections))
             set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maximumConnections ?? 0))
             set(CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.connectionsPerHost ?? 0))
-            // How many requests share a connection is the server's to say.
+            // A high limit: the server decides how many requests share a connection.
             set(CURLMOPT_MAX_CONCURRENT_STREAMS, 1000)
         }
 
-        /// Gives libcurl's handles back.
+        /// Frees libcurl's handles.
         ///
-        /// Closing connections calls back, so this cannot wait for `deinit`.
+        /// Closing connections invokes callbacks, so `deinit` would be too late.
         private func cleanUp() {
             spare.removeAll()
-            answered.removeAll()
+            refusedUploads.removeAll()
             admitted.removeAll()
             if let multi { curl_multi_cleanup(multi) }
             sockets.cleanUp()
@@ -91,72 +95,79 @@
 
         // MARK: - Turns
 
-        /// A turn of the loop's own thread, with what it has found after sleeping.
+        /// Runs a turn on the loop's own thread, with the events that arrived while it slept.
         ///
-        /// Returns for how many milliseconds it may sleep next, -1 for as long as nothing happens; `nil` when the mailbox
-        /// is closed and every transfer has ended.
+        /// Returns the number of milliseconds for which the thread may sleep, -1 for no limit;
+        /// `nil` if the mailbox is closed and every transfer has ended.
         func turn(_ events: EventBuffer) -> Int32? {
             if !isOpen { open() }
-            // What was found before somebody else's turn may have been served in it: the answer may be read, the
-            // connection idle, the number another socket's.
-            if wasLent { events.wait(0) }
-            wasLent = false
+            // A caller's turn may already have processed these events: the response may be read,
+            // the connection idle, or the descriptor reused for another socket.
+            if wasCallerTurn { events.wait(0) }
+            wasCallerTurn = false
             serve(events.found)
             if !events.found.isEmpty {
                 collect()
-                tellEnds()
+                reportEnds()
             }
             mailbox.take(into: &batch)
-            // What idle connections have said by now must not become the answer to what begins here.
+            // Unsolicited data on idle connections must not become the response to a request that
+            // starts now.
             if !batch.isEmpty {
                 events.wait(0)
                 serve(events.found)
             }
             readBatch()
-            beginAdmitted()
-            nudgeAnswered()
+            startAdmitted()
+            resumeRefusedUploads()
             runCurlTimer()
             if nextSweep <= now { sweep() }
             collect()
-            tellEnds()
+            reportEnds()
             if isClosing, active.isEmpty, mailbox.leave() {
                 cleanUp()
                 return nil
             }
-            // A leaver whom a poster still holds up looks again at once: nobody would wake it.
+            // If a thread is still about to signal this loop, check again at once: no later event
+            // would wake it.
             let isLeaving = isClosing && active.isEmpty
-            guard !isLeaving, !isBusy, mailbox.fallAsleep(lends: active.count < Self.fewTransfers)
+            guard !isLeaving, !isBusy,
+                mailbox.fallAsleep(allowsCallerTurns: active.count < Self.callerTurnLimit)
             else { return 0 }
             asleepUntil = min(curlTimer, nextSweep)
-            // A turn may have been long, and everybody's deadlines with it.
+            // The turn may have been long, so the clock is read again.
             return asleepUntil == .never ? -1 : asleepUntil.milliseconds(from: Self.readClock())
         }
 
-        /// A turn of somebody who has put a new transfer down while the loop's thread sleeps: waking that costs more than
-        /// the turn does.
+        /// Runs a turn on the thread of a caller that posted a new transfer while the loop's thread
+        /// sleeps.
         ///
-        /// Only what begins is looked after. True where the thread has to be woken, for the rest or for all of it.
-        func lentTurn() -> Bool {
+        /// This is cheaper than waking the loop's thread (decision 13). The turn handles only new
+        /// transfers. Returns true if the loop's thread must be woken for remaining work.
+        func callerTurn() -> Bool {
             var event = epoll_event()
             guard multi != nil, epoll_wait(poll, &event, 1, 0) == 0,
                 mailbox.takeStarts(into: &batch, where: { origins.contains($0.url, $0.options) })
             else { return true }
             now = EventLoop.readClock()
-            wasLent = true
+            wasCallerTurn = true
             readBatch()
-            beginAdmitted()
+            startAdmitted()
             runCurlTimer()
             collect()
-            tellEnds(isLent: true)
+            reportEnds(isCallerTurn: true)
             return isBusy || min(curlTimer, nextSweep) < asleepUntil
         }
 
-        /// With so many under way the thread sleeps for moments only, and two who want the turn are in each other's way.
-        private static var fewTransfers: Int { 8 }
+        /// The number of active transfers from which on callers run no turns.
+        ///
+        /// With so many transfers the loop's thread sleeps only briefly, and callers would contend
+        /// with it for the lock.
+        private static var callerTurnLimit: Int { 8 }
 
-        /// Whether there is something to do at once.
+        /// Whether there is work to do without waiting.
         private var isBusy: Bool {
-            !answered.isEmpty || !admitted.isEmpty || curlTimer <= now || nextSweep <= now
+            !refusedUploads.isEmpty || !admitted.isEmpty || curlTimer <= now || nextSweep <= now
         }
 
         // MARK: - Events
@@ -176,17 +187,18 @@
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
-            } else if sockets.notes(flags, of: socket, at: now) {
+            } else if sockets.recordEvents(flags, of: socket, at: now) {
                 var action: Int32 = 0
                 if flags & errand_epoll_in != 0 { action |= CURL_CSELECT_IN }
                 if flags & errand_epoll_out != 0 { action |= CURL_CSELECT_OUT }
                 if flags & errand_epoll_failure != 0 { action |= CURL_CSELECT_ERR }
                 call(socket, action)
             } else {
-                // An idle connection speaks, most likely to say goodbye; or one whose receiver pauses.
-                let isForReceiver = active.contains { $0.isAtRest(on: socket) }
-                let hasSpoken = flags & (errand_epoll_in | errand_epoll_failure) != 0
-                if hasSpoken, !isForReceiver {
+                // The input belongs to an idle connection and is probably its end, or to a
+                // connection whose receiver pauses.
+                let isForReceiver = active.contains { $0.isPaused(on: socket) }
+                let hasInput = flags & (errand_epoll_in | errand_epoll_failure) != 0
+                if hasInput, !isForReceiver {
                     sockets.cutOff(socket)
                 } else {
                     sockets.unwatch(socket)
@@ -195,7 +207,8 @@
         }
 
         private func runCurlTimer() {
-            // A new transfer asks to be called again at once, a few times: cheaper here than by way of `epoll_wait`.
+            // A new transfer sets a zero timeout a few times. Calling libcurl here is cheaper than
+            // another `epoll_wait`.
             var rounds = 0
             while curlTimer <= now, rounds < 4 {
                 curlTimer = .never
@@ -204,38 +217,38 @@
             }
         }
 
-        /// Ends what has waited for too long and finds out when to look again.
+        /// Ends transfers whose deadline has passed and computes the time of the next check.
         ///
-        /// One look at all transfers, rarely, is cheaper than a timer for each.
+        /// Checking all transfers rarely is cheaper than a timer for each of them.
         private func sweep() {
             nextSweep = .never
-            var late: [(Exchange, RequestError.TimeoutKind)] = []
-            var spoken: [Exchange] = []
-            for exchange in active {
-                switch exchange.deadlines.check(at: now) {
-                case .expired(let kind): late.append((exchange, kind))
+            var late: [(EasyHandle, RequestError.TimeoutKind)] = []
+            var completeRefusals: [EasyHandle] = []
+            for easyHandle in active {
+                switch easyHandle.deadlines.check(at: now) {
+                case .expired(let kind): late.append((easyHandle, kind))
                 case .next(let moment):
-                    nextSweep = min(nextSweep, moment, exchange.nudgeIfStalled())
-                    if exchange.hasSpoken { spoken.append(exchange) }
+                    nextSweep = min(nextSweep, moment, easyHandle.checkUploadStall())
+                    if easyHandle.isRefusalComplete { completeRefusals.append(easyHandle) }
                 }
             }
-            for exchange in spoken { exchange.takeAnswer() }
-            for (exchange, kind) in late { exchange.expire(kind) }
+            for easyHandle in completeRefusals { easyHandle.takeResponse() }
+            for (easyHandle, kind) in late { easyHandle.expire(kind) }
         }
 
-        /// An exchange has got (more of) its answer before its request was out; it is to be looked after when
-        /// libcurl has returned.
-        func expectNudge(of exchange: Exchange) { answered.append(exchange) }
+        /// Queues an upload whose refusal arrived before its request was completely sent; it is
+        /// resumed after libcurl returns.
+        func queueRefusedUpload(of easyHandle: EasyHandle) { refusedUploads.append(easyHandle) }
 
-        private func nudgeAnswered() {
-            guard !answered.isEmpty else { return }
-            let exchanges = answered
-            answered.removeAll(keepingCapacity: true)
-            for exchange in exchanges { exchange.nudgeAnswered() }
+        private func resumeRefusedUploads() {
+            guard !refusedUploads.isEmpty else { return }
+            let easyHandles = refusedUploads
+            refusedUploads.removeAll(keepingCapacity: true)
+            for easyHandle in easyHandles { easyHandle.resumeRefusedUpload() }
         }
 
-        /// A deadline has come nearer.
-        func expectSweep(by moment: MonotonicTime) { nextSweep = min(nextSweep, moment) }
+        /// Makes sure that the deadlines are checked by this time.
+        func scheduleSweep(by moment: MonotonicTime) { nextSweep = min(nextSweep, moment) }
 
         private func collect() {
             var left: Int32 = 0
@@ -246,25 +259,29 @@
                 var context: UnsafeMutablePointer<CChar>?
                 errand_get_string(handle, CURLINFO_PRIVATE, &context)
                 guard let context else { continue }
-                Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().libcurlFinished(
+                Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().libcurlFinished(
                     result)
             }
         }
 
-        /// A whole answer has come from there.
-        func heard(from request: TransportRequest) { origins.add(request.url, request.options) }
+        /// Records that a complete response arrived from the request's origin.
+        func noteOrigin(of request: TransportRequest) { origins.add(request.url, request.options) }
 
-        /// An exchange has ended; its receiver hears of it within this turn.
-        func ended(_ receiver: any TransferReceiver, _ end: consuming TransferEnd) {
+        /// Queues the end of a transfer; its receiver is notified within this turn.
+        func queueEnd(_ receiver: any TransferReceiver, _ end: consuming TransferEnd) {
             ends.append((receiver, end))
         }
 
-        /// Tells all ends of a turn, several of them from a thread of the pool: each wakes a task, and from here each
-        /// would wake a thread of the pool anew, which takes one task and falls asleep again.
-        private func tellEnds(isLent: Bool = false) {
+        /// Reports all ends of a turn.
+        ///
+        /// Several ends are reported from a thread of the pool. Each end resumes a task, and
+        /// resuming tasks from this thread would wake a pool thread for each of them. The ends of a
+        /// caller's turn are reported there too, because receivers must not run on that caller's
+        /// thread.
+        private func reportEnds(isCallerTurn: Bool = false) {
             guard !ends.isEmpty else { return }
-            settleDoubts()
-            if ends.count == 1, !isLent {
+            closeSuspectConnections()
+            if ends.count == 1, !isCallerTurn {
                 ends[0].receiver.didEnd(ends[0].end)
             } else {
                 DispatchQueue.global().async { [ends] in
@@ -285,67 +302,67 @@
                 case .close: isClosing = true
                 case .shutDown:
                     isShutDown = true
-                    for exchange in active { exchange.stop(.shutDown) }
+                    for easyHandle in active { easyHandle.stop(.shutDown) }
                 }
             }
             batch.removeAll(keepingCapacity: true)
         }
 
         private func start(_ transfer: CurlTransfer) {
-            let exchange = spare.popLast() ?? Exchange(loop: self)
-            exchange.activeIndex = active.count
-            active.append(exchange)
-            transfer.exchange = exchange
-            exchange.take(transfer)
+            let easyHandle = spare.popLast() ?? EasyHandle(loop: self)
+            easyHandle.activeIndex = active.count
+            active.append(easyHandle)
+            transfer.easyHandle = easyHandle
+            easyHandle.assign(transfer)
             if isShutDown {
-                exchange.stop(.shutDown)
+                easyHandle.stop(.shutDown)
             } else if transfer.signals().contains(.cancel) {
-                exchange.stop(.cancelled)
-            } else if enterGate(exchange, transfer.request) {
-                exchange.begin()
+                easyHandle.stop(.cancelled)
+            } else if requestAdmission(easyHandle, transfer.request) {
+                easyHandle.begin()
             }
         }
 
         private func attend(_ transfer: CurlTransfer) {
             let signals = transfer.takeSignals()
-            guard let exchange = transfer.exchange else { return }
-            if signals.contains(.cancel) { return exchange.stop(.cancelled) }
-            if signals.contains(.readable) { exchange.bodyIsReadable() }
-            if signals.contains(.resume), transfer.exchange != nil { exchange.resume() }
+            guard let easyHandle = transfer.easyHandle else { return }
+            if signals.contains(.cancel) { return easyHandle.stop(.cancelled) }
+            if signals.contains(.readable) { easyHandle.bodyIsReadable() }
+            if signals.contains(.resume), transfer.easyHandle != nil { easyHandle.resume() }
         }
 
-        // MARK: - For exchanges
+        // MARK: - Easy handles
 
-        /// Gives a handle to libcurl.
-        func attach(_ exchange: Exchange) -> Bool {
-            guard let multi, let handle = exchange.handle else { return false }
+        /// Adds an easy handle to the multi handle.
+        func attach(_ easyHandle: EasyHandle) -> Bool {
+            guard let multi, let handle = easyHandle.handle else { return false }
             return curl_multi_add_handle(multi, handle) == CURLM_OK
         }
 
-        /// Takes a handle back from libcurl.
-        func detach(_ exchange: Exchange) {
-            guard let multi, let handle = exchange.handle else { return }
+        /// Removes an easy handle from the multi handle.
+        func detach(_ easyHandle: EasyHandle) {
+            guard let multi, let handle = easyHandle.handle else { return }
             curl_multi_remove_handle(multi, handle)
         }
 
-        /// The exchange has ended and can serve another transfer.
-        func recycle(_ exchange: Exchange) {
-            let index = exchange.activeIndex
-            guard active.indices.contains(index), active[index] === exchange else { return }
-            leaveGate(exchange)
+        /// Makes an easy handle whose transfer has ended available for another transfer.
+        func recycle(_ easyHandle: EasyHandle) {
+            let index = easyHandle.activeIndex
+            guard active.indices.contains(index), active[index] === easyHandle else { return }
+            releaseSlot(easyHandle)
             active[index] = active[active.count - 1]
             active[index].activeIndex = index
             active.removeLast()
-            if spare.count < 256 { spare.append(exchange) }
+            if spare.count < 256 { spare.append(easyHandle) }
         }
 
-        fileprivate func wish(_ interest: Int32, _ socket: Int32) {
+        fileprivate func setInterest(_ interest: Int32, _ socket: Int32) {
             var events: UInt32 = 0
             if interest != CURL_POLL_REMOVE {
                 if interest & CURL_POLL_IN != 0 { events |= errand_epoll_in }
                 if interest & CURL_POLL_OUT != 0 { events |= errand_epoll_out }
             }
-            sockets.want(events, of: socket)
+            sockets.setRequestedEvents(events, of: socket)
         }
 
         fileprivate func setTimer(_ milliseconds: Int) {
@@ -356,7 +373,7 @@
             _ = errand_multi_set_long(multi, option, value)
         }
 
-        /// The time now, read from the system.
+        /// Reads the monotonic clock of the system.
         static func readClock() -> MonotonicTime {
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC, &time)
@@ -368,7 +385,7 @@
     private let onSocket: errand_socket_callback = { _, socket, interest, context, _ in
         guard let context else { return 0 }
         Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
-            $0.wish(interest, socket)
+            $0.setInterest(interest, socket)
         }
         return 0
     }

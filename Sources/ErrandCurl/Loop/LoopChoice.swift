@@ -1,12 +1,14 @@
-/// Which of several loops carries a request.
+/// Selects the event loop that performs a request.
 package enum LoopChoice {
-    /// Where requests share a connection, all of a host's go the same way: it is theirs.
+    /// The loop of a host, for requests that may share a connection.
     package static func index(forHost host: String?, of count: Int) -> Int {
         Int(hash(of: host) % UInt32(max(1, count)))
     }
 
-    /// Elsewhere the least busy one takes it, the first of several: who asks for one thing after the other keeps to one
-    /// loop, and to its kept connections.
+    /// The loop with the fewest transfers, for requests that do not share a connection.
+    ///
+    /// If several loops have the fewest, the first of them. Sequential requests therefore stay on
+    /// one loop and reuse its connections.
     package static func leastBusy(of count: Int, load: (Int) -> Int) -> Int {
         var best = 0
         var least = Int.max
@@ -20,13 +22,15 @@ package enum LoopChoice {
         return best
     }
 
-    /// A loop's part of a limit; the first loops get what cannot be divided, and everybody gets something.
+    /// The share of a limit for one loop, at least 1; the first loops get the remainder.
     package static func part(of limit: Int?, index: Int, count: Int) -> Int? {
         guard let limit, limit > 0, count > 1 else { return limit }
         return max(1, limit / count + (index < limit % count ? 1 : 0))
     }
 
-    /// FNV-1a, the same in each run: hosts differ in few letters.
+    /// The FNV-1a hash of a host name.
+    ///
+    /// It is the same in every process, and differs for names that differ in few characters.
     static func hash(of host: String?) -> UInt32 {
         var hash: UInt32 = 2_166_136_261
         for byte in (host ?? "").utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }

@@ -1,35 +1,38 @@
 #if os(Linux)
     import CLibcurl
-    import ErrandCore
+    import ErrandTransport
     import Glibc
     import Synchronization
 
-    /// What other threads put down for the loop; its thread starts with the first message.
+    /// The queue of messages from other threads to the loop; the first message starts the loop's
+    /// thread.
     ///
-    /// The event descriptor is written only while the loop sleeps, so a busy loop costs its callers a lock.
+    /// The event descriptor is written only while the loop sleeps, so posting to a busy loop costs
+    /// only a lock.
     final class Mailbox: Sendable {
         enum Message: Sendable {
             /// A new transfer.
             case start(CurlTransfer)
-            /// A transfer's signals have changed.
+            /// The signals of a transfer have changed.
             case attend(CurlTransfer)
-            /// End everything, now and from now on.
+            /// Ends all transfers and rejects later ones.
             case shutDown
-            /// Nobody will send anything new: leave when all transfers have ended.
+            /// No new transfers will follow; the loop exits when all transfers have ended.
             case close
         }
 
         private struct State {
             var messages: [Message] = []
-            var watch = LoopWatch()
-            /// Who is about to write to the event descriptor: it must not be closed under their hands.
+            var wakeup = WakeupState()
+            /// The number of threads that are about to write to the event descriptor, which must
+            /// stay open until then.
             var wakers = 0
-            var loop = LoopThread.none
+            var loop = ThreadState.none
         }
 
-        private enum LoopThread: Sendable {
+        private enum ThreadState: Sendable {
             case none
-            case running(wakeUp: Int32, LoopTurns)
+            case running(wakeUp: Int32, LoopLock)
             case gone
         }
 
@@ -39,84 +42,86 @@
         private let isCounting: Bool
         private let load = Atomic<Int>(0)
 
-        /// Where nobody chooses between loops, transfers need not be counted.
+        /// Creates a mailbox; transfers are counted only to choose between several loops.
         init(configuration: CurlConfiguration, isCounting: Bool) {
             self.configuration = configuration
             self.isCounting = isCounting
         }
 
-        /// How many transfers are under way, as far as they are counted.
-        var underWay: Int { load.load(ordering: .relaxed) }
+        /// The number of active transfers, if they are counted.
+        var activeTransfers: Int { load.load(ordering: .relaxed) }
 
-        /// One more transfer is under way.
+        /// Counts a started transfer.
         func began() { if isCounting { load.add(1, ordering: .relaxed) } }
 
-        /// One less.
+        /// Counts an ended transfer.
         func ended() { if isCounting { load.subtract(1, ordering: .relaxed) } }
 
-        /// How often a caller's turn has spared the loop's thread one.
-        var lentTurns: Int {
+        /// The number of callers' turns after which the loop's thread was not needed.
+        var callerTurns: Int {
             state.withLock { state in
-                if case .running(_, let turns) = state.loop { turns.lentTurns } else { 0 }
+                if case .running(_, let lock) = state.loop { lock.callerTurns } else { 0 }
             }
         }
 
-        /// Puts a message down; false when there is no loop to read it.
+        /// Posts a message; returns false if there is no loop to read it.
         ///
-        /// - Parameter mayLend: Whether the caller may have the turn itself, where the loop's thread sleeps.
-        func post(_ message: Message, mayLend: Bool = false) -> Bool {
-            let (isTaken, call) = state.withLock { state -> (Bool, Call) in
+        /// - Parameter mayRunOnCaller: Whether the caller may run the turn itself if the loop's
+        ///   thread sleeps.
+        func post(_ message: Message, mayRunOnCaller: Bool = false) -> Bool {
+            let (isTaken, action) = state.withLock { state -> (Bool, PostAction) in
                 if case .none = state.loop {
                     if case .shutDown = message {
-                        // Nothing is under way; whoever starts something later finds it here first.
+                        // No transfer is active; the loop reads this message before any later
+                        // start.
                         state.messages.append(message)
                         return (true, .nothing)
                     }
                     state.loop = startThread()
                 }
-                guard case .running(let wakeUp, let turns) = state.loop else {
+                guard case .running(let wakeUp, let lock) = state.loop else {
                     return (false, .nothing)
                 }
                 state.messages.append(message)
-                switch state.watch.posted(mayLend: mayLend) {
+                switch state.wakeup.posted(mayRunOnCaller: mayRunOnCaller) {
                 case .nothing: return (true, .nothing)
                 case .wake:
                     state.wakers += 1
                     return (true, .wake(wakeUp))
-                case .lend: return (true, .turn(turns, wakeUp))
+                case .runOnCaller: return (true, .turn(lock, wakeUp))
                 }
             }
-            carryOut(call)
+            perform(action)
             return isTaken
         }
 
-        /// What whoever has put a message down does about it.
-        private enum Call {
+        /// The action that the posting thread takes after it released the lock.
+        private enum PostAction {
             case nothing
             case wake(Int32)
-            case turn(LoopTurns, Int32)
+            case turn(LoopLock, Int32)
         }
 
-        private func carryOut(_ call: Call) {
-            switch call {
+        private func perform(_ action: PostAction) {
+            switch action {
             case .nothing: break
             case .wake(let descriptor):
                 var one: UInt64 = 1
                 _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
                 state.withLock { $0.wakers -= 1 }
-            case .turn(let turns, let descriptor):
-                let isNeeded = turns.lend()
+            case .turn(let lock, let descriptor):
+                let isNeeded = lock.runOnCaller()
                 let wakes = state.withLock { state in
-                    let wakes = state.watch.returned(
+                    let wakes = state.wakeup.returned(
                         isThreadNeeded: isNeeded || !state.messages.isEmpty)
                     if wakes { state.wakers += 1 }
                     return wakes
                 }
-                if wakes { carryOut(.wake(descriptor)) }
+                if wakes { perform(.wake(descriptor)) }
             }
         }
 
-        /// Nobody will send anything new.
+        /// Announces that no new transfers will follow.
         func close() {
             let isRunning = state.withLock { state in
                 if case .running = state.loop { return true }
@@ -126,15 +131,17 @@
             if isRunning { _ = post(.close) }
         }
 
-        /// Swaps the waiting messages for an empty array.
+        /// Swaps the posted messages for an empty array.
         ///
-        /// Loop thread only.
+        /// Called on the loop's thread only.
         func take(into batch: inout [Message]) {
             state.withLock { swap(&$0.messages, &batch) }
         }
 
-        /// The same for a caller who has the turn: false, and nothing is taken, where there is anything but new transfers, or
-        /// one that is not wanted.
+        /// Takes the messages for a caller's turn.
+        ///
+        /// Returns false, and takes nothing, if any message is not a new transfer or does not match
+        /// the condition.
         func takeStarts(
             into batch: inout [Message], where isWanted: (TransportRequest) -> Bool
         ) -> Bool {
@@ -149,28 +156,29 @@
             }
         }
 
-        /// True when nothing waits: whoever posts from now on wakes the loop.
+        /// Records that the loop falls asleep, so that later posts wake it; returns false if
+        /// messages are waiting.
         ///
-        /// Loop thread only.
-        func fallAsleep(lends: Bool) -> Bool {
+        /// Called on the loop's thread only.
+        func fallAsleep(allowsCallerTurns: Bool) -> Bool {
             state.withLock { state in
                 guard state.messages.isEmpty else { return false }
-                state.watch.fallsAsleep(lends: lends)
+                state.wakeup.fallsAsleep(allowsCallerTurns: allowsCallerTurns)
                 return true
             }
         }
 
-        /// The loop is awake for another reason.
+        /// Records that the loop is awake for another reason.
         ///
-        /// Loop thread only.
-        func wake() { state.withLock { $0.watch.wakes() } }
+        /// Called on the loop's thread only.
+        func wake() { state.withLock { $0.wakeup.wakes() } }
 
-        /// True when nothing waits: later messages find no loop.
+        /// Removes the loop, so that later posts fail; returns false if messages are waiting.
         ///
-        /// Loop thread only.
+        /// Called on the loop's thread only.
         func leave() -> Bool {
             state.withLock { state in
-                guard state.messages.isEmpty, state.wakers == 0, !state.watch.isLent else {
+                guard state.messages.isEmpty, state.wakers == 0, !state.wakeup.isCallerTurn else {
                     return false
                 }
                 state.loop = .gone
@@ -178,7 +186,7 @@
             }
         }
 
-        private func startThread() -> LoopThread {
+        private func startThread() -> ThreadState {
             let wakeUp = errand_eventfd_create()
             let poll = errand_epoll_create()
             guard wakeUp >= 0, poll >= 0, errand_epoll_add(poll, wakeUp, errand_epoll_in) == 0
@@ -187,60 +195,62 @@
                 if poll >= 0 { Glibc.close(poll) }
                 return .none
             }
-            let turns = LoopTurns(
+            let lock = LoopLock(
                 EventLoop(
                     mailbox: self, configuration: configuration, poll: poll, wakeUp: wakeUp))
-            let seed = LoopSeed(
-                mailbox: self, turns: turns, name: configuration.name, poll: poll, wakeUp: wakeUp)
-            guard seed.sprout() else {
+            let thread = LoopThread(
+                mailbox: self, lock: lock, name: configuration.name, poll: poll, wakeUp: wakeUp)
+            guard thread.start() else {
                 Glibc.close(wakeUp)
                 Glibc.close(poll)
                 return .none
             }
-            return .running(wakeUp: wakeUp, turns)
+            return .running(wakeUp: wakeUp, lock)
         }
     }
 
-    /// What the loop's thread needs to begin.
-    private final class LoopSeed: Sendable {
+    /// The loop's thread and its resources.
+    private final class LoopThread: Sendable {
         private let mailbox: Mailbox
-        private let turns: LoopTurns
+        private let lock: LoopLock
         private let name: String
         private let poll: Int32
         private let wakeUp: Int32
 
-        init(mailbox: Mailbox, turns: LoopTurns, name: String, poll: Int32, wakeUp: Int32) {
+        init(mailbox: Mailbox, lock: LoopLock, name: String, poll: Int32, wakeUp: Int32) {
             self.mailbox = mailbox
-            self.turns = turns
+            self.lock = lock
             self.name = name
             self.poll = poll
             self.wakeUp = wakeUp
         }
 
-        /// Starts the thread; false when the system has none to give.
-        func sprout() -> Bool {
+        /// Starts the thread; returns false if the system cannot create one.
+        func start() -> Bool {
             var thread = pthread_t()
-            let seed = Unmanaged.passRetained(self)
+            let reference = Unmanaged.passRetained(self)
             let result = pthread_create(
                 &thread, nil,
                 { context in
                     guard let context else { return nil }
-                    Unmanaged<LoopSeed>.fromOpaque(context).takeRetainedValue().grow()
+                    Unmanaged<LoopThread>.fromOpaque(context).takeRetainedValue().run()
                     return nil
-                }, seed.toOpaque())
+                }, reference.toOpaque())
             guard result == 0 else {
-                seed.release()
+                reference.release()
                 return false
             }
             pthread_detach(thread)
             return true
         }
 
-        private func grow() {
-            // Signals are the application's: no handler of its may run on, and no SIGPIPE end, this thread.
+        private func run() {
+            // Signals belong to the application: its handlers must not run on this thread, and
+            // SIGPIPE must not end the process.
             var all = sigset_t()
             sigfillset(&all)
-            // But faults stay visible: a blocked one ends the process without a backtrace. So does profiling.
+            // Fault signals stay unblocked, because a blocked one ends the process without a
+            // backtrace. So does SIGPROF, for profilers.
             for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF] {
                 sigdelset(&all, signal)
             }
@@ -251,10 +261,10 @@
             Glibc.close(wakeUp)
         }
 
-        /// Serves until the mailbox is closed and every transfer has ended.
+        /// Runs turns until the mailbox is closed and every transfer has ended.
         private func serve() {
             let events = EventBuffer(poll: poll)
-            while let limit = turns.take(events) {
+            while let limit = lock.runTurn(events) {
                 events.wait(limit)
                 if limit != 0 { mailbox.wake() }
             }

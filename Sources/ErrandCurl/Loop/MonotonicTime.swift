@@ -1,17 +1,17 @@
 import Foundation
 
-/// A moment on the clock that never goes back, in nanoseconds since some moment in the past.
+/// A time of the monotonic clock, in nanoseconds since an arbitrary start.
 package struct MonotonicTime: Sendable, Hashable, Comparable {
     package var nanoseconds: UInt64
 
     package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    /// Later than anything that will be seen.
+    /// A time that never comes, later than every other value.
     package static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
     package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// The moment so much later; ``never`` where that cannot be counted.
+    /// Returns the time after a duration; ``never`` on overflow.
     package func advanced(by duration: Duration) -> MonotonicTime {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return self }
@@ -21,26 +21,26 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
         return tooLong || overflow ? .never : advanced(nanoseconds: length)
     }
 
-    /// The moment so many nanoseconds later; ``never`` where that cannot be counted.
+    /// Returns the time after this many nanoseconds; ``never`` on overflow.
     package func advanced(nanoseconds length: UInt64) -> MonotonicTime {
         let (sum, beyond) = nanoseconds.addingReportingOverflow(length)
         return beyond ? .never : MonotonicTime(nanoseconds: sum)
     }
 
-    /// The moment so many milliseconds later; a negative number is 0.
+    /// Returns the time after this many milliseconds; negative values count as 0.
     package func advanced(milliseconds: Int) -> MonotonicTime {
         let (length, tooLong) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(
             by: 1_000_000)
         return tooLong ? .never : advanced(nanoseconds: length)
     }
 
-    /// How long ago an earlier moment was; zero for a later one.
+    /// Returns the duration since an earlier time; zero if the other time is later.
     package func since(_ earlier: MonotonicTime) -> Duration {
         guard nanoseconds > earlier.nanoseconds else { return .zero }
         return .nanoseconds(Int64(clamping: nanoseconds - earlier.nanoseconds))
     }
 
-    /// Whole milliseconds until this moment, rounded up, as `epoll_wait` wants them; -1 for ``never``.
+    /// Returns the milliseconds until this time, rounded up for `epoll_wait`; -1 for ``never``.
     package func milliseconds(from now: MonotonicTime) -> Int32 {
         if self == .never { return -1 }
         guard self > now else { return 0 }
@@ -50,7 +50,7 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-    /// Whole milliseconds for libcurl, rounded up, from 1 to the largest that it takes.
+    /// The duration in milliseconds for libcurl, rounded up, from 1 to `Int32.max`.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 1 }

@@ -1,8 +1,9 @@
-package import ErrandCore
+package import ErrandTransport
 
-/// The origins that answers have come from lately, so that there most likely is a connection to them.
+/// The origins that responded recently, to which a connection probably exists.
 ///
-/// Who asks under other conditions, with other certificates or by another proxy, does not get that one.
+/// The transport options are part of the origin: a request with another certificate policy or proxy
+/// cannot use the same connection.
 package struct RecentOrigins {
     private struct Origin: Equatable {
         let host: String?
@@ -18,15 +19,15 @@ package struct RecentOrigins {
         }
     }
 
-    /// The latest one first.
+    /// The origins, the latest first.
     private var origins: [Origin] = []
 
     package init() {}
 
-    /// How many are remembered.
+    /// The maximum number of stored origins.
     package static var limit: Int { 8 }
 
-    /// An answer has come from there.
+    /// Records that an origin has responded.
     package mutating func add(_ url: URI, _ options: TransportOptions) {
         let origin = Origin(url, Self.conditions(options))
         guard origins.first != origin else { return }
@@ -35,12 +36,12 @@ package struct RecentOrigins {
         origins.insert(origin, at: 0)
     }
 
-    /// Whether one has.
+    /// Whether an origin has responded recently.
     package func contains(_ url: URI, _ options: TransportOptions) -> Bool {
         origins.contains(Origin(url, Self.conditions(options)))
     }
 
-    /// Without what differs from one method to the other.
+    /// The options that a connection depends on; `mayReplay` depends on the method only.
     private static func conditions(_ options: TransportOptions) -> TransportOptions {
         var options = options
         options.mayReplay = false

@@ -2,71 +2,77 @@
     import CLibcurl
     import Glibc
 
-    /// Which events of which sockets the kernel watches and which ones libcurl wants.
+    /// The events that the kernel watches on each socket, and the events that libcurl requests.
     ///
-    /// Removal is lazy: a socket that libcurl lets go stays in the epoll set until it makes itself heard or is
-    /// closed, so a kept-alive connection costs no system call between two requests. Any other change is applied
-    /// at once: a socket that is watched for writing in vain would keep the loop spinning.
+    /// Removal is lazy: a socket that libcurl releases stays in the epoll set until it has an event
+    /// or is closed, so a kept connection costs no system call between two requests. Other changes
+    /// are applied at once: a socket that is watched for writing without need would keep the loop
+    /// spinning.
     struct SocketTable {
-        /// What goes over a socket.
+        /// The protocol on a socket.
         enum Use {
-            /// HTTP/1 as it is.
+            /// HTTP/1 without TLS.
             case plain
-            /// HTTP/2 as it is: its server may say something at any time.
+            /// HTTP/2 without TLS; the server may send at any time.
             case shared
-            /// Something in TLS, which may be either.
+            /// HTTP/1 or HTTP/2 over TLS.
             case secure
         }
 
         private struct Entry {
-            var wanted: UInt32 = 0
+            var requested: UInt32 = 0
             var watched: UInt32 = 0
-            /// Opened and closed through our callbacks, so that a number used again is noticed.
+            /// Whether the transport's callbacks open and close the socket, so that a reuse of its
+            /// number is noticed.
             var isOurs = false
-            /// It carries HTTP/1, so that what comes between two requests can only be wrong.
-            var isSilentBetween = false
-            /// When its peer was last heard.
-            var heard = MonotonicTime.never
+            /// Whether the socket carries HTTP/1, so that input between two requests is invalid.
+            var rejectsUnsolicitedData = false
+            /// The time of the last input from the peer.
+            var lastInput = MonotonicTime.never
         }
 
         private let poll: Int32
         private var entries: [Entry] = []
-        /// A socket that has ended; -1 before the first is needed, and while there is none to be had.
-        private var ended: Int32 = -1
-        /// Connections that somebody has given up; see Exchange+Silence.swift.
-        var doubted: [Int32: DoubtedConnection] = [:]
+        /// A socket whose peer is closed; -1 before it is first needed, or if it cannot be created.
+        private var endedSocket: Int32 = -1
+        /// Connections that are probably dead; see EasyHandle+DeadConnection.swift.
+        var suspects: [Int32: SuspectConnection] = [:]
 
         init(poll: Int32) { self.poll = poll }
 
-        /// Something has happened to the socket; whether libcurl wants to hear of it now.
-        mutating func notes(_ flags: UInt32, of socket: Int32, at now: MonotonicTime) -> Bool {
+        /// Records the events of a socket; returns whether libcurl requests events of it.
+        mutating func recordEvents(
+            _ flags: UInt32, of socket: Int32, at now: MonotonicTime
+        ) -> Bool {
             guard entries.indices.contains(Int(socket)) else { return false }
-            if flags & errand_epoll_in != 0 { entries[Int(socket)].heard = now }
-            return entries[Int(socket)].wanted != 0
+            if flags & errand_epoll_in != 0 { entries[Int(socket)].lastInput = now }
+            return entries[Int(socket)].requested != 0
         }
 
-        /// The socket of that connection.
-        func socket(between ends: ConnectionEnds) -> Int32? {
+        /// The socket with these endpoints.
+        func socket(between ends: ConnectionEndpoints) -> Int32? {
             silentSocket(between: ends, since: .never)
         }
 
-        /// The socket of that connection, if its peer has said nothing since that moment.
-        func silentSocket(between ends: ConnectionEnds, since moment: MonotonicTime) -> Int32? {
+        /// The socket with these endpoints, if its peer has sent nothing since this time.
+        func silentSocket(
+            between ends: ConnectionEndpoints, since moment: MonotonicTime
+        ) -> Int32? {
             for (index, entry) in entries.enumerated() where entry.isOurs {
-                guard entry.heard == .never || entry.heard <= moment else { continue }
+                guard entry.lastInput == .never || entry.lastInput <= moment else { continue }
                 let socket = Int32(truncatingIfNeeded: index)
-                if ConnectionEnds(of: socket) == ends { return socket }
+                if ConnectionEndpoints(of: socket) == ends { return socket }
             }
             return nil
         }
 
-        /// libcurl's wish has changed; 0 wants nothing.
-        mutating func want(_ events: UInt32, of socket: Int32) {
+        /// Sets the events that libcurl requests; 0 for none.
+        mutating func setRequestedEvents(_ events: UInt32, of socket: Int32) {
             guard let index = slot(of: socket) else { return }
-            entries[index].wanted = events
+            entries[index].requested = events
             if events == 0 {
                 if !entries[index].isOurs { return unwatch(socket) }
-                // An idle socket can always be written to; what it has to say is what matters.
+                // An idle socket is always writable; only its input matters.
                 if entries[index].watched & errand_epoll_out != 0,
                     errand_epoll_modify(poll, socket, errand_epoll_in) == 0
                 {
@@ -85,46 +91,49 @@
             entries[index].watched = events
         }
 
-        /// The kernel need not watch the socket any more.
+        /// Stops watching the socket.
         mutating func unwatch(_ socket: Int32) {
             guard let index = slot(of: socket), entries[index].watched != 0 else { return }
             _ = errand_epoll_remove(poll, socket)
             entries[index].watched = 0
         }
 
-        /// A new socket; whatever had its number before is gone.
+        /// Adds a new socket and discards the entry of any earlier socket with its number.
         mutating func opened(_ socket: Int32, as use: Use) {
             guard let index = slot(of: socket) else { return }
-            entries[index] = Entry(isOurs: true, isSilentBetween: use == .plain)
+            entries[index] = Entry(isOurs: true, rejectsUnsolicitedData: use == .plain)
         }
 
-        /// The first answer over TLS has come, and it was one of HTTP/1.
+        /// Records that the first response over TLS used HTTP/1.
         ///
-        /// TLS itself has nothing to say any more: the tickets of a session come before the first answer. Whoever sends
-        /// them later, or changes keys between two requests, loses a kept connection.
-        mutating func carriesHTTP1(_ socket: Int32) {
+        /// After it, the server has nothing to send between two requests: TLS session tickets
+        /// arrive before the first response. If a server sends tickets or a key update later, the
+        /// kept connection is closed.
+        mutating func markHTTP1(_ socket: Int32) {
             guard let index = slot(of: socket), entries[index].isOurs else { return }
-            entries[index].isSilentBetween = true
+            entries[index].rejectsUnsolicitedData = true
         }
 
-        /// The peer of an idle connection has said something: nobody asked, so it answers nothing (RFC 9112 §9.2).
+        /// Invalidates an idle connection whose peer has sent unsolicited data (RFC 9112 §9.2).
         ///
-        /// libcurl would take it for the answer to the next request. It closes the connection when it finds its end,
-        /// so the number gets another socket, which has ended.
+        /// libcurl would take the data for the response to the next request. It closes the
+        /// connection when it finds the end of its input, so the descriptor is replaced by a socket
+        /// that has ended.
         mutating func cutOff(_ socket: Int32) {
             guard let index = slot(of: socket), entries[index].watched != 0 else { return }
             unwatch(socket)
-            guard entries[index].isSilentBetween else { return }
-            if ended < 0 { ended = Self.makeEnded() }
-            if ended >= 0, dup2(ended, socket) == socket {
+            guard entries[index].rejectsUnsolicitedData else { return }
+            if endedSocket < 0 { endedSocket = Self.makeEndedSocket() }
+            if endedSocket >= 0, dup2(endedSocket, socket) == socket {
                 _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
             } else {
-                // No descriptor is left for that: the peer at least hears nothing more, and libcurl what it has said.
+                // Without the replacement, the connection is shut down: the peer receives nothing
+                // more, and libcurl finds the end of its input.
                 shutdown(socket, Int32(SHUT_RDWR))
             }
         }
 
-        private static func makeEnded() -> Int32 {
+        private static func makeEndedSocket() -> Int32 {
             var ends: [Int32] = [-1, -1]
             let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return -1 }
@@ -132,17 +141,17 @@
             return ends[0]
         }
 
-        /// Gives back what the table itself has opened.
+        /// Closes the socket that the table itself has opened.
         mutating func cleanUp() {
-            if ended >= 0 { Glibc.close(ended) }
-            ended = -1
+            if endedSocket >= 0 { Glibc.close(endedSocket) }
+            endedSocket = -1
         }
 
-        /// The socket is about to be closed, with which the kernel forgets it.
+        /// Removes a socket that is about to be closed; the kernel removes it from the epoll set.
         mutating func closed(_ socket: Int32) {
             guard let index = slot(of: socket) else { return }
             entries[index] = Entry()
-            doubted[socket] = nil
+            suspects[socket] = nil
         }
 
         private mutating func slot(of socket: Int32) -> Int? {

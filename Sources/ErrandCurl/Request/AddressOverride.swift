@@ -1,19 +1,19 @@
-package import ErrandCore
+package import ErrandTransport
 import Foundation
 
-/// Where to connect in place of where DNS points: the lines that libcurl takes, without it.
+/// Translates address overrides into the text of libcurl's options, without using libcurl.
 package enum AddressOverride {
     package struct Route: Equatable {
         /// For `CURLOPT_CONNECT_TO`.
         package var connectTo: String
-        /// For `CURLOPT_RESOLVE`, where a name stands for several addresses.
+        /// For `CURLOPT_RESOLVE`, if the host has several addresses.
         package var resolve: String?
     }
 
-    /// The route that the options name for an address; `nil` for DNS.
+    /// Returns the route that the options set for a URL; `nil` for DNS.
     ///
-    /// - Parameter environmentNamesProxy: Whether the environment's proxy may stand between. Hosts that it excepts are not
-    ///   known here: theirs is the first address, too.
+    /// - Parameter environmentNamesProxy: Whether a proxy from the environment may be used. The
+    ///   hosts that it excludes are not known here, so they also use the first address only.
     package static func route(
         to url: URI, _ options: TransportOptions, environmentNamesProxy: Bool
     ) -> Route? {
@@ -26,7 +26,8 @@ package enum AddressOverride {
         if addresses.count == 1 || isProxied(options, environmentNamesProxy) {
             return Route(connectTo: from + "\(bracketed(first)):\(port)")
         }
-        // The addresses themselves may be longer, one behind the other, than a name; other ones are another name.
+        // The joined addresses may exceed the length of a host name, so the alias is a digest of
+        // them.
         let digest = SHA256.hex(Data(addresses.joined(separator: ",").utf8))
         let alias = "a" + digest.prefix(40) + ".override.invalid"
         let list = addresses.map(bracketed).joined(separator: ",")
@@ -34,7 +35,7 @@ package enum AddressOverride {
             connectTo: from + "\(alias):\(port)", resolve: "\(alias):\(port):\(list)")
     }
 
-    /// Those of host and port before those of the host.
+    /// Overrides for host and port take precedence over those for the host.
     private static func addresses(
         of host: String, _ port: Int, _ overrides: [String: [String]]
     ) -> [String]? {
@@ -58,7 +59,7 @@ package enum AddressOverride {
         address.contains(":") && !address.hasPrefix("[") ? "[\(address)]" : address
     }
 
-    /// Whether a text is `host` or `host:port`.
+    /// Whether the text is `host` or `host:port`.
     static func isName(_ text: String) -> Bool {
         guard let url = try? URI(parsing: "http://" + text), url.isAbsoluteHTTP else {
             return false
@@ -67,7 +68,7 @@ package enum AddressOverride {
             && (url.port.map { (1...65535).contains($0) } ?? true)
     }
 
-    /// Whether this is a host, or several, that can go past a proxy.
+    /// Whether the text is a valid entry of a proxy's bypass list.
     static func isBypass(_ text: String) -> Bool {
         if text == "*" || bits(of: text) != nil { return true }
         if let slash = text.firstIndex(of: "/") {
@@ -94,7 +95,7 @@ package enum AddressOverride {
             }
     }
 
-    /// How many bits an IP address has; `nil` for what is none.
+    /// The number of bits of an IP address; `nil` if the text is not one.
     private static func bits(of text: String) -> Int? {
         var address = in6_addr()
         let isBracketed = text.hasPrefix("[") && text.hasSuffix("]") && text.utf8.count > 2
@@ -103,7 +104,7 @@ package enum AddressOverride {
         return inet_pton(AF_INET6, bare, &address) == 1 ? 128 : nil
     }
 
-    /// The hosts that go past a proxy, as libcurl reads them: it takes no star before a domain.
+    /// The bypass list in libcurl's form, which has no asterisk before a domain.
     static func bypass(_ hosts: [String]) -> String {
         hosts.map { $0.hasPrefix("*.") ? String($0.dropFirst()) : $0 }.joined(separator: ",")
     }

@@ -2,11 +2,12 @@
     import CLibcurl
     import HTTPTypes
 
-    /// Lines in the form libcurl reads: one block of text and one chain of nodes, both used again by the next
-    /// request, so that no line costs an allocation.
+    /// A list of lines for libcurl: one block of text and one chain of nodes.
+    ///
+    /// Both are reused by the next request, so no line needs an allocation.
     final class HeaderList {
         private let text = TextBuffer(capacity: 1024)
-        // Unchecked: one thread uses a list, and nothing here calls back.
+        // Unchecked: one thread uses a list, and none of these methods calls other code.
         @exclusivity(unchecked) private var offsets: [Int] = []
         @exclusivity(unchecked) private var nodes: UnsafeMutablePointer<curl_slist>
         @exclusivity(unchecked) private var capacity = 16
@@ -15,19 +16,20 @@
 
         deinit { nodes.deallocate() }
 
-        /// Begins anew.
+        /// Removes all lines.
         func removeAll() {
             text.removeAll()
             offsets.removeAll(keepingCapacity: true)
         }
 
-        /// Adds a field; an empty value goes out empty.
+        /// Adds a field, also with an empty value.
         func append(_ field: HTTPField) {
             offsets.append(text.count)
             text.append(field.name.rawName)
             field.withUnsafeBytesOfValue { value in
                 if value.isEmpty {
-                    // libcurl's way to write it: a colon would leave the field out.
+                    // libcurl sends a field with a semicolon and an empty value, and omits one with
+                    // a colon.
                     text.append(UInt8(ascii: ";"))
                 } else {
                     text.append(UInt8(ascii: ":"))
@@ -38,14 +40,15 @@
             text.append(0)
         }
 
-        /// Adds a line as libcurl reads it: `Name: value`, or `Name:` to leave out one of its own.
+        /// Adds a line in libcurl's syntax: `Name: value`, or `Name:` to omit one of libcurl's own
+        /// headers.
         func append(line: String) {
             offsets.append(text.count)
             text.append(line)
             text.append(0)
         }
 
-        /// The chain, valid until the list changes; `nil` when there are no lines.
+        /// Returns the chain, valid until the list changes; `nil` if the list is empty.
         func chain() -> UnsafeMutablePointer<curl_slist>? {
             guard !offsets.isEmpty else { return nil }
             if offsets.count > capacity {

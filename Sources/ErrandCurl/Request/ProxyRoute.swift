@@ -1,20 +1,21 @@
 #if os(Linux)
     import CLibcurl
-    import ErrandCore
+    import ErrandTransport
     import Glibc
 
-    /// The proxy that a request, or the environment, names, as far as errors need to know it: without user and password.
+    /// The proxy that a request or the environment sets, without its credentials, for use in
+    /// errors.
     struct ProxyRoute: Sendable, Hashable {
         private let host: String
         private let port: Int
         /// `host:port`.
         let name: String
-        /// Whether TLS is spoken to the proxy itself.
+        /// Whether the connection to the proxy itself uses TLS.
         let isSecure: Bool
-        /// Whether every request goes through it; otherwise some hosts bypass it.
+        /// Whether every request uses the proxy; false if some hosts bypass it.
         let isCertain: Bool
 
-        /// `nil` where there is none.
+        /// Finds the proxy of a request; `nil` if it has none.
         init?(_ request: TransportRequest) {
             let text: String
             switch request.options.proxy {
@@ -31,26 +32,29 @@
                     (getenv(name)?.pointee ?? 0) == 0
                 }
             }
-            // libcurl takes one without a scheme for an http one.
+            // libcurl treats a proxy without a scheme as an http proxy.
             guard let url = try? URI(parsing: text.contains("://") ? text : "http://" + text),
                 let host = url.host, request.options.unixSocketPath == nil
             else { return nil }
             self.host = host
             isSecure = url.scheme == "https"
-            // libcurl's ports for proxies.
+            // libcurl's default ports for proxies.
             port = url.port ?? (isSecure ? 443 : 1080)
             name = "\(host):\(port)"
         }
 
-        /// Whether a connection that did not come about was to it; where hosts bypass it, libcurl's words say whom it
-        /// tried, and without them nobody is blamed on suspicion.
-        func isMeant(by text: String) -> Bool {
+        /// Whether a failed connection was to this proxy.
+        ///
+        /// If some hosts bypass the proxy, only libcurl's text can confirm it.
+        func isNamed(in text: String) -> Bool {
             let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
             return isCertain || text.contains("connect to \(bare) port \(port)")
                 || text.contains("via \(bare)")
         }
 
-        /// In libcurl's order; `HTTP_PROXY` is none, since servers set it from a header of that name.
+        /// The proxy variable of the environment, in libcurl's order.
+        ///
+        /// `HTTP_PROXY` is not used, because CGI servers set it from a request header.
         private static func environment(isSecure: Bool) -> String? {
             let names =
                 (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"])
@@ -63,65 +67,67 @@
     }
 
     extension CurlFailure {
-        /// The error where it is the proxy's connection that failed, not the server's behind it.
-        static func proxyFault(
+        /// The error for a failed connection to the proxy; `nil` if the proxy is not the cause.
+        static func proxyError(
             _ result: CURLcode, _ context: Context
         ) -> (RequestError.Code, String)? {
             let name = context.proxy.map { "the proxy \($0.name)" } ?? "the proxy"
-            // In a tunnel that is there the proxy has been accepted.
-            guard context.proxyAnswer == 0 else {
-                return refusal(context, name: name) ?? behind(result, context, name: name)
+            // If the tunnel exists, the connection to the proxy has succeeded.
+            guard context.proxyResponse == 0 else {
+                return connectRejection(context, name: name)
+                    ?? tunnelledTLSError(result, context, name: name)
             }
             let isCertain = context.proxy.map { $0.isSecure && $0.isCertain } ?? false
             if result == CURLE_COULDNT_RESOLVE_PROXY {
                 return (
                     .proxyFailed,
-                    "\(capitalized(name)) has no address. Check its URL and the network."
+                    "The host name of \(name) could not be resolved. Check its URL and the network."
                 )
             }
             if result == CURLE_PROXY {
                 return (
                     .proxyFailed,
-                    "\(capitalized(name)) cannot be used: it refuses user and password, or does not reach \(context.host). "
-                        + "Check its URL, and that it may reach this host."
+                    "\(capitalized(name)) cannot be used: it rejected the credentials, or cannot reach "
+                        + "\(context.host). Check its URL, and that it may connect to this host."
                 )
             }
-            if result == CURLE_COULDNT_CONNECT, !context.isShort,
-                context.proxy?.isMeant(by: context.text) == true
+            if result == CURLE_COULDNT_CONNECT, !context.lacksResources,
+                context.proxy?.isNamed(in: context.text) == true
             {
                 return (
                     .proxyFailed,
-                    "Nobody answers at \(name). Check its URL, and that the proxy runs."
+                    "Could not connect to \(name). Check its URL, and that the proxy runs."
                 )
             }
-            if untrusted.contains(result), isCertain || context.proxyVerification != 0 {
+            if verificationErrors.contains(result), isCertain || context.proxyVerification != 0 {
                 return (
                     .proxyFailed,
-                    "The certificate of \(name) is not trusted, out of date, or for another host. "
-                        + "Check the proxy's name, or name its authority in transport.proxySecurity."
+                    "The certificate of \(name) is untrusted, expired, or issued for another host. "
+                        + "Check the proxy's name, or add its authority to transportOptions.proxySecurity."
                 )
             }
-            let isBroken = broken.contains(result) && !context.isConnected
-            guard isCertain, isBroken || insecure.contains(result) || refusesClient(context.text)
+            let isBroken = connectionErrors.contains(result) && !context.isConnected
+            guard isCertain,
+                isBroken || tlsErrors.contains(result) || rejectsClientCertificate(context.text)
             else { return nil }
             return (
                 .proxyFailed,
-                "No secure connection to \(name) came about. Check that it speaks TLS on this port, "
-                    + "and the authorities and the client certificate in transport.proxySecurity."
+                "TLS handshake with \(name) failed. Check that it supports TLS on this port, "
+                    + "and the authorities and the client certificate in transportOptions.proxySecurity."
             )
         }
 
-        /// What a proxy has answered to CONNECT, other than that the tunnel is there.
-        private static func refusal(
+        /// The error for a proxy that did not accept CONNECT.
+        private static func connectRejection(
             _ context: Context, name: String
         ) -> (RequestError.Code, String)? {
-            guard context.proxyAnswer >= 300, !context.isConnected else { return nil }
+            guard context.proxyResponse >= 300, !context.isConnected else { return nil }
             return (
                 .proxyFailed,
-                "\(capitalized(name)) answered \(context.proxyAnswer) to CONNECT for \(context.host). "
-                    + (context.proxyAnswer == 407
-                        ? "Put user and password into the proxy's URL."
-                        : "Check that the proxy may reach this host.")
+                "\(capitalized(name)) returned status \(context.proxyResponse) to CONNECT for \(context.host). "
+                    + (context.proxyResponse == 407
+                        ? "Add user and password to the proxy's URL."
+                        : "Check that the proxy may connect to this host.")
             )
         }
 
@@ -129,15 +135,22 @@
             name.prefix(1).uppercased() + name.dropFirst()
         }
 
-        private static let untrusted = [CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR]
-        private static let insecure = [
+        private static let verificationErrors = [
+            CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR,
+        ]
+        private static let tlsErrors = [
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER,
         ]
-        private static let broken = [CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING]
+        private static let connectionErrors = [
+            CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING,
+        ]
 
-        /// NB: in a tunnel through TLS, libcurl 7.88 loses OpenSSL's word on the server's certificate.
-        private static func behind(
+        /// The error for a failed TLS handshake with the server inside a tunnel.
+        ///
+        /// In a tunnel through an https proxy, libcurl 7.88 loses OpenSSL's verification result for
+        /// the server's certificate.
+        private static func tunnelledTLSError(
             _ result: CURLcode, _ context: Context, name: String
         ) -> (RequestError.Code, String)? {
             guard result == CURLE_SSL_CONNECT_ERROR, context.proxy?.isSecure == true else {
@@ -145,8 +158,8 @@
             }
             return (
                 .secureConnectionFailed,
-                "No secure connection to \(context.host) came about behind \(name). Its certificate may not be "
-                    + "trusted, or be for another host: libcurl does not tell through an https proxy."
+                "TLS handshake with \(context.host) through \(name) failed. The server's certificate may be "
+                    + "untrusted or issued for another host; libcurl does not report the reason through an https proxy."
             )
         }
     }

@@ -1,37 +1,38 @@
 #if os(Linux)
-    import ErrandCore
+    import ErrandTransport
     import Foundation
 
-    /// Decides before anything is sent whether the linked libcurl can carry a request.
+    /// Checks before anything is sent whether the linked libcurl can carry a request.
     struct RequestCheck {
         let library: CurlLibrary
 
-        /// Throws when it cannot.
+        /// Throws if it cannot.
         func check(_ request: TransportRequest) throws(RequestError) {
             guard request.isAbsoluteHTTP else {
                 throw RequestError(
                     .invalidURL, stage: .transport,
-                    "The URL is not an absolute http or https address. Give it a scheme and a host."
+                    "The URL is not an absolute http or https URL. Add a scheme and a host."
                 )
             }
             try Self.checkMethod(request.method)
             if request.method == .head, request.body != nil {
                 throw RequestError(
                     .invalidCombination, stage: .transport,
-                    "A HEAD request cannot carry a body. Leave the body out, or use another method."
+                    "A HEAD request cannot have a body. Remove the body, or use another method."
                 )
             }
             let isSecure = request.isSecure
             if isSecure, !library.hasTLS { throw unsupported("TLS") }
-            guard !request.options.areUsual else { return }
+            guard !request.options.hasDefaults else { return }
             try checkVersion(request.options.httpVersion, isSecure: isSecure)
             if case .url(let url, let bypass) = request.options.proxy {
                 try checkProxy(url)
-                // What fits nothing would send to the proxy what must not go there, without a word.
+                // An entry that matches no host would silently send requests to the proxy that
+                // should bypass it.
                 for host in bypass where !AddressOverride.isBypass(host) {
                     throw invalid(
-                        "The proxy's bypass has \(host), which is no host. Use names, IP addresses, networks such as "
-                            + "10.0.0.0/8, or *; without scheme and port.")
+                        "The proxy's bypass entry \(host) is not a host. Use names, IP addresses, networks such as "
+                            + "10.0.0.0/8, or *, without scheme and port.")
                 }
             }
             if let path = request.options.unixSocketPath { try checkUnixSocket(path) }
@@ -46,12 +47,13 @@
             if let security = request.options.proxySecurity { try checkProxySecurity(security) }
         }
 
-        /// Throws when the method is no token: on the wire it could end the line and begin another.
+        /// Throws if the method is not a token, because it could end the request line and start
+        /// another.
         static func checkMethod(_ method: HTTPMethod) throws(RequestError) {
             guard method.isToken else {
                 throw RequestError(
                     .invalidMethod, stage: .transport,
-                    "The method is no token. Use letters, such as GET, without spaces.")
+                    "The method is not a token. Use letters, such as GET, without spaces.")
             }
         }
 
@@ -65,7 +67,7 @@
                 if !isSecure {
                     throw RequestError(
                         .invalidCombination, stage: .transport,
-                        "HTTP/2 is agreed upon over TLS only. Use https, or http2PriorKnowledge.")
+                        "HTTP/2 is negotiated only over TLS. Use https, or http2PriorKnowledge.")
                 }
             case .http2PriorKnowledge:
                 guard library.hasHTTP2 else { throw unsupported("HTTP/2") }
@@ -75,14 +77,15 @@
         private func checkProxy(_ text: String) throws(RequestError) {
             let url = try? URI(parsing: text)
             guard let url, let scheme = url.scheme, url.host?.isEmpty == false else {
-                throw invalid("The proxy is no URL. Write it as http://host:port.")
+                throw invalid("The proxy is not a URL. Write it as http://host:port.")
             }
             switch scheme {
             case "http", "socks5", "socks5h": return
             case "https": if !library.hasSecureProxies { throw unsupported("TLS to proxies") }
             default:
                 throw invalid(
-                    "The proxy's scheme is \(scheme). Use http, https, socks5 or socks5h.")
+                    "The proxy's scheme \(scheme) is not supported. Use http, https, socks5 or socks5h."
+                )
             }
         }
 
@@ -91,7 +94,8 @@
             guard security.pins.isEmpty, security.publicKeyPins.isEmpty else {
                 throw RequestError(
                     .unsupported, stage: .transport,
-                    "Proxies are not pinned. Name the proxy's authority in proxySecurity, and pin the server in security."
+                    "Pins are not supported for proxies. Set the proxy's authority in proxySecurity, "
+                        + "and the server's pins in security."
                 )
             }
             try checkSecurity(security)
@@ -106,17 +110,18 @@
         }
 
         private func checkOverrides(_ overrides: [String: [String]]) throws(RequestError) {
-            // A name that fits nothing would send to where DNS points, without a word.
+            // An override that matches no host would silently send requests to the address from
+            // DNS.
             for (name, addresses) in overrides {
                 guard AddressOverride.isName(name) else {
-                    throw invalid("The address override \(name) is neither host nor host:port.")
+                    throw invalid("The address override \(name) is neither a host nor host:port.")
                 }
                 guard !addresses.isEmpty else {
                     throw invalid("The address override of \(name) has no address.")
                 }
             }
             for address in overrides.values.joined() where !Self.isAddress(address) {
-                throw invalid("An address override holds something that is no IP address.")
+                throw invalid("An address override contains a value that is not an IP address.")
             }
         }
 
@@ -124,20 +129,22 @@
             if security.authorities != nil {
                 guard library.hasOpenSSL else { throw unsupported("certificates from memory") }
                 guard security.authorityFile == nil else {
-                    throw invalid("Give the authorities to trust as text or as a file, not both.")
+                    throw invalid("Set the trusted authorities as text or as a file, not both.")
                 }
             }
             let isPinned = !security.pins.isEmpty || !security.publicKeyPins.isEmpty
-            if isPinned, TLSLibrary.loaded == nil { throw unsupported("an OpenSSL to pin with") }
+            if isPinned, TLSLibrary.loaded == nil {
+                throw unsupported("OpenSSL, which pins require")
+            }
             if security.clientIdentity != nil, !library.hasOpenSSL {
-                throw unsupported("OpenSSL, which reads client identities")
+                throw unsupported("OpenSSL, which client identities require")
             }
             let files = [
                 security.authorityFile, security.clientCertificateFile, security.clientKeyFile,
             ]
             for file in files.compactMap({ $0 }) + (security.clientIdentity?.files ?? [])
             where access(file, R_OK) != 0 {
-                throw invalid("A certificate or key file of the SecurityPolicy cannot be read.")
+                throw invalid("Could not read a certificate or key file of the SecurityPolicy.")
             }
         }
 

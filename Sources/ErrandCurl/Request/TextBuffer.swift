@@ -1,6 +1,6 @@
-/// Text for C, in memory that is used again.
+/// A reusable buffer of text for C functions.
 final class TextBuffer {
-    // Unchecked: one thread uses a buffer, and nothing here calls back.
+    // Unchecked: one thread uses a buffer, and none of these methods calls other code.
     @exclusivity(unchecked) private(set) var bytes: UnsafeMutablePointer<CChar>
     @exclusivity(unchecked) private(set) var count = 0
     @exclusivity(unchecked) private var capacity: Int
@@ -12,7 +12,7 @@ final class TextBuffer {
 
     deinit { bytes.deallocate() }
 
-    /// Begins anew.
+    /// Removes the text.
     func removeAll() { count = 0 }
 
     func append(_ text: String) {

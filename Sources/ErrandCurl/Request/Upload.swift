@@ -1,12 +1,12 @@
-package import ErrandCore
+package import ErrandTransport
 
-/// The request's body on its way out, held to the length that was announced.
+/// A request body that is being sent, checked against its announced length.
 package struct Upload {
-    /// What to hand to libcurl.
+    /// The next result for libcurl.
     package enum Fill {
         case bytes(Int)
         case end
-        /// The source has nothing yet.
+        /// The source has no bytes yet.
         case wait
         case failed(RequestError)
     }
@@ -14,24 +14,24 @@ package struct Upload {
     private let source: any BodySource
     private let announced: Int64?
     private var sent: Int64 = 0
-    /// Whether the source has said that there is no more.
+    /// Whether the source has reported its end.
     package private(set) var isComplete = false
-    /// The body's last bytes, kept until the source has confirmed that they are the last.
+    /// The last bytes of the body, kept until the source confirms that they are the last.
     private var heldBack: [UInt8] = []
 
-    /// Takes a source; `length` is what the head announces.
+    /// Creates an upload from a source, whose `length` is announced in the request head.
     package init(_ source: any BodySource) {
         self.source = source
         announced = source.length
     }
 
-    /// How many bytes are announced; `nil` when unknown.
+    /// The announced number of bytes; `nil` if unknown.
     package var length: Int64? { announced }
 
-    /// How many bytes have been handed out.
+    /// The number of bytes passed to libcurl.
     package var bytesSent: Int64 { sent }
 
-    /// Puts the next bytes into the buffer.
+    /// Writes the next bytes into the buffer.
     package mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Fill {
         if !heldBack.isEmpty { return releaseHeldBack(into: buffer) }
         if isComplete { return .end }
@@ -41,7 +41,7 @@ package struct Upload {
         let limit = Int(clamping: min(rest, Int64(buffer.count)))
         switch source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<limit])) {
         case .bytes(let count):
-            guard count > 0, count <= limit else { return .failed(Self.misreport) }
+            guard count > 0, count <= limit else { return .failed(Self.invalidRead) }
             return handOut(count, of: buffer)
         case .end:
             if let announced, sent < announced { return .failed(tooShort(announced)) }
@@ -54,14 +54,15 @@ package struct Upload {
         }
     }
 
-    /// Calls once, from any thread, when the source has more.
+    /// Registers a closure that is called once, on any thread, when the source has more bytes.
     package func whenReadable(_ notify: @escaping @Sendable () -> Void) {
         source.whenReadable(notify)
     }
 
-    /// Begins again, for a request that may be sent twice.
+    /// Restarts the body, for a request that is sent again; returns false if it cannot be read
+    /// again.
     package mutating func rewind() -> Bool {
-        // Nothing of it is gone where nothing was read.
+        // Nothing was read, so there is nothing to rewind.
         if sent == 0, !isComplete, heldBack.isEmpty { return true }
         guard source.rewind() else { return false }
         sent = 0
@@ -70,7 +71,7 @@ package struct Upload {
         return true
     }
 
-    /// Nobody reads any more.
+    /// Closes the source.
     package func close() { source.close() }
 
     private mutating func handOut(
@@ -80,7 +81,8 @@ package struct Upload {
             sent += Int64(count)
             return .bytes(count)
         }
-        // libcurl does not ask again once it has what was announced: look for surplus before the last bytes go.
+        // libcurl does not ask again after the announced length, so check for surplus bytes before
+        // sending the last ones.
         switch confirmEnd() {
         case .end:
             sent += Int64(count)
@@ -113,7 +115,7 @@ package struct Upload {
         return .bytes(count)
     }
 
-    /// Asks for one byte more than announced.
+    /// Checks that the source has no byte beyond the announced length.
     private mutating func confirmEnd() -> Fill {
         var surplus: UInt8 = 0
         switch withUnsafeMutableBytes(of: &surplus, { source.read(into: $0) }) {
@@ -136,13 +138,13 @@ package struct Upload {
     private var tooLong: RequestError {
         RequestError(
             .bodyReadFailed, stage: .transport,
-            "The body has more than the \(announced ?? 0) bytes announced. "
+            "The body is longer than the announced \(announced ?? 0) bytes. "
                 + "Announce the right length, or none.")
     }
 
-    private static var misreport: RequestError {
+    private static var invalidRead: RequestError {
         RequestError(
             .bodyReadFailed, stage: .transport,
-            "The body's source reported more bytes than it was asked for. Correct its read(into:).")
+            "The body source reported more bytes than requested. Correct its read(into:).")
     }
 }

@@ -1,35 +1,39 @@
 package import HTTPTypes
 
-/// What a head says about its body (RFC 9112 §6, RFC 9110 §8.4).
+/// The framing and content codings of a body, as announced in the head (RFC 9112 §6, RFC 9110
+/// §8.4).
 package struct BodyFraming: Sendable, Hashable {
-    /// The announced length on the wire.
+    /// The announced length before decoding.
     package private(set) var contentLength: Int64?
-    /// Whether the body comes in chunks.
+    /// Whether the body is chunked.
     package private(set) var isChunked = false
-    /// The content codings in the order they were applied; `identity` left out.
+    /// The content codings in the order of application, without `identity`.
     package private(set) var contentCodings: [String] = []
-    /// Whether both a length and chunks were announced: the body is read, its connection not used again.
+    /// Whether both a length and chunked coding were announced; the body is read, but its
+    /// connection is not reused.
     package var isSuspicious: Bool { isChunked && contentLength != nil }
 
-    /// Whether a transfer coding was named that changes nothing, `identity` or an empty one, beside a length.
+    /// Whether a transfer coding without effect, `identity` or empty, was announced together with a
+    /// length.
     ///
-    /// libcurl then waits for the connection's end, and the length is what says where the body ends.
+    /// libcurl then waits for the connection to close, but the length determines the end of the
+    /// body.
     package var hidesLength: Bool { namesTransferCoding && !isChunked && contentLength != nil }
     private var namesTransferCoding = false
 
     package init() {}
 
-    /// Takes the value of a framing field.
+    /// Adds the value of a framing field.
     package mutating func add(
         _ field: HTTPField, meaning: FieldCache.Meaning
-    ) throws(HeadFault) {
+    ) throws(HeadParseError) {
         switch meaning {
         case .contentLength:
             let number = field.withUnsafeBytesOfValue { Self.number($0) }
             if let number { try addLength(number) } else { try addLengths(field.value) }
         case .transferEncoding: try addTransferCodings(field.value)
         case .contentEncoding:
-            // "none" is no coding that was ever registered, and means what it says.
+            // "none" is not a registered coding; it is treated as `identity`.
             contentCodings += Self.tokens(in: field.value).filter {
                 $0 != "identity" && $0 != "none"
             }
@@ -37,7 +41,7 @@ package struct BodyFraming: Sendable, Hashable {
         }
     }
 
-    /// Digits alone, as nearly every length is written; `nil` for anything else, and for what is too large.
+    /// Parses a length of up to 18 digits; `nil` for any other text.
     private static func number(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard (1...18).contains(bytes.count) else { return nil }
         var number: Int64 = 0
@@ -48,31 +52,33 @@ package struct BodyFraming: Sendable, Hashable {
         return number
     }
 
-    private mutating func addLength(_ length: Int64) throws(HeadFault) {
+    private mutating func addLength(_ length: Int64) throws(HeadParseError) {
         if let contentLength, contentLength != length {
-            throw HeadFault("There are two different values of Content-Length.")
+            throw HeadParseError("Content-Length has two different values.")
         }
         contentLength = length
     }
 
-    private mutating func addLengths(_ value: String) throws(HeadFault) {
+    private mutating func addLengths(_ value: String) throws(HeadParseError) {
         // A list of equal numbers is one number (RFC 9110 §8.6).
         for token in value.split(separator: ",", omittingEmptySubsequences: false) {
             let digits = Self.trimmed(token)
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 let length = Int64(digits)
-            else { throw HeadFault("Content-Length is not a number of bytes.") }
+            else { throw HeadParseError("Content-Length is not a number of bytes.") }
             try addLength(length)
         }
     }
 
-    private mutating func addTransferCodings(_ value: String) throws(HeadFault) {
+    private mutating func addTransferCodings(_ value: String) throws(HeadParseError) {
         namesTransferCoding = true
         for token in Self.tokens(in: value) where token != "identity" {
             guard token == "chunked" else {
-                throw HeadFault("The transfer coding is not chunked, and no other was asked for.")
+                throw HeadParseError("The only supported transfer coding is chunked.")
             }
-            guard !isChunked else { throw HeadFault("The body is said to be chunked twice.") }
+            guard !isChunked else {
+                throw HeadParseError("The transfer coding chunked is announced twice.")
+            }
             isChunked = true
         }
     }
@@ -84,7 +90,7 @@ package struct BodyFraming: Sendable, Hashable {
         }
     }
 
-    /// Without the white space around it; what is within stays, and is wrong there.
+    /// The text without leading and trailing white space.
     private static func trimmed(_ text: Substring) -> Substring {
         var text = text
         while let first = text.utf8.first, first == 0x20 || first == 0x09 { text.removeFirst() }

@@ -1,11 +1,11 @@
 #if os(Linux)
-    package import ErrandCore
+    package import ErrandTransport
 
-    /// The answer's body on its way in: counted, decoded and held to its limits.
+    /// A response body that is being received: counted, decoded and checked against its limits.
     package struct BodyReader {
-        /// Decoded bytes that are always allowed, however small their encoded form.
-        private static let freeBytes: Int64 = 64 << 10
-        /// More codings than anybody stacks.
+        /// The number of decoded bytes that are allowed regardless of the decoding ratio.
+        private static let ratioExemptBytes: Int64 = 64 << 10
+        /// The maximum number of content codings, far above common use.
         private static let maximumCodings = 4
 
         private var decodes = true
@@ -13,16 +13,17 @@
         private var ratio: Int?
         private var chain: DecodingChain?
         private var delivered: Int64 = 0
-        /// How many bytes are to come over the wire, where that is known.
+        /// The number of encoded bytes to expect, if known.
         private var announced: Int64?
-        /// The announced length is all that says where the body ends; see ``BodyFraming/hidesLength``.
-        private var endsByCount = false
-        /// How many bytes came over the wire.
+        /// Whether only the announced length determines the end of the body; see
+        /// ``BodyFraming/hidesLength``.
+        private var endsByLength = false
+        /// The number of encoded bytes received.
         package private(set) var bytesReceived: Int64 = 0
 
         package init() {}
 
-        /// Begins anew.
+        /// Prepares for another response.
         package mutating func reset(_ options: TransportOptions) {
             decodes = options.decodesContent
             limit = options.maximumBodyBytes
@@ -30,37 +31,38 @@
             chain = nil
             delivered = 0
             announced = nil
-            endsByCount = false
+            endsByLength = false
             bytesReceived = 0
         }
 
-        /// Whether it is known how many bytes come.
+        /// Whether the number of encoded bytes is known.
         package var isAnnounced: Bool { announced != nil }
 
-        /// Whether everything that was announced has come; false where nothing was.
-        package var isWhole: Bool { announced == bytesReceived }
+        /// Whether all announced bytes have arrived; false if no length was announced.
+        package var isComplete: Bool { announced == bytesReceived }
 
-        /// Whether everything has come, and only we know.
-        package var isWholeByCount: Bool { endsByCount && isWhole }
+        /// Whether all bytes have arrived according to the announced length, which libcurl ignores.
+        package var isCompleteByLength: Bool { endsByLength && isComplete }
 
-        /// What of these bytes is the body's.
-        package func own(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            guard endsByCount, let announced else { return bytes }
+        /// The part of the bytes that belongs to the body.
+        package func bodyPart(of bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            guard endsByLength, let announced else { return bytes }
             let left = max(0, announced - bytesReceived)
             return UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: left)))
         }
 
-        /// The answer has no body, whatever its head says.
-        package mutating func beginNothing() { announced = 0 }
+        /// Prepares for a response without a body, whatever its head announces.
+        package mutating func beginEmpty() { announced = 0 }
 
-        /// Whether bytes are decoded on their way.
+        /// Whether the bytes are decoded.
         package var isDecoding: Bool { chain != nil }
 
-        /// Prepares for a body; an error when it cannot be decoded, or is announced too large.
+        /// Prepares for a body; returns an error if it cannot be decoded or its announced length
+        /// exceeds the limit.
         package mutating func begin(_ framing: BodyFraming) -> RequestError? {
             announced = framing.isChunked ? nil : framing.contentLength
-            endsByCount = framing.hidesLength
-            // Of nothing there is nothing to undo, whatever it is in.
+            endsByLength = framing.hidesLength
+            // An empty body is not decoded.
             guard decodes, !framing.contentCodings.isEmpty, announced != 0 else {
                 guard let limit, let length = framing.contentLength, !framing.isChunked,
                     length > limit
@@ -68,12 +70,12 @@
                 return Self.tooLarge(limit)
             }
             guard framing.contentCodings.count <= Self.maximumCodings else {
-                return Self.badEncoding("More than \(Self.maximumCodings) encodings are stacked.")
+                return Self.badEncoding("It has more than \(Self.maximumCodings) codings.")
             }
             var decoders: [any ContentDecoder] = []
             for name in framing.contentCodings.reversed() {
                 guard let decoder = ContentCoding(name: name)?.makeDecoder() else {
-                    return Self.badEncoding("It is in an encoding that cannot be undone here.")
+                    return Self.badEncoding("Its coding is not supported.")
                 }
                 decoders.append(decoder)
             }
@@ -81,7 +83,8 @@
             return nil
         }
 
-        /// Hands bytes on while the receiver wants more; without bytes, what an earlier break has left over.
+        /// Delivers bytes while the receiver accepts them; without bytes, delivers what remained
+        /// from an earlier pause.
         package mutating func deliver(
             _ bytes: UnsafeRawBufferPointer?, by buffer: UnsafeMutableRawBufferPointer,
             to receive: (UnsafeRawBufferPointer) -> Bool
@@ -101,47 +104,47 @@
                 case .corrupt: return Self.badEncoding("It is corrupt.")
                 case .produced(let count):
                     delivered += Int64(count)
-                    if let error = limitFault(consumed: chain.consumed) { return error }
+                    if let error = limitError(consumed: chain.consumed) { return error }
                     let decoded = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                     if !receive(decoded) { return nil }
                 }
             }
         }
 
-        /// What is wrong when no more bytes come.
-        package func faultAtEnd() -> RequestError? {
+        /// Returns an error if the encoded body is incomplete at its end.
+        package func errorAtEnd() -> RequestError? {
             guard let chain, bytesReceived > 0, !chain.isFinished else { return nil }
-            return Self.badEncoding("It is cut off.")
+            return Self.badEncoding("It is truncated.")
         }
 
-        /// Drops what is no longer needed.
-        package mutating func letGo() { chain = nil }
+        /// Releases the decoders.
+        package mutating func releaseDecoders() { chain = nil }
 
-        private func limitFault(consumed: Int64) -> RequestError? {
+        private func limitError(consumed: Int64) -> RequestError? {
             if let limit, delivered > limit { return Self.tooLarge(limit) }
-            guard delivered > Self.freeBytes,
+            guard delivered > Self.ratioExemptBytes,
                 let ratio = TransportOptions.decodingRatio(ratio, after: delivered)
             else { return nil }
-            let (allowed, isEnough) = consumed.multipliedReportingOverflow(by: Int64(ratio))
-            guard !isEnough, delivered > allowed else { return nil }
+            let (allowed, overflows) = consumed.multipliedReportingOverflow(by: Int64(ratio))
+            guard !overflows, delivered > allowed else { return nil }
             return RequestError(
                 .bodyTooLarge, stage: .transport,
-                "The decoded body is more than \(ratio) times as large as its encoded form, as an attack's would be. "
-                    + "Raise maximumDecodingRatio if it is meant.")
+                "The decoded body is more than \(ratio) times as large as its encoded form, which may be an attack. "
+                    + "Raise maximumDecodingRatio if this is expected.")
         }
 
         private static func tooLarge(_ limit: Int64) -> RequestError {
             RequestError(
                 .bodyTooLarge, stage: .transport,
-                "The body is larger than the \(limit) bytes allowed. Raise maximumBodyBytes if it is meant."
+                "The body exceeds the limit of \(limit) bytes. Raise maximumBodyBytes if this is expected."
             )
         }
 
         private static func badEncoding(_ what: String) -> RequestError {
             RequestError(
                 .badContentEncoding, stage: .transport,
-                "The body's content encoding cannot be undone. \(what) "
-                    + "With decodesContent off, bytes come as they are.")
+                "Could not decode the body's content encoding. \(what) "
+                    + "With decodesContent off, the bytes are delivered as received.")
         }
     }
 #endif

@@ -1,15 +1,16 @@
 import Foundation
 package import HTTPTypes
 
-/// Makes fields of lines, and remembers lines and names: a server says the same again and again, and a name
-/// is checked and lower-cased once.
+/// Parses header lines into fields and caches lines and names.
 ///
-/// Two direct-mapped tables of fixed size: a later line may push out an earlier one, nothing ever grows.
+/// Servers repeat the same lines, and a name is validated and lower-cased only once. The two tables
+/// are direct-mapped and of fixed size: a later line may replace an earlier one, and the cache
+/// never grows.
 package struct FieldCache: Sendable {
-    /// What a field means for reading the body.
+    /// The meaning of a field for reading the body.
     package enum Meaning: UInt8, Sendable {
         case ordinary, contentLength, transferEncoding, contentEncoding
-        /// Not kept longer than its answer.
+        /// A field with a secret, which is not cached.
         case secret
     }
 
@@ -29,33 +30,34 @@ package struct FieldCache: Sendable {
     private static let longestLine = 160
     private static let longestName = 64
 
-    /// Whole heads, of which many lines are the same for long and all for a moment.
-    var heads = HeadMemory()
+    /// The cache of complete heads.
+    var heads = HeadCache()
 
     private var names = [Name?](repeating: nil, count: slots)
     private var lines = [Line?](repeating: nil, count: slots)
 
     package init() {}
 
-    /// The field in a line without its end; `nil` for a name that is no token, which is left out.
+    /// Returns the field in a line without its end; `nil` for a name that is not a token, which is
+    /// ignored.
     package mutating func field(
         in line: UnsafeRawBufferPointer
-    ) throws(HeadFault) -> (field: HTTPField, meaning: Meaning)? {
+    ) throws(HeadParseError) -> (field: HTTPField, meaning: Meaning)? {
         let slot = Self.slot(of: line)
         if let known = lines[slot], Self.isSame(known.bytes, line) {
             return (known.field, known.meaning)
         }
         guard let colon = line.firstIndex(of: 0x3A) else {
-            throw HeadFault("A header line has no colon.")
+            throw HeadParseError("A header line has no colon.")
         }
         guard !line.contains(where: { $0 == 0 || $0 == 0x0D }) else {
-            throw HeadFault("A header line holds NUL or CR.")
+            throw HeadParseError("A header line contains NUL or CR.")
         }
         let written = UnsafeRawBufferPointer(rebasing: line[..<colon])
         let trimmed = Self.trimmingEnd(written)
         guard let known = name(trimmed) else { return nil }
         if trimmed.count != written.count, known.meaning.isFraming {
-            throw HeadFault("There is a space before the colon of \(known.name.canonicalName).")
+            throw HeadParseError("A space precedes the colon of \(known.name.canonicalName).")
         }
         let value = Self.trimming(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
         let field = HTTPField(name: known.name, lenientValue: value)
@@ -78,7 +80,7 @@ package struct FieldCache: Sendable {
         hash(of: bytes) % slots
     }
 
-    /// Mixes the length and up to 8 bytes at either end; less than 2^16.
+    /// Hashes the length and up to 8 bytes at each end; the result is less than 2^16.
     static func hash(of bytes: UnsafeRawBufferPointer) -> Int {
         var hash = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
         if bytes.count >= 8 {
@@ -114,7 +116,7 @@ package struct FieldCache: Sendable {
 }
 
 extension FieldCache.Meaning {
-    /// Whether a fault here would change where the body ends.
+    /// Whether an error in this field would change the end of the body.
     package var isFraming: Bool { self == .contentLength || self == .transferEncoding }
 
     init(of name: HTTPField.Name) {

@@ -1,48 +1,46 @@
-package import ErrandCore
+package import ErrandTransport
 import Foundation
 package import HTTPTypes
 
-/// Reads a complete head, from the status line to the blank line, out of its bytes.
+/// Parses a complete head, from the status line to the blank line.
 ///
-/// Tolerant where nothing is at stake (LF alone, no space behind the colon, no reason, folded lines, Latin-1
-/// values, names that are no tokens, which are left out), strict where a mistake would change where the body
-/// ends or hide something.
+/// The parser is tolerant where that is harmless: LF alone, no space after the colon, no reason
+/// phrase, folded lines, Latin-1 values, and names that are not tokens, which are ignored. It is
+/// strict where an error would change the end of the body or hide a field.
 package struct HeadParser {
-    /// A head as it was read.
+    /// A parsed head.
     package struct Head: Sendable {
         package var status: HTTPResponse.Status
         package var version: HTTPVersion
         package var fields = HTTPFields()
         package var framing = BodyFraming()
-        /// Whether a field is among them that is not kept longer than its answer.
-        var holdsSecrets = false
+        /// Whether the head contains secrets, so that it is not cached.
+        var containsSecrets = false
     }
 
-    /// More fields than anybody needs, and far fewer than `HTTPFields` takes.
+    /// The maximum number of fields, far above common use and far below that of `HTTPFields`.
     package static let maximumFields = 10_000
 
-    /// Reads a head.
-    ///
-    /// The last line must be the blank one.
+    /// Parses a head, whose last line must be blank.
     package static func head(
         in bytes: UnsafeRawBufferPointer, cache: inout FieldCache
-    ) throws(HeadFault) -> Head {
+    ) throws(HeadParseError) -> Head {
         var lines = LineReader(bytes)
-        guard let first = lines.next() else { throw HeadFault("The head is empty.") }
+        guard let first = lines.next() else { throw HeadParseError("The head is empty.") }
         let (status, version) = try statusLine(first)
         var head = Head(status: status, version: version)
-        head.holdsSecrets = try fields(
+        head.containsSecrets = try fields(
             from: &lines, cache: &cache, into: &head.fields, framing: &head.framing)
         if head.version == .http10, head.framing.isChunked, head.framing.contentLength != nil {
-            throw HeadFault("An HTTP/1.0 answer announces both a length and chunks.")
+            throw HeadParseError("An HTTP/1.0 response announces both a length and chunked coding.")
         }
         return head
     }
 
-    /// Reads trailer fields; framing fields among them are left out (RFC 9110 §6.5.1).
+    /// Parses trailer fields and ignores framing fields among them (RFC 9110 §6.5.1).
     package static func trailers(
         in bytes: UnsafeRawBufferPointer, cache: inout FieldCache
-    ) throws(HeadFault) -> HTTPFields {
+    ) throws(HeadParseError) -> HTTPFields {
         var lines = LineReader(bytes)
         var fields = HTTPFields()
         var ignored: BodyFraming?
@@ -53,21 +51,21 @@ package struct HeadParser {
     private static func fields(
         from lines: inout LineReader, cache: inout FieldCache, into fields: inout HTTPFields,
         framing: inout BodyFraming
-    ) throws(HeadFault) -> Bool {
+    ) throws(HeadParseError) -> Bool {
         var wanted: BodyFraming? = framing
-        let holdsSecrets = try read(
+        let containsSecrets = try read(
             from: &lines, cache: &cache, into: &fields, framing: &wanted)
         if let wanted { framing = wanted }
-        return holdsSecrets
+        return containsSecrets
     }
 
-    /// Returns whether a secret is among the fields.
+    /// Parses fields; returns whether they contain a secret.
     private static func read(
         from lines: inout LineReader, cache: inout FieldCache, into fields: inout HTTPFields,
         framing: inout BodyFraming?
-    ) throws(HeadFault) -> Bool {
+    ) throws(HeadParseError) -> Bool {
         var count = 0
-        var holdsSecrets = false
+        var containsSecrets = false
         fields.reserveCapacity(12)
         while let line = lines.next(), !line.isEmpty {
             guard line[0] != 0x20, line[0] != 0x09 else {
@@ -75,25 +73,26 @@ package struct HeadParser {
             }
             count += 1
             guard count <= maximumFields else {
-                throw HeadFault("There are more than \(maximumFields) header fields.")
+                throw HeadParseError("There are more than \(maximumFields) header fields.")
             }
             let found: (field: HTTPField, meaning: FieldCache.Meaning)?
             let isFolded = lines.isFolded
             if isFolded {
                 let whole = lines.unfold(line)
-                found = try whole.withUnsafeBufferPointer { bytes throws(HeadFault) in
+                found = try whole.withUnsafeBufferPointer { bytes throws(HeadParseError) in
                     try cache.field(in: UnsafeRawBufferPointer(bytes))
                 }
             } else {
                 found = try cache.field(in: line)
             }
             guard let found else { continue }
-            // libcurl, which counts the body's bytes, reads the first line alone.
+            // libcurl determines the end of the body itself, and it reads only the first line of a
+            // folded field.
             if found.meaning.isFraming, framing != nil, isFolded {
-                throw HeadFault("A field that says where the body ends is folded.")
+                throw HeadParseError("A field that determines the end of the body is folded.")
             }
             if found.meaning != .ordinary {
-                if found.meaning == .secret { holdsSecrets = true }
+                if found.meaning == .secret { containsSecrets = true }
                 guard framing != nil else {
                     if !found.meaning.isFraming { fields.append(found.field) }
                     continue
@@ -102,12 +101,12 @@ package struct HeadParser {
             }
             fields.append(found.field)
         }
-        return holdsSecrets
+        return containsSecrets
     }
 
     private static func statusLine(
         _ line: UnsafeRawBufferPointer
-    ) throws(HeadFault) -> (HTTPResponse.Status, HTTPVersion) {
+    ) throws(HeadParseError) -> (HTTPResponse.Status, HTTPVersion) {
         let versionEnd = line.firstIndex(of: 0x20) ?? line.count
         let version = try version(UnsafeRawBufferPointer(rebasing: line[..<versionEnd]))
         var index = versionEnd
@@ -120,7 +119,7 @@ package struct HeadParser {
             index += 1
         }
         guard digits == 3, code >= 100, index == line.count || line[index] == 0x20 else {
-            throw HeadFault("The status is not a number of three digits.")
+            throw HeadParseError("The status is not a number of three digits.")
         }
         if code == 200, line.count - index <= 3 { return (.ok, version) }
         var reason = line[index...]
@@ -131,33 +130,35 @@ package struct HeadParser {
         )
     }
 
-    private static func version(_ text: UnsafeRawBufferPointer) throws(HeadFault) -> HTTPVersion {
+    private static func version(
+        _ text: UnsafeRawBufferPointer
+    ) throws(HeadParseError) -> HTTPVersion {
         guard text.count >= 6, text.starts(with: "HTTP/".utf8) else {
-            throw HeadFault("The answer does not begin with a status line.")
+            throw HeadParseError("It does not begin with a status line.")
         }
         switch (text.count, text[5], text.count > 7 ? text[7] : 0x30) {
         case (8, 0x31, 0x31) where text[6] == 0x2E: return .http11
         case (8, 0x31, 0x30) where text[6] == 0x2E: return .http10
         case (6, 0x32, _), (8, 0x32, 0x30): return .http2
         case (6, 0x33, _), (8, 0x33, 0x30): return .http3
-        default: throw HeadFault("The answer is in a version of HTTP that does not exist.")
+        default: throw HeadParseError("Its HTTP version is unknown.")
         }
     }
 }
 
-/// Goes from line to line, LF with or without CR before it.
+/// Splits bytes into lines that end with LF or CRLF.
 private struct LineReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// Whether the line behind the one just read belongs to it.
+    /// Whether the line after the current one continues it.
     var isFolded: Bool {
         position < bytes.count && (bytes[position] == 0x20 || bytes[position] == 0x09)
     }
 
-    /// The next line without its end.
+    /// Returns the next line without its end.
     mutating func next() -> UnsafeRawBufferPointer? {
         guard position < bytes.count, let start = bytes.baseAddress else { return nil }
         let rest = bytes.count - position
@@ -171,7 +172,7 @@ private struct LineReader {
         return UnsafeRawBufferPointer(rebasing: bytes[first..<end])
     }
 
-    /// A line and all lines folded under it, joined by single spaces (RFC 9112 §5.2).
+    /// Joins a line and its continuation lines with single spaces (RFC 9112 §5.2).
     mutating func unfold(_ line: UnsafeRawBufferPointer) -> [UInt8] {
         var whole = Array(line)
         while isFolded, let more = next() {

@@ -1,20 +1,21 @@
 package import HTTPTypes
 
-/// Collects the header lines that libcurl hands over until a head is complete.
+/// Collects the header lines from libcurl until a head is complete.
 package struct HeadReader {
-    /// What a line has brought about.
+    /// The result of adding a line.
     package enum Event {
+        /// The head is not complete yet.
         case more
-        /// An interim answer, 100 to 199.
+        /// An interim response, 100 to 199.
         case interim(HeadParser.Head)
         /// The final head.
         case final(HeadParser.Head)
-        case failed(HeadFault)
+        case failed(HeadParseError)
     }
 
     private enum Phase { case head, trailers }
 
-    /// More interim answers than anybody sends.
+    /// The maximum number of interim responses, far above common use.
     private static let maximumInterim = 64
 
     private var buffer: [UInt8] = []
@@ -25,9 +26,9 @@ package struct HeadReader {
 
     package init() {}
 
-    /// Begins anew.
+    /// Prepares for another response.
     ///
-    /// The limit is for all heads of one answer together, trailers apart.
+    /// The limit applies to all heads of the response together, and separately to its trailers.
     package mutating func reset(limit: Int) {
         buffer.removeAll(keepingCapacity: buffer.capacity <= 16 << 10)
         phase = .head
@@ -36,23 +37,23 @@ package struct HeadReader {
         self.limit = limit
     }
 
-    /// Whether the blank line behind the final head has been seen.
+    /// Whether the final head is complete.
     package var isComplete: Bool { phase == .trailers }
 
     /// Whether the next line is a status line.
     package var isAtStart: Bool { phase == .head && buffer.isEmpty }
 
-    /// Whether anything at all has been seen.
+    /// Whether any byte of the response was read.
     package var hasBegun: Bool { seen > 0 || phase == .trailers }
 
-    /// Takes a line with its end.
+    /// Adds a line, including its line break.
     package mutating func feed(
         _ line: UnsafeRawBufferPointer, cache: inout FieldCache
     ) -> Event {
         seen += line.count
         guard seen <= limit else {
             return .failed(
-                HeadFault(
+                HeadParseError(
                     "The head is larger than \(limit) bytes; raise maximumHeadBytes if that is expected."
                 ))
         }
@@ -69,10 +70,10 @@ package struct HeadReader {
             interim += 1
             guard interim <= Self.maximumInterim else {
                 return .failed(
-                    HeadFault("There are more than \(Self.maximumInterim) interim answers."))
+                    HeadParseError("There are more than \(Self.maximumInterim) interim responses."))
             }
             guard head.status.code != 101 else {
-                return .failed(HeadFault("The server switches protocols, which nobody asked for."))
+                return .failed(HeadParseError("The server switches protocols without a request."))
             }
             return .interim(head)
         } catch {
@@ -80,22 +81,24 @@ package struct HeadReader {
         }
     }
 
-    /// The head in the buffer, which may be swapped for another one.
+    /// Returns the head in the buffer from the cache, or parses it.
+    ///
+    /// The cache may keep the buffer and put another one in its place.
     private mutating func head(
         cache: inout FieldCache
-    ) throws(HeadFault) -> HeadParser.Head {
+    ) throws(HeadParseError) -> HeadParser.Head {
         if let known = cache.heads.head(in: buffer) { return known }
-        let head = try buffer.withUnsafeBufferPointer { bytes throws(HeadFault) in
+        let head = try buffer.withUnsafeBufferPointer { bytes throws(HeadParseError) in
             try HeadParser.head(in: UnsafeRawBufferPointer(bytes), cache: &cache)
         }
-        if !head.holdsSecrets { cache.heads.keep(head, in: &buffer) }
+        if !head.containsSecrets { cache.heads.insert(head, in: &buffer) }
         return head
     }
 
-    /// The fields that came behind the body.
-    package func trailers(cache: inout FieldCache) throws(HeadFault) -> HTTPFields {
+    /// Parses the fields after the body.
+    package func trailers(cache: inout FieldCache) throws(HeadParseError) -> HTTPFields {
         guard phase == .trailers, !buffer.isEmpty else { return [:] }
-        return try buffer.withUnsafeBufferPointer { bytes throws(HeadFault) in
+        return try buffer.withUnsafeBufferPointer { bytes throws(HeadParseError) in
             try HeadParser.trailers(in: UnsafeRawBufferPointer(bytes), cache: &cache)
         }
     }

@@ -2,7 +2,8 @@
     import CLibcurl
     import Glibc
 
-    /// Makes `IP:port` of what libcurl knows about a connection, once for many requests to the same peer.
+    /// Formats the peer of a connection as `IP:port` and caches the text for further requests to
+    /// the same peer.
     struct PeerAddress {
         private var bytes: [CChar] = []
         private var port = 0
@@ -10,7 +11,7 @@
 
         init() {}
 
-        /// The peer of a handle's connection; `nil` when there is none.
+        /// The peer of a handle's connection; `nil` if it has none.
         mutating func text(of handle: UnsafeMutableRawPointer) -> String? {
             var address: UnsafeMutablePointer<CChar>?
             var port = 0

@@ -1,38 +1,39 @@
 #if os(Linux)
-    import ErrandCore
+    import ErrandTransport
     import Synchronization
 
-    /// A transfer as its owner holds it: its methods leave a signal and a note in the mailbox.
-    // @unchecked: everything but `bits` is written before the transfer is posted and then belongs to whoever has the loop's turn.
+    /// The caller's handle of a transfer; its methods set a signal and post a message to the
+    /// mailbox.
+    // @unchecked: after posting, only the thread that runs the loop's turn uses the variables.
     final class CurlTransfer: Transfer, @unchecked Sendable {
-        /// What other threads have asked for.
+        /// The signals from other threads to the loop.
         struct Signals: OptionSet, Sendable {
             let rawValue: UInt8
 
-            /// The owner wants the end.
+            /// The caller cancelled the transfer.
             ///
-            /// Never taken back.
+            /// Never cleared.
             static let cancel = Signals(rawValue: 1)
-            /// The receiver wants more.
+            /// The receiver accepts bytes again.
             static let resume = Signals(rawValue: 2)
-            /// The body's source has more.
+            /// The body source has more bytes.
             static let readable = Signals(rawValue: 4)
-            /// A note is in the mailbox already.
-            static let noted = Signals(rawValue: 8)
+            /// A message about this transfer is already in the mailbox.
+            static let posted = Signals(rawValue: 8)
         }
 
         private let mailbox: Mailbox
         private let bits = Atomic<UInt8>(0)
 
-        /// What to send.
+        /// The request to send.
         let request: TransportRequest
-        /// The body, or why it cannot be read; let go at the end.
+        /// The body source, or the error that prevents reading it; released at the end.
         var source: Result<any BodySource, RequestError>?
-        /// Who listens; let go at the end.
+        /// The receiver; released at the end.
         var receiver: (any TransferReceiver)?
-        /// Who carries the transfer out while it is under way.
-        var exchange: Exchange?
-        /// When the transfer was made.
+        /// The easy handle that carries out the transfer while it is active.
+        var easyHandle: EasyHandle?
+        /// The time at which the transfer was created.
         let created = EventLoop.readClock()
 
         init(
@@ -45,25 +46,25 @@
             self.mailbox = mailbox
         }
 
-        /// The end has come.
+        /// Records that the transfer has ended.
         func ended() { mailbox.ended() }
 
         func cancel() { raise(.cancel) }
 
         func resumeReceiving() { raise(.resume) }
 
-        /// Leaves a signal for the loop, from any thread.
+        /// Sets a signal for the loop, from any thread.
         func raise(_ signal: Signals) {
-            let wanted = signal.union(.noted).rawValue
+            let wanted = signal.union(.posted).rawValue
             let before = Signals(
                 rawValue: bits.bitwiseOr(wanted, ordering: .acquiringAndReleasing).oldValue)
-            if !before.contains(.noted) { _ = mailbox.post(.attend(self)) }
+            if !before.contains(.posted) { _ = mailbox.post(.attend(self)) }
         }
 
-        /// The signals as they are.
+        /// Returns the signals without clearing them.
         func signals() -> Signals { Signals(rawValue: bits.load(ordering: .acquiring)) }
 
-        /// The signals; all but ``Signals/cancel`` are taken back.
+        /// Returns the signals and clears all except ``Signals/cancel``.
         func takeSignals() -> Signals {
             let kept = Signals.cancel.rawValue
             return Signals(

@@ -1,34 +1,35 @@
-/// Whether a transfer that broke begins again on a connection of its own: a pure function.
+/// Decides whether a failed transfer starts again on a new connection: a pure function.
 ///
-/// A server may close a kept connection at any moment, also as the next request is on its way, and the client cannot
-/// know whether that was read. What is idempotent may be sent again by itself (RFC 9110 §9.2.2), provided that nothing of
-/// an answer has come. libcurl does so too, but not when sending the body fails, and not more than five times, which a
-/// restarted server's dead connections use up.
+/// A server may close a kept connection at any time, also while the next request is on its way, and
+/// the client cannot know whether the server read that request. An idempotent request may be
+/// repeated automatically (RFC 9110 §9.2.2) if no part of a response has arrived. libcurl does this
+/// too, but not if sending the body fails, and at most five times, which the dead connections of a
+/// restarted server can exhaust.
 package struct ReplayDecision: Sendable {
-    /// The request may be sent twice.
+    /// Whether the request may be sent twice.
     package var mayReplay: Bool
-    /// All connections that the request went out on had served others before.
+    /// Whether every connection that the request was sent on had carried another request before.
     package var wasReused: Bool
-    /// A line of an answer has come.
-    package var hasAnswerBegun: Bool
-    /// The connection broke; false for every other failure.
+    /// Whether a line of a response has arrived.
+    package var hasResponseBegun: Bool
+    /// Whether the connection was lost; false for every other failure.
     package var isConnectionLost: Bool
-    /// Whoever waits for the answer still does.
+    /// Whether the transfer is still active.
     package var isWanted: Bool
 
     package init(
-        mayReplay: Bool, wasReused: Bool, hasAnswerBegun: Bool, isConnectionLost: Bool,
+        mayReplay: Bool, wasReused: Bool, hasResponseBegun: Bool, isConnectionLost: Bool,
         isWanted: Bool
     ) {
         self.mayReplay = mayReplay
         self.wasReused = wasReused
-        self.hasAnswerBegun = hasAnswerBegun
+        self.hasResponseBegun = hasResponseBegun
         self.isConnectionLost = isConnectionLost
         self.isWanted = isWanted
     }
 
-    /// Whether to begin again, if the body can be read once more.
-    package var beginsAgain: Bool {
-        mayReplay && wasReused && isConnectionLost && !hasAnswerBegun && isWanted
+    /// Whether to replay the request, if its body can be read again.
+    package var shouldReplay: Bool {
+        mayReplay && wasReused && isConnectionLost && !hasResponseBegun && isWanted
     }
 }

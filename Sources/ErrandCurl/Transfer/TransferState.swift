@@ -1,42 +1,43 @@
-package import ErrandCore
+package import ErrandTransport
 
-/// The life of one transfer, apart from all effects: events in, what to do out.
+/// The states of a transfer as a pure state machine: events in, actions out.
 ///
-///     waiting ─▶ receiving ◀─▶ paused            `stop` ends any of them at once,
-///                    │            │              `abort` marks them from inside a callback:
-///                    ▼            ▼              the end follows when libcurl lets go
+///     waiting ─▶ receiving ◀─▶ paused            `stop` ends any state at once;
+///                    │            │              `abort` marks it from inside a callback:
+///                    ▼            ▼              the end follows when libcurl has finished
 ///                finishing ◀─▶ held ─▶ ended
 ///
-/// There is exactly one ``Action/end(_:)``, and after it nothing but ``Action/nothing``.
+/// There is exactly one ``Action/end(_:)``, and after it only ``Action/nothing``.
 package struct TransferState: Sendable {
-    /// How a transfer ends.
+    /// The way in which a transfer ends.
     package enum Ending: Sendable, Hashable {
         case complete
         case cancelled
         case shutDown
         case timedOut(RequestError.TimeoutKind)
-        /// By an error that the transfer keeps elsewhere.
+        /// With an error that the easy handle stores.
         case failed
     }
 
-    /// What the owner has to do next.
+    /// The next action of the easy handle.
     package enum Action: Sendable, Hashable {
         case nothing
-        /// Give the handle to libcurl.
+        /// Add the handle to libcurl.
         case begin
-        /// Take the handle back from libcurl, then tell the end.
+        /// Remove the handle from libcurl, then report the end.
         case detachAndEnd(Ending)
-        /// Tell the end; libcurl has let go of the handle, or never had it.
+        /// Report the end; libcurl does not have the handle.
         case end(Ending)
-        /// Let libcurl go on receiving.
+        /// Resume receiving in libcurl.
         case unpause
-        /// libcurl is done: hand over what the decoder still holds, then call ``drained(complete:)``.
+        /// libcurl has finished: deliver what the decoder still holds, then call
+        /// ``drained(complete:)``.
         case drain
     }
 
     private enum Phase: Sendable, Hashable {
         case waiting, receiving, paused, finishing, held, ended
-        /// A callback has given up; libcurl may still hold the handle.
+        /// A callback has aborted the transfer; libcurl may still have the handle.
         case aborting(Ending)
     }
 
@@ -45,24 +46,24 @@ package struct TransferState: Sendable {
     package init() {}
 
     /// Whether the receiver may be called.
-    package var isLive: Bool { phase == .receiving || phase == .finishing }
+    package var mayCallReceiver: Bool { phase == .receiving || phase == .finishing }
 
-    /// Whether the receiver has asked for a break.
+    /// Whether the receiver has paused.
     package var isPaused: Bool { phase == .paused || phase == .held }
 
-    /// Whether a callback has given up.
+    /// Whether a callback has aborted the transfer.
     package var isAborting: Bool {
         if case .aborting = phase { true } else { false }
     }
 
-    /// The loop takes the transfer up.
+    /// Starts the transfer.
     package mutating func begin() -> Action {
         guard phase == .waiting else { return .nothing }
         phase = .receiving
         return .begin
     }
 
-    /// Somebody outside libcurl's callbacks wants the end now.
+    /// Ends the transfer from outside libcurl's callbacks.
     package mutating func stop(_ ending: Ending) -> Action {
         switch phase {
         case .waiting, .held, .finishing:
@@ -79,7 +80,7 @@ package struct TransferState: Sendable {
         }
     }
 
-    /// A callback gives up; the first reason stays.
+    /// Aborts the transfer from inside a callback; the first reason is kept.
     package mutating func abort(_ ending: Ending) {
         switch phase {
         case .receiving, .paused, .finishing, .held: phase = .aborting(ending)
@@ -87,7 +88,7 @@ package struct TransferState: Sendable {
         }
     }
 
-    /// The receiver wants a break.
+    /// Pauses the receiver.
     package mutating func pause() {
         switch phase {
         case .receiving: phase = .paused
@@ -96,7 +97,7 @@ package struct TransferState: Sendable {
         }
     }
 
-    /// The receiver wants to go on.
+    /// Resumes the receiver.
     package mutating func resume() -> Action {
         switch phase {
         case .paused:
@@ -110,7 +111,7 @@ package struct TransferState: Sendable {
         }
     }
 
-    /// libcurl has let go of the handle: the answer is complete, or something failed.
+    /// Records that libcurl has finished: the response is complete, or the transfer failed.
     package mutating func finished(complete: Bool) -> Action {
         switch phase {
         case .receiving where complete:
@@ -130,7 +131,7 @@ package struct TransferState: Sendable {
         }
     }
 
-    /// The decoder has handed over what it could.
+    /// Records that the decoder has delivered its remaining bytes.
     package mutating func drained(complete: Bool) -> Action {
         switch phase {
         case .finishing:

@@ -1,28 +1,30 @@
 #if os(Linux)
     import CLibcurl
 
-    /// What is done about the reads and writes of one TLS connection: OpenSSL has room for one callback, and one argument,
-    /// in the object that a connection reads and writes by.
+    /// Observes and delays the reads and writes of one TLS connection.
     ///
-    /// It belongs to that object, and goes with it.
+    /// OpenSSL has one callback, with one argument, in the BIO object of a connection. The hook is
+    /// this argument; the BIO object owns it.
     final class ConnectionHook {
-        /// What to do instead of what was about to be done, or was done.
-        enum Verdict {
-            case goOn
-            /// Say that there is nothing to read now.
+        /// The effect on the operation.
+        enum Effect {
+            case proceed
+            /// Report that nothing can be read now.
             case readLater
-            /// Say that there is no room to write now.
+            /// Report that nothing can be written now.
             case writeLater
         }
 
-        /// For connections that are shared; see Exchange+Flood.swift.
+        /// The read budget of a shared connection; see EasyHandle+ReadBudget.swift.
         var reads: SharedReads?
-        /// For those that are not; see Exchange+LastWords.swift.
+        /// The failed writes of an unshared connection; see EasyHandle+EarlyResponse.swift.
         var writes: FailedWrites?
-        /// Whether a read found the end of the connection below TLS, which is not looked for behind the peer's goodbye.
+        /// Whether the TCP connection ended without a close_notify of the peer.
+        ///
+        /// After a close_notify, OpenSSL does not read again and does not find the end.
         private(set) var hasEnded = false
 
-        /// What is looked at in one connection; made when it is first asked for.
+        /// The hook of a connection, created on first use.
         static func of(_ connection: UnsafeMutableRawPointer) -> ConnectionHook? {
             guard let library = TLSLibrary.loaded, let object = library.writer(connection) else {
                 return nil
@@ -36,12 +38,12 @@
             return hook
         }
 
-        fileprivate func verdict(
+        fileprivate func effect(
             _ operation: Int32, _ bytes: UnsafeRawBufferPointer, hasSucceeded: Bool,
             mayRetry: @autoclosure () -> Bool
-        ) -> Verdict {
+        ) -> Effect {
             switch operation {
-            case Operation.read: return reads?.mayBegin() ?? true ? .goOn : .readLater
+            case Operation.read: return reads?.mayRead() ?? true ? .proceed : .readLater
             case Operation.hasRead:
                 if hasSucceeded {
                     reads?.hasRead(bytes)
@@ -49,16 +51,18 @@
                     if reads?.postponesEnd() == true { return .readLater }
                     hasEnded = true
                 }
-                return .goOn
+                return .proceed
             case Operation.hasWritten:
-                guard !hasSucceeded, !mayRetry(), writes?.postpone() == true else { return .goOn }
+                guard !hasSucceeded, !mayRetry(), writes?.postpone() == true else {
+                    return .proceed
+                }
                 return .writeLater
-            default: return .goOn
+            default: return .proceed
             }
         }
     }
 
-    /// `BIO_CB_FREE`, `BIO_CB_READ`, and with `BIO_CB_RETURN`.
+    /// `BIO_CB_FREE`, `BIO_CB_READ`, and the codes with `BIO_CB_RETURN`.
     private enum Operation {
         static let free: Int32 = 0x01
         static let read: Int32 = 0x02
@@ -78,16 +82,16 @@
             return Int(result)
         }
         let count = operation == Operation.hasRead && result > 0 ? processed?.pointee ?? 0 : 0
-        let verdict = hook._withUnsafeGuaranteedRef {
-            $0.verdict(
+        let effect = hook._withUnsafeGuaranteedRef {
+            $0.effect(
                 operation, UnsafeRawBufferPointer(start: bytes, count: count),
                 hasSucceeded: result > 0,
                 // `BIO_FLAGS_SHOULD_RETRY`.
                 mayRetry: library.testWriteFlags(object, 0x08) != 0)
         }
-        // `BIO_FLAGS_READ` or `BIO_FLAGS_WRITE`, with that.
-        switch verdict {
-        case .goOn: return Int(result)
+        // `BIO_FLAGS_READ` or `BIO_FLAGS_WRITE`, with `BIO_FLAGS_SHOULD_RETRY`.
+        switch effect {
+        case .proceed: return Int(result)
         case .readLater: library.setWriteFlags(object, 0x09)
         case .writeLater: library.setWriteFlags(object, 0x0A)
         }

@@ -1,24 +1,25 @@
 #if os(Linux)
     import CLibcurl
-    import ErrandCore
+    import ErrandTransport
     import Foundation
 
-    /// Holds a connection that is there to the pins of its host, before anything is sent on it.
+    /// Checks an established connection against the pins of its host, before a request is sent on
+    /// it.
     ///
-    /// It looks at the connection itself each time, so that neither a kept connection nor a resumed TLS session that
-    /// came about without the pins gets past them.
+    /// It checks the connection itself each time, so a kept connection or a resumed TLS session
+    /// that was established without the pins is checked too.
     struct PeerPins {
         private let library: TLSLibrary
         private let rules: TrustRules
 
-        /// `nil` when nothing is pinned for the host.
+        /// Creates a check; `nil` if the host has no pins.
         init?(_ rules: TrustRules, library: TLSLibrary) {
             guard rules.hasPins else { return nil }
             self.library = library
             self.rules = rules
         }
 
-        /// What to do about the connection that a handle has.
+        /// The decision for a handle's connection.
         func decision(for handle: UnsafeMutableRawPointer) -> TrustDecision {
             guard let connection = errand_get_tls(handle) else {
                 return TrustDecision.decidePins(rules, unknown)
@@ -37,7 +38,7 @@
             return TrustDecision.decidePins(rules, evidence)
         }
 
-        /// Nothing is known: no pin fits.
+        /// The evidence for an unknown connection, which matches no pin.
         private var unknown: TrustDecision.Evidence {
             TrustDecision.Evidence(isValid: false, isForHost: false, keys: [])
         }

@@ -2,9 +2,9 @@
     import CLibcurl
     import Foundation
 
-    /// The OpenSSL that libcurl uses, as far as it is needed to look at a peer's certificates.
+    /// The functions of libcurl's OpenSSL that examine connections and certificates.
     struct TLSLibrary: Sendable {
-        /// `nil` where libcurl uses another library, or one too old.
+        /// `nil` if libcurl uses another TLS library or an older version.
         static let loaded = TLSLibrary()
 
         /// `X509_V_OK`.
@@ -35,7 +35,7 @@
         private let setFlags: errand_tls_set_flags
         private let verify: errand_tls_verify
         private let chainOfVerification: errand_tls_get
-        /// What a connection reads and writes by, and what is called for that; see ``ConnectionHook``.
+        /// The BIO object of a connection and its callback; see ``ConnectionHook``.
         let writer: errand_tls_get
         let writeArgument: errand_tls_get
         let setWriteArgument: errand_tls_set_pointer
@@ -124,7 +124,7 @@
     }
 
     extension TLSLibrary {
-        /// Whether HTTP/2 was agreed on for a connection (RFC 7301).
+        /// Whether HTTP/2 was negotiated for a connection (RFC 7301).
         func speaksHTTP2(_ connection: UnsafeMutableRawPointer) -> Bool {
             var name: UnsafePointer<UInt8>?
             var length: UInt32 = 0
@@ -132,9 +132,10 @@
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
         }
 
-        /// The public keys (SPKI, DER) of the chain that was verified for a connection, the peer's own first.
+        /// The public keys (SPKI, DER) of a connection's verified chain, the peer's own first.
         ///
-        /// A resumed session does not know that chain any more, so it is verified again, with the same authorities.
+        /// A resumed session has no verified chain. The peer's certificates are then verified
+        /// again, with the same authorities.
         func verifiedKeys(of connection: UnsafeMutableRawPointer) -> [Data] {
             guard Int(verifyResult(connection)) == Self.verified else { return [] }
             if let chain = verifiedChain(connection) {
@@ -152,7 +153,8 @@
             return key(of: certificate)
         }
 
-        /// Whether the peer's chain leads to one of these certificates, DER, with every certificate in date.
+        /// Whether the peer's chain leads to one of these certificates (DER), with every
+        /// certificate within its validity period.
         func chain(of connection: UnsafeMutableRawPointer, leadsTo anchors: [Data]) -> Bool {
             guard let store = makeStore() else { return false }
             defer { freeStore(store) }
@@ -162,7 +164,7 @@
                     return readCertificate(nil, &start, bytes.count)
                 }
                 guard let certificate else { continue }
-                // The store keeps a reference of its own.
+                // The store holds its own reference.
                 _ = addToStore(store, certificate)
                 freeCertificate(certificate)
             }
@@ -170,7 +172,9 @@
                 ?? false
         }
 
-        /// Calls with the chain that leads from the peer's certificate to one in the store; `nil` when none does.
+        /// Verifies the peer's certificate against a store; calls the body with the chain.
+        ///
+        /// Returns `nil` if the verification fails.
         private func verifying<Result>(
             _ connection: UnsafeMutableRawPointer, against store: UnsafeMutableRawPointer,
             flags: UInt, _ body: (UnsafeMutableRawPointer) -> Result

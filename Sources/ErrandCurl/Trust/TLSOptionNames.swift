@@ -1,7 +1,8 @@
 #if os(Linux)
     import CLibcurl
 
-    /// libcurl's options of one TLS connection: each exists twice, for the server and for a proxy before it.
+    /// libcurl's options for a TLS connection, which exist once for the server and once for a
+    /// proxy.
     struct TLSOptionNames {
         let authorities: CURLoption
         let authorityFile: CURLoption

@@ -1,28 +1,31 @@
 import Dispatch
 import ErrandCore
+import ErrandTransport
 import Foundation
 import Synchronization
 
-/// Plays one script to one receiver, on a queue of its own.
+/// Performs the steps of one scripted response on its own queue.
 final class ScriptedTransfer: Transfer {
-    /// What to do next; the whole life of the transfer, without effects.
+    /// Decides the next step of the transfer.
+    ///
+    /// A pure state machine.
     struct Machine: Sendable {
-        private var steps: ArraySlice<ScriptedAnswer.Step>
+        private var steps: ArraySlice<ScriptedResponse.Step>
         private var isPaused = false
-        private var isTellingBytes = false
-        /// A receiver may be resumed by another thread before its `.pause` has come back here.
-        private var wasResumedMeanwhile = false
+        private var isDeliveringBytes = false
+        /// Another thread resumed the receiver before its call returned `.pause`.
+        private var wasResumedDuringCall = false
         private var ending: RequestError?
         private(set) var hasEnded = false
 
         enum Action: Sendable {
-            case perform(ScriptedAnswer.Step)
+            case perform(ScriptedResponse.Step)
             case end(RequestError?)
-            /// Nothing now; the next call of `run` comes from outside.
+            /// Nothing to do until the next call of `run()`.
             case wait
         }
 
-        init(_ steps: [ScriptedAnswer.Step]) { self.steps = steps[...] }
+        init(_ steps: [ScriptedResponse.Step]) { self.steps = steps[...] }
 
         mutating func next() -> Action {
             if hasEnded { return .wait }
@@ -32,23 +35,23 @@ final class ScriptedTransfer: Transfer {
             if case .fail(let error) = step { return finish(error) }
             if case .hold(let gate) = step, !gate.isOpen { return .perform(step) }
             steps.removeFirst()
-            if case .bytes = step { isTellingBytes = true }
+            if case .bytes = step { isDeliveringBytes = true }
             return .perform(step)
         }
 
-        mutating func heard(_ demand: Demand) {
-            isTellingBytes = false
-            defer { wasResumedMeanwhile = false }
+        mutating func delivered(_ demand: Demand) {
+            isDeliveringBytes = false
+            defer { wasResumedDuringCall = false }
             switch demand {
             case .more: break
-            case .pause: isPaused = !wasResumedMeanwhile
+            case .pause: isPaused = !wasResumedDuringCall
             case .stop: end(.cancelled)
             }
         }
 
         mutating func resume() {
             isPaused = false
-            if isTellingBytes { wasResumedMeanwhile = true }
+            if isDeliveringBytes { wasResumedDuringCall = true }
         }
 
         mutating func end(_ error: RequestError) {
@@ -64,16 +67,16 @@ final class ScriptedTransfer: Transfer {
 
     private let queue = DispatchQueue(label: "errand.scripted")
     private let machine: Mutex<Machine>
-    private let answer: ScriptedAnswer
+    private let response: ScriptedResponse
     private let receiver: Mutex<(any TransferReceiver)?>
     private let ended = Mutex<(@Sendable () -> Void)?>(nil)
-    /// Where it stands, while it does: the gate knows it, and it the gate.
-    private let standing = Mutex<(gate: Gate, token: Int)?>(nil)
+    /// The gate that holds the transfer, and the token of the arrival.
+    private let heldAt = Mutex<(gate: Gate, token: Int)?>(nil)
 
-    init(answer: ScriptedAnswer, request: TransportRequest, receiver: any TransferReceiver) {
-        self.answer = answer
+    init(response: ScriptedResponse, request: TransportRequest, receiver: any TransferReceiver) {
+        self.response = response
         self.receiver = Mutex(receiver)
-        machine = Mutex(Machine(answer.steps))
+        machine = Mutex(Machine(response.steps))
     }
 
     func onEnd(_ notify: @escaping @Sendable () -> Void) { ended.withLock { $0 = notify } }
@@ -103,26 +106,27 @@ final class ScriptedTransfer: Transfer {
                 self.receiver.withLock { $0 = nil }
                 ended.withLock { $0 }?()
                 receiver.didEnd(
-                    TransferEnd(error: error, timings: answer.timings, trailers: answer.trailers))
+                    TransferEnd(
+                        error: error, timings: response.timings, trailers: response.trailers))
             case .perform(.hold(let gate)):
                 if gate.isOpen { continue }
-                // Held until the gate opens or the transfer ends: the receiver was promised an end.
+                // A strong reference: the receiver must get its end even if the transfer was released.
                 leaveGate()
                 let token = gate.arrive { [self] in run() }
-                standing.withLock { $0 = (gate, token) }
+                heldAt.withLock { $0 = (gate, token) }
                 return
             case .perform(.informational(let head)): receiver.didReceive(informational: head)
             case .perform(.head(let head)): receiver.didReceive(head: head)
             case .perform(.bytes(let data)):
                 let demand = data.withUnsafeBytes { receiver.didReceive(bytes: $0) }
-                machine.withLock { $0.heard(demand) }
+                machine.withLock { $0.delivered(demand) }
             case .perform(.fail): return
             }
         }
     }
 
     private func leaveGate() {
-        guard let (gate, token) = standing.withLock({ $0.take() }) else { return }
+        guard let (gate, token) = heldAt.withLock({ $0.take() }) else { return }
         gate.leave(token)
     }
 }

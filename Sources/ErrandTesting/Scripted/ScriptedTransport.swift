@@ -1,6 +1,7 @@
-public import ErrandCore
+import ErrandCore
+public import ErrandTransport
 
-/// A transport without a network: it answers from a script and keeps every request.
+/// A transport without a network that returns scripted responses and records all requests.
 ///
 ///     let transport = ScriptedTransport()
 ///     transport.on(.get, "/users", .json(#"{"id": 7}"#))
@@ -9,16 +10,16 @@ public import ErrandCore
 ///     #expect(transport.requests.count == 1)
 ///     #expect(transport.failures.isEmpty)
 ///
-/// A request that the script does not know ends with ``RequestError/Code/transportFailed`` and is kept in
+/// A request without a scripted response ends with ``RequestError/Code/transportFailed`` and is listed in
 /// ``failures``.
 public final class ScriptedTransport: Transport {
-    /// Makes the answer to a request.
-    public typealias Handler = @Sendable (TransportRequest) -> ScriptedAnswer?
+    /// Returns the response to a request, or `nil` to try the next script.
+    public typealias Handler = @Sendable (TransportRequest) -> ScriptedResponse?
 
     private struct Script: Sendable {
         var method: HTTPMethod?
         var path: String?
-        var answers: [ScriptedAnswer]
+        var responses: [ScriptedResponse]
         var handler: Handler?
 
         func matches(_ request: TransportRequest) -> Bool {
@@ -39,52 +40,59 @@ public final class ScriptedTransport: Transport {
 
     private let state = Watched(State())
 
-    /// The name, as in events and errors.
+    /// The transport's name in events and errors.
     public let name: String
 
-    /// Makes a transport without a script.
+    /// Creates a transport without scripts.
     ///
     /// - Parameter name: Its name in events and errors. Default `scripted`.
     public init(name: String = "scripted") { self.name = name }
 
-    // MARK: - The script
+    // MARK: - Scripts
 
-    /// Answers requests for a method and a path, whatever their host and query.
+    /// Sets the responses for a method and a path, for every host and query.
+    ///
+    /// A later script takes precedence over an earlier one for the same requests.
     ///
     /// - Parameters:
-    ///   - method: The method; `nil` for any.
-    ///   - path: The path, from its slash; `nil` for any.
-    ///   - answers: What to answer in turn; the last one again and again.
-    public func on(_ method: HTTPMethod?, _ path: String?, _ answers: ScriptedAnswer...) {
+    ///   - method: The method; `nil` for all.
+    ///   - path: The path with its leading slash; `nil` for all.
+    ///   - responses: The responses, delivered in turn; the last one is repeated.
+    public func on(_ method: HTTPMethod?, _ path: String?, _ responses: ScriptedResponse...) {
         state.change {
-            $0.scripts.insert(Script(method: method, path: path, answers: answers), at: 0)
+            $0.scripts.insert(Script(method: method, path: path, responses: responses), at: 0)
         }
     }
 
-    /// Answers requests by a closure; those for which it returns `nil` go on to earlier scripts.
-    public func answer(_ handler: @escaping Handler) {
-        state.change { $0.scripts.insert(Script(answers: [], handler: handler), at: 0) }
+    /// Responds to requests with a closure.
+    ///
+    /// Closures are called before the scripts of ``on(_:_:_:)`` are searched, the latest closure first. If a
+    /// closure returns `nil`, the next one is called.
+    public func respond(_ handler: @escaping Handler) {
+        state.change { $0.scripts.insert(Script(responses: [], handler: handler), at: 0) }
     }
 
-    /// Refuses the next request in ``check(_:)``.
+    /// Makes the next call of ``check(_:)`` throw an error.
+    ///
+    /// Several errors are thrown in order.
     public func refuseNext(_ error: RequestError) {
         state.change { $0.refusals.append(error) }
     }
 
-    // MARK: - What happened
+    // MARK: - Recorded requests
 
-    /// All requests so far, in the order in which they were started.
+    /// All started requests, in order.
     public var requests: [TransportRequest] { state.change { $0.requests } }
 
-    /// Requests that the script did not know, for messages.
+    /// The method and URL of each request without a scripted response.
     public var failures: [String] { state.change { $0.failures } }
 
-    /// How many transfers have not ended.
+    /// The number of transfers that have not ended.
     public var inFlight: Int { state.change { $0.transfers.count } }
 
-    /// The next request that nobody asked for yet; waits for it.
+    /// Returns the next request that this method has not returned yet, and waits for it if necessary.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func nextRequest() async throws -> TransportRequest {
         try await state.wait { state in
             guard state.taken < state.requests.count else { return nil }
@@ -93,27 +101,27 @@ public final class ScriptedTransport: Transport {
         }
     }
 
-    /// Waits until no transfer is under way.
+    /// Waits until all transfers have ended.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func untilIdle() async throws {
         try await state.wait { $0.transfers.isEmpty ? true : nil }
     }
 
     // MARK: - Transport
 
-    /// Throws what ``refuseNext(_:)`` was given.
+    /// Throws the next error of ``refuseNext(_:)``, if there is one.
     public func check(_ request: TransportRequest) throws(RequestError) {
         let refusal = state.change { $0.refusals.isEmpty ? nil : $0.refusals.removeFirst() }
         if let refusal { throw refusal }
     }
 
-    /// Begins to play the script.
+    /// Starts a transfer that performs the scripted response.
     public func start(
         _ request: TransportRequest, receiver: any TransferReceiver
     ) -> any Transfer {
-        let answer = answer(to: request)
-        let transfer = ScriptedTransfer(answer: answer, request: request, receiver: receiver)
+        let response = response(to: request)
+        let transfer = ScriptedTransfer(response: response, request: request, receiver: receiver)
         let isShutDown = state.change { state in
             if !state.isShutDown { state.transfers[ObjectIdentifier(transfer)] = transfer }
             return state.isShutDown
@@ -126,7 +134,7 @@ public final class ScriptedTransport: Transport {
         return transfer
     }
 
-    /// Ends every transfer with ``RequestError/Code/agentShutDown``; later ones, too.
+    /// Ends all transfers, current and later, with ``RequestError/Code/agentShutDown``.
     public func shutDown() {
         let transfers = state.change { state in
             state.isShutDown = true
@@ -136,16 +144,18 @@ public final class ScriptedTransport: Transport {
     }
 
     private static var shutDownError: RequestError {
-        RequestError(.agentShutDown, stage: .transport, "The transport was shut down.")
+        RequestError(
+            .agentShutDown, stage: .transport,
+            "The transport was shut down. Use another one for new requests.")
     }
 
-    private func answer(to request: TransportRequest) -> ScriptedAnswer {
+    private func response(to request: TransportRequest) -> ScriptedResponse {
         let scripts = state.change { state in
             state.requests.append(request)
             return state.scripts
         }
         for handler in scripts.filter({ $0.matches(request) }).compactMap(\.handler) {
-            if let answer = handler(request) { return answer }
+            if let response = handler(request) { return response }
         }
         return state.change { state in
             guard
@@ -158,11 +168,11 @@ public final class ScriptedTransport: Transport {
                 return .failure(
                     RequestError(
                         .transportFailed, stage: .transport,
-                        "No scripted answer for \(text); add one with on(_:_:_:)."))
+                        "No scripted response for \(text). Add one with on(_:_:_:)."))
             }
-            let answers = state.scripts[index].answers
-            if answers.count > 1 { state.scripts[index].answers.removeFirst() }
-            return answers.first ?? ScriptedAnswer(steps: [])
+            let responses = state.scripts[index].responses
+            if responses.count > 1 { state.scripts[index].responses.removeFirst() }
+            return responses.first ?? ScriptedResponse(steps: [])
         }
     }
 }

@@ -1,12 +1,13 @@
 public import ErrandCore
+import ErrandTransport
 public import Foundation
 
 extension TransportRequest {
-    /// The bytes of the request's body, read as a transport would read them; empty when there is none.
+    /// Reads the request's body like a transport; empty without a body.
     ///
     ///     let sent = try await transport.requests[0].collectedBody()
     ///
-    /// - Throws: `RequestError` when the body cannot be read.
+    /// - Throws: `RequestError` if the body cannot be read.
     public func collectedBody() async throws -> Data {
         guard let source = try body?.makeSource() else { return Data() }
         defer { source.close() }

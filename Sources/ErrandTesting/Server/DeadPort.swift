@@ -8,43 +8,43 @@ import Foundation
     import Darwin
 #endif
 
-/// Ports where no connection comes about.
+/// Ports on 127.0.0.1 that accept no connections.
 public enum DeadPort {
-    /// A port on which nobody listens: connecting to it on 127.0.0.1 is refused.
+    /// Returns a free port; a connection to it is refused.
     ///
-    /// Somebody else may get the port later; ``Refusing`` keeps it.
+    /// Another process can take the port later; ``Refusing`` reserves it.
     ///
-    /// - Throws: `POSIXError` when there is no socket to be had.
+    /// - Throws: `POSIXError` if no socket can be created.
     public static func refusing() throws -> Int {
         let (socket, port) = try LoopbackSocket.listening(ipv6: false)
         socket.close()
         return port
     }
 
-    /// A port on which connecting is refused, while the returned object lives.
+    /// A reserved port that refuses connections while the object exists.
     public final class Refusing: Sendable {
         /// The port on 127.0.0.1.
         public let port: Int
         private let holder: LoopbackSocket
 
-        /// Takes a free port without listening on it.
+        /// Binds a free port without listening on it.
         ///
-        /// - Throws: `POSIXError` when there is no socket to be had.
+        /// - Throws: `POSIXError` if no socket can be created.
         public init() throws { (holder, port) = try LoopbackSocket.bound() }
 
         deinit { holder.close() }
     }
 
-    /// A port on which connecting takes for ever, while the returned object lives.
+    /// A port that never completes connections while the object exists.
     public final class Silent: Sendable {
         /// The port on 127.0.0.1.
         public let port: Int
         private let listener: LoopbackSocket
         private let fillers: [LoopbackSocket]
 
-        /// Listens without accepting, with the queue of waiting connections filled up.
+        /// Listens without accepting, and fills the queue of pending connections.
         ///
-        /// - Throws: `POSIXError` when there is no socket to be had.
+        /// - Throws: `POSIXError` if no socket can be created.
         public init() throws {
             (listener, port) = try LoopbackSocket.listening(ipv6: false, backlog: 0)
             var fillers: [LoopbackSocket] = []

@@ -1,14 +1,14 @@
 import Foundation
 
-/// One connection of a ``LoopbackServer``, served by a thread of its own.
+/// One connection of a ``LoopbackServer``, served by its own thread.
 struct LoopbackConnection {
     let id: Int
     let socket: LoopbackSocket
     let server: LoopbackServer
 
     private enum Outcome {
-        case goOn
-        /// Close, but let the client finish its request, so that it gets to read the answer.
+        case proceed
+        /// Close, but read the rest of the request first, so that the client can read the response.
         case linger
         case close
         case reset
@@ -17,18 +17,20 @@ struct LoopbackConnection {
     /// Serves requests until either side closes.
     func run() {
         var stream = LoopbackStream(socket)
-        var outcome = Outcome.goOn
-        while case .goOn = outcome {
+        var outcome = Outcome.proceed
+        while case .proceed = outcome {
             guard let head = try? stream.readHead() else { break }
             outcome = serve(head, &stream)
         }
         if case .linger = outcome { linger(&stream) }
-        server.connectionEnds(id)
+        server.connectionWillClose(id)
         if case .reset = outcome { socket.reset() } else { socket.close() }
-        server.threadEnds()
+        server.threadDidEnd()
     }
 
-    /// Closing with unread bytes would send RST, which can overtake the answer (RFC 9112 §9.6).
+    /// Reads until the client closes.
+    ///
+    /// A close with unread bytes would send RST, and the client could lose the response (RFC 9112 §9.6).
     private func linger(_ stream: inout LoopbackStream) {
         socket.finishSending()
         while let bytes = try? stream.readBody(upTo: 64 << 10), !bytes.isEmpty {}
@@ -44,49 +46,49 @@ struct LoopbackConnection {
             if request.header("Expect")?.lowercased() == "100-continue" {
                 _ = socket.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
             }
-            let isWhole = receive(nil, into: &request, &stream)
+            let isComplete = receive(nil, into: &request, &stream)
             server.record(request)
-            guard isWhole else { return .close }
+            guard isComplete else { return .close }
         } else {
             server.record(request)
         }
-        let answer = route.handler(request)
-        for step in answer.steps {
+        let response = route.handler(request)
+        for step in response.steps {
             let outcome = perform(step, &request, &stream)
-            if case .goOn = outcome { continue }
+            if case .proceed = outcome { continue }
             return outcome
         }
-        // What is left of the body would be taken for the next request.
-        let mayKeep = answer.keepsConnection && !stream.hasBody && head.version == "HTTP/1.1"
+        // Unread bytes of the body would be parsed as the next request.
+        let mayKeep = response.keepsConnection && !stream.hasBody && head.version == "HTTP/1.1"
         let wantsClose = request.header("Connection")?.lowercased() == "close"
-        return mayKeep && !wantsClose ? .goOn : .linger
+        return mayKeep && !wantsClose ? .proceed : .linger
     }
 
     private func perform(
-        _ step: LoopbackAnswer.Step, _ request: inout LoopbackRequest,
+        _ step: LoopbackResponse.Step, _ request: inout LoopbackRequest,
         _ stream: inout LoopbackStream
     ) -> Outcome {
         switch step {
         case .head(let status, let headers):
-            return send(LoopbackAnswer.headBytes(status: status, headers: headers))
+            return send(LoopbackResponse.headBytes(status: status, headers: headers))
         case .body(let data):
-            return request.method == "HEAD" ? .goOn : send(data)
+            return request.method == "HEAD" ? .proceed : send(data)
         case .bytes(let data):
             return send(data)
         case .hold(let gate):
-            return hold(at: gate) ? .goOn : .close
+            return hold(at: gate) ? .proceed : .close
         case .endless(let data, let gate):
             while !gate.isOpen {
-                guard case .goOn = send(data) else { return .close }
+                guard case .proceed = send(data) else { return .close }
             }
-            return .goOn
+            return .proceed
         case .receiveBody(let limit):
-            let wentOn = receive(limit, into: &request, &stream)
+            let isConnected = receive(limit, into: &request, &stream)
             server.update(request)
-            return wentOn ? .goOn : .close
+            return isConnected ? .proceed : .close
         case .finishSending:
             socket.finishSending()
-            return .goOn
+            return .proceed
         case .close:
             return .close
         case .reset:
@@ -97,10 +99,10 @@ struct LoopbackConnection {
     private func send(_ data: Data) -> Outcome {
         guard socket.send(data) else { return .close }
         server.sent(data.count)
-        return .goOn
+        return .proceed
     }
 
-    /// Reads body; false when the client went before its end.
+    /// Reads the body, or up to `limit` bytes of it; returns false if the client disconnects first.
     private func receive(
         _ limit: Int?, into request: inout LoopbackRequest, _ stream: inout LoopbackStream
     ) -> Bool {
@@ -120,11 +122,11 @@ struct LoopbackConnection {
         return true
     }
 
-    /// Waits at the gate; false when the client went, or the server stops, while it is still closed.
+    /// Waits until the gate opens; returns false if the client disconnects or the server stops first.
     private func hold(at gate: Gate) -> Bool {
         guard let pipe = try? LoopbackPipe() else { return false }
         let token = gate.arrive { pipe.wake() }
-        socket.waitForPeerToGo(or: pipe)
+        socket.waitForPeerClose(or: pipe)
         gate.leave(token)
         pipe.close()
         return gate.isOpen

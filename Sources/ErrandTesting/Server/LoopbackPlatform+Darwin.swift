@@ -1,16 +1,16 @@
 #if canImport(Darwin)
     import Darwin
 
-    /// Where socket calls differ between systems.
+    /// The socket constants and calls that differ between systems.
     enum LoopbackPlatform {
         static let stream = SOCK_STREAM
         static let bothWays = SHUT_RDWR
         static let sending = SHUT_WR
-        /// Only a full hang-up is reported here, and that without being asked for.
+        /// No flag: `poll` always reports a full hang-up, and has no event for a half-closed peer.
         static let peerGone: Int16 = 0
 
         static func prepare(_ socket: LoopbackSocket) {
-            // A client that has gone would else end the process by SIGPIPE.
+            // Otherwise a write to a closed connection ends the process with SIGPIPE.
             var one: Int32 = 1
             setsockopt(
                 socket.descriptor, SOL_SOCKET, SO_NOSIGPIPE, &one,

@@ -5,7 +5,7 @@
         import Musl
     #endif
 
-    /// Where socket calls differ between systems.
+    /// The socket constants and calls that differ between systems.
     enum LoopbackPlatform {
         #if canImport(Glibc)
             static let stream = Int32(SOCK_STREAM.rawValue)
@@ -14,13 +14,15 @@
         #endif
         static let bothWays = Int32(SHUT_RDWR)
         static let sending = Int32(SHUT_WR)
-        /// `POLLRDHUP`: the peer closed its side; unlike `POLLIN` it is silent about bytes that wait.
+        /// `POLLRDHUP`: the peer closed its side.
+        ///
+        /// Unlike `POLLIN`, it does not report unread bytes.
         static let peerGone: Int16 = 0x2000
 
         static func prepare(_ socket: LoopbackSocket) {}
 
         static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-            // Without the flag, a client that has gone would end the process by SIGPIPE.
+            // Without the flag, a write to a closed connection ends the process with SIGPIPE.
             Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         }
 

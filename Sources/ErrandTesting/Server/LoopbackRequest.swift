@@ -1,44 +1,46 @@
 public import Foundation
 
-/// A header line as it went over the wire.
+/// A header field line as it was sent.
 public struct LoopbackHeader: Sendable, Hashable, CustomStringConvertible {
-    /// The name, in the case in which it was written.
+    /// The name, in its original case.
     public var name: String
-    /// The value, without white space around it.
+    /// The value, without leading white space.
     public var value: String
 
-    /// Makes a header line.
+    /// Creates a header field line.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 
-    /// The line as it is written.
+    /// The line's text: `name: value`.
     public var description: String { "\(name): \(value)" }
 }
 
 /// A request as ``LoopbackServer`` received it.
 public struct LoopbackRequest: Sendable {
-    /// Counts all requests of the server, from 0.
+    /// The request's number on the server, from 0.
     public var number: Int
-    /// Counts the server's connections, from 0: two requests with the same one shared it.
+    /// The number of the connection, from 0.
+    ///
+    /// Requests on the same connection have the same number.
     public var connection: Int
-    /// The method, as written.
+    /// The method, as sent.
     public var method: String
-    /// The target, as written: path and query.
+    /// The request target, as sent: usually path and query.
     public var target: String
-    /// What stood behind the target, such as `HTTP/1.1`.
+    /// The protocol version of the request line, such as `HTTP/1.1`.
     public var version: String
-    /// All header lines, in order, as often as they came.
+    /// All header lines, in order, with duplicates.
     public var headers: [LoopbackHeader]
-    /// The body, without its transfer coding: at most its first 64 MiB.
+    /// The body without its transfer coding; at most the first 64 MiB.
     public var body = Data()
-    /// How many bytes of body came.
+    /// The number of received body bytes.
     public var bodyBytes = 0
-    /// Whether the body came to its end.
+    /// Whether the body was received completely.
     public var isComplete = false
 
-    /// Makes a request as if it had come, to try a handler without a server.
+    /// Creates a request, to test a handler without a server.
     public init(
         number: Int = 0, connection: Int = 0, method: String = "GET", target: String = "/",
         version: String = "HTTP/1.1", headers: [LoopbackHeader] = []
@@ -51,23 +53,27 @@ public struct LoopbackRequest: Sendable {
         self.headers = headers
     }
 
-    /// The target up to its query.
+    /// The target without its query.
     public var path: String {
         String(target.prefix { $0 != "?" })
     }
 
-    /// What follows the first `?` of the target; `nil` when there is none.
+    /// The part of the target after the first `?`; `nil` without a `?`.
     public var query: String? {
         guard let mark = target.firstIndex(of: "?") else { return nil }
         return String(target[target.index(after: mark)...])
     }
 
-    /// The values of all header lines of that name, in order; case does not matter.
+    /// The values of all header lines with the name, in order.
+    ///
+    /// Names are compared without case.
     public func values(of name: String) -> [String] {
         headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
-    /// The value of the first header line of that name; case does not matter.
+    /// The value of the first header line with the name.
+    ///
+    /// Names are compared without case.
     public func header(_ name: String) -> String? { values(of: name).first }
 
     static let maximumRecordedBody = 64 << 20

@@ -1,20 +1,21 @@
 public import Foundation
 
-/// Bytes that a ``LoopbackServer`` offers for download: with ranges, validators and conditions
-/// (RFC 9110 §13 and §14).
+/// A resource that a ``LoopbackServer`` serves with range and conditional requests (RFC 9110 §13 and §14).
 public struct LoopbackResource: Sendable {
-    /// The bytes.
+    /// The content.
     public var body: Data
-    /// The `ETag`, quotes included, such as `"v1"` or `W/"v1"`; `nil` sends none.
+    /// The `ETag` value with its quotes, such as `"v1"` or `W/"v1"`; `nil` to send none.
     public var etag: String?
-    /// The `Last-Modified` line; `nil` sends none.
+    /// The `Last-Modified` value; `nil` to send none.
     public var lastModified: String?
-    /// The `Content-Type`.
+    /// The `Content-Type` value.
     public var contentType: String
-    /// Whether ranges are offered: true by default.
+    /// Whether range requests are supported.
+    ///
+    /// Default true.
     public var acceptsRanges = true
 
-    /// Makes a resource.
+    /// Creates a resource.
     public init(
         _ body: Data, etag: String? = nil, lastModified: String? = nil,
         contentType: String = "application/octet-stream"
@@ -25,8 +26,8 @@ public struct LoopbackResource: Sendable {
         self.contentType = contentType
     }
 
-    /// The answer to a request: 200, 206, 304 or 416.
-    public func answer(to request: LoopbackRequest) -> LoopbackAnswer {
+    /// The response to a request, with status 200, 206, 304 or 416.
+    public func response(to request: LoopbackRequest) -> LoopbackResponse {
         if let etag, request.header("If-None-Match").map({ $0 == "*" || $0.contains(etag) }) == true
         {
             return make(304, nil, [])
@@ -45,7 +46,7 @@ public struct LoopbackResource: Sendable {
         }
     }
 
-    /// `If-Range` asks for the part only where the validator is strong and the same.
+    /// Whether `If-Range` is absent or its validator is strong and matches (RFC 9110 §13.1.5).
     private func conditionHolds(_ request: LoopbackRequest) -> Bool {
         guard let condition = request.header("If-Range") else { return true }
         if let etag, !etag.hasPrefix("W/"), condition == etag { return true }
@@ -54,31 +55,31 @@ public struct LoopbackResource: Sendable {
 
     private func make(
         _ status: Int, _ range: Range<Int>?, _ extra: [LoopbackHeader]
-    ) -> LoopbackAnswer {
+    ) -> LoopbackResponse {
         var lines: [LoopbackHeader] = []
         if let etag { lines.append(LoopbackHeader("ETag", etag)) }
         if let lastModified { lines.append(LoopbackHeader("Last-Modified", lastModified)) }
         if acceptsRanges { lines.append(LoopbackHeader("Accept-Ranges", "bytes")) }
         lines += extra
         guard let range else {
-            return LoopbackAnswer(steps: [.head(status: status, headers: lines)])
+            return LoopbackResponse(steps: [.head(status: status, headers: lines)])
         }
         lines.append(LoopbackHeader("Content-Type", contentType))
         lines.append(LoopbackHeader("Content-Length", "\(range.count)"))
         let start = body.startIndex
         let part = body[(start + range.lowerBound)..<(start + range.upperBound)]
-        return LoopbackAnswer(
+        return LoopbackResponse(
             steps: [.head(status: status, headers: lines), .body(Data(part))])
     }
 
-    enum Wanted: Hashable {
-        /// There is no such line, or it is one that may be ignored.
+    enum RangeSelection: Hashable {
+        /// The header is missing, or is invalid and therefore ignored.
         case whole
         case part(Range<Int>)
         case unsatisfiable
     }
 
-    static func parse(_ line: String?, size: Int) -> Wanted {
+    static func parse(_ line: String?, size: Int) -> RangeSelection {
         guard let line, line.hasPrefix("bytes=") else { return .whole }
         let parts = line.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return .whole }

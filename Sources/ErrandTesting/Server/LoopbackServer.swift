@@ -1,43 +1,42 @@
 import Foundation
 
-/// An HTTP/1.1 server on loopback for tests: scripted answers, a log of all requests, and every kind of
-/// misbehaviour down to single bytes.
+/// An HTTP/1.1 server on the loopback interface, for tests.
 ///
-/// It speaks plain sockets and shares no code with any client. For example:
+/// It sends scripted responses, records all requests and can violate the protocol down to single bytes. It uses
+/// plain sockets and shares no code with Errand's transports.
 ///
 ///     let server = LoopbackServer()
 ///     server.route("/users") { request in
-///         LoopbackAnswer(headers: ["Content-Type": "application/json"], body: #"{"id": 7}"#)
+///         LoopbackResponse(headers: ["Content-Type": "application/json"], body: #"{"id": 7}"#)
 ///     }
 ///     try await server.start()
-///     …                                            // a client asks `server.url("/users")`
+///     …                                            // a client requests `server.url("/users")`
 ///     let request = try await server.nextRequest()
 ///     await server.stop()
 ///
-/// Handlers run on the thread of their connection and should not block: waiting is a step of the answer
-/// (``LoopbackAnswer/Step/hold(_:)``). Routes may be set at any time. A request without a route is
-/// answered by 404.
+/// Handlers run on their connection's thread and should not block; use ``LoopbackResponse/Step/hold(_:)`` to
+/// wait. Routes can be set at any time. A request without a route receives a 404.
 public final class LoopbackServer: Sendable {
-    /// Makes the answer to a request.
-    public typealias Handler = @Sendable (LoopbackRequest) -> LoopbackAnswer
+    /// Returns the response to a request.
+    public typealias Handler = @Sendable (LoopbackRequest) -> LoopbackResponse
 
-    /// Which address to listen on.
+    /// The address to listen on.
     public enum Address: Sendable, Hashable {
-        /// 127.0.0.1
+        /// 127.0.0.1.
         case ipv4
-        /// ::1
+        /// ::1.
         case ipv6
     }
 
-    /// What the server has seen so far.
+    /// The counters of a server.
     public struct Status: Sendable, Hashable {
-        /// How many connections came.
+        /// The number of accepted connections.
         public var accepted = 0
-        /// How many of them are open.
+        /// The number of open connections.
         public var open = 0
-        /// How many requests came.
+        /// The number of recorded requests.
         public var requests = 0
-        /// How many bytes went out.
+        /// The number of sent bytes.
         public var bytesSent: Int64 = 0
     }
 
@@ -48,7 +47,7 @@ public final class LoopbackServer: Sendable {
 
     private struct State: Sendable {
         var routes: [String: Route] = [:]
-        var fallback = Route(handler: { _ in LoopbackAnswer(status: 404) }, readsBody: true)
+        var fallback = Route(handler: { _ in LoopbackResponse(status: 404) }, readsBody: true)
         var status = Status()
         var log: [LoopbackRequest] = []
         var taken = 0
@@ -62,12 +61,12 @@ public final class LoopbackServer: Sendable {
     private let address: Address
     private let receiveBuffer: Int?
 
-    /// Makes a server that does not listen yet.
+    /// Creates a server that does not listen yet.
     ///
     /// - Parameters:
-    ///   - address: Where to listen. Default 127.0.0.1.
-    ///   - receiveBuffer: Bytes the system takes from a client before the server reads; small values make
-    ///     a slow reader felt. Default is the system's.
+    ///   - address: The address to listen on. Default 127.0.0.1.
+    ///   - receiveBuffer: The size of the sockets' receive buffer (`SO_RCVBUF`) in bytes. With a small buffer,
+    ///     a client notices earlier that the server does not read. Default: the system's.
     public init(address: Address = .ipv4, receiveBuffer: Int? = nil) {
         self.address = address
         self.receiveBuffer = receiveBuffer
@@ -75,45 +74,53 @@ public final class LoopbackServer: Sendable {
 
     // MARK: - Routes
 
-    /// Answers requests for a path, whatever their method and query.
+    /// Sets the handler of a path, for every method and query.
     ///
     /// - Parameters:
-    ///   - path: The path, from its slash, without query.
-    ///   - readsBody: Whether the handler is called when the request's body has come; otherwise it is called
-    ///     after the head, and the body is read by ``LoopbackAnswer/Step/receiveBody(upTo:)``. Default true.
-    ///   - handler: Makes the answer; called on the connection's thread, once for each request.
+    ///   - path: The path with its leading slash, without a query.
+    ///   - readsBody: Whether the handler is called after the request's body was received. Otherwise it is
+    ///     called after the head, and ``LoopbackResponse/Step/receiveBody(upTo:)`` reads the body. Default true.
+    ///   - handler: Returns the response. Called on the connection's thread, once for each request.
     public func route(_ path: String, readsBody: Bool = true, _ handler: @escaping Handler) {
         state.change { $0.routes[path] = Route(handler: handler, readsBody: readsBody) }
     }
 
-    /// Answers requests for a path by giving these answers in turn, the last one again and again.
-    public func route(_ path: String, answers: LoopbackAnswer...) {
+    /// Sets the responses of a path.
+    ///
+    /// They are sent in turn, and the last one is repeated.
+    public func route(_ path: String, responses: LoopbackResponse...) {
+        route(path, inTurn: responses)
+    }
+
+    func route(_ path: String, inTurn responses: [LoopbackResponse]) {
         let count = Watched(0)
         route(path) { _ in
             let turn = count.change { count in
                 defer { count += 1 }
                 return count
             }
-            guard let last = answers.indices.last else { return LoopbackAnswer(status: 404) }
-            return answers[min(turn, last)]
+            guard let last = responses.indices.last else { return LoopbackResponse(status: 404) }
+            return responses[min(turn, last)]
         }
     }
 
-    /// Offers bytes for download, with ranges and conditions.
+    /// Serves a resource at a path, with range and conditional requests.
     public func serve(_ resource: LoopbackResource, at path: String) {
-        route(path) { resource.answer(to: $0) }
+        route(path) { resource.response(to: $0) }
     }
 
-    /// Answers requests for paths without a route.
+    /// Sets the handler of all paths without a route.
+    ///
+    /// By default they receive a 404.
     public func otherwise(readsBody: Bool = true, _ handler: @escaping Handler) {
         state.change { $0.fallback = Route(handler: handler, readsBody: readsBody) }
     }
 
     // MARK: - Running
 
-    /// Listens on a port that the system chooses.
+    /// Starts to listen on a port that the system chooses.
     ///
-    /// - Throws: `POSIXError` when there is no socket to be had.
+    /// - Throws: `POSIXError` if no socket can be created.
     public func start() async throws {
         guard state.change({ $0.listener == nil }) else { return }
         let buffer = receiveBuffer.map { Int32(clamping: $0) }
@@ -132,40 +139,40 @@ public final class LoopbackServer: Sendable {
         }
     }
 
-    /// Stops listening, cuts all connections and returns when every thread and descriptor is gone.
+    /// Stops listening, closes all connections and returns when all threads have ended.
     public func stop() async {
         state.change { state in
             state.listener?.wake.wake()
             state.listener = nil
             for socket in state.sockets.values { socket.shutDown() }
         }
-        // Not cancellable: a cancelled test, too, leaves nothing behind.
+        // Not cancellable, so that a cancelled test also releases all threads and descriptors.
         await Task { _ = try? await state.wait { $0.threads == 0 ? true : nil } }.value
     }
 
-    /// The port, or 0 while the server does not listen.
+    /// The port; 0 while the server does not listen.
     public var port: Int { state.change { $0.listener?.port ?? 0 } }
 
-    /// The address of a target on this server, such as `http://127.0.0.1:51234/users?id=7`.
+    /// The URL of a target on this server, such as `http://127.0.0.1:51234/users?id=7`.
     ///
-    /// - Parameter target: Path and query, from the slash.
+    /// - Parameter target: The path with its leading slash, and an optional query.
     public func url(_ target: String = "/") -> String {
         "http://\(address == .ipv6 ? "[::1]" : "127.0.0.1"):\(port)\(target)"
     }
 
-    // MARK: - What happened
+    // MARK: - Recorded requests
 
-    /// All requests so far, in the order in which they came.
+    /// All recorded requests, in order.
     public var requests: [LoopbackRequest] { state.change { $0.log } }
 
-    /// What the server has seen so far.
+    /// The current counters.
     public var status: Status { state.change { $0.status } }
 
-    /// The next request of the log that nobody asked for yet; waits for it.
+    /// Returns the next recorded request that this method has not returned yet, and waits for it if necessary.
     ///
-    /// A request is in the log when its body has come, on routes that do not read bodies at its head.
+    /// A request is recorded after its body, or after its head on routes that do not read the body.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func nextRequest() async throws -> LoopbackRequest {
         try await state.wait { state in
             guard state.taken < state.log.count else { return nil }
@@ -174,9 +181,9 @@ public final class LoopbackServer: Sendable {
         }
     }
 
-    /// Waits until what the server has seen meets the condition.
+    /// Waits until the counters meet a condition.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     @discardableResult
     public func until(
         _ condition: @escaping @Sendable (Status) -> Bool
@@ -184,7 +191,7 @@ public final class LoopbackServer: Sendable {
         try await state.wait { condition($0.status) ? $0.status : nil }
     }
 
-    /// Cuts every open connection, in good order, as a server does that grew tired of idle ones.
+    /// Closes every open connection without a reset, like a server that closes idle connections.
     public func closeConnections() {
         state.change { state in
             for socket in state.sockets.values { socket.shutDown() }
@@ -192,7 +199,7 @@ public final class LoopbackServer: Sendable {
     }
 }
 
-// MARK: - For connections
+// MARK: - Used by connections
 
 extension LoopbackServer {
     func route(for path: String) -> Route {
@@ -213,7 +220,7 @@ extension LoopbackServer {
         }
     }
 
-    /// Replaces what is in the log about a request.
+    /// Replaces a recorded request with a newer version of it.
     func update(_ request: LoopbackRequest) {
         state.change { state in
             guard let index = state.log.lastIndex(where: { $0.number == request.number }) else {
@@ -225,15 +232,15 @@ extension LoopbackServer {
 
     func sent(_ count: Int) { state.change { $0.status.bytesSent += Int64(count) } }
 
-    /// To be called before the socket is closed: from here on nobody else touches its descriptor.
-    func connectionEnds(_ id: Int) {
+    /// Must be called before the socket is closed; afterwards the server does not use its descriptor.
+    func connectionWillClose(_ id: Int) {
         state.change { state in
             state.sockets[id] = nil
             state.status.open -= 1
         }
     }
 
-    func threadEnds() { state.change { $0.threads -= 1 } }
+    func threadDidEnd() { state.change { $0.threads -= 1 } }
 
     private func spawn(_ work: @escaping @Sendable () -> Void) {
         let thread = Thread(block: work)
@@ -261,6 +268,6 @@ extension LoopbackServer {
         }
         listener.close()
         wake.close()
-        threadEnds()
+        threadDidEnd()
     }
 }

@@ -8,11 +8,13 @@ import Foundation
     import Darwin
 #endif
 
-/// A POSIX socket; who makes one closes it.
+/// A POSIX socket.
+///
+/// The creator must close it.
 struct LoopbackSocket: Sendable {
     let descriptor: Int32
 
-    /// A socket that listens on loopback, and the port that the system chose.
+    /// Creates a socket that listens on loopback, on a port that the system chooses.
     static func listening(
         ipv6: Bool, backlog: Int32 = 1024, receiveBuffer: Int32? = nil
     ) throws -> (socket: LoopbackSocket, port: Int) {
@@ -21,7 +23,7 @@ struct LoopbackSocket: Sendable {
         setsockopt(
             socket.descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
         if var size = receiveBuffer {
-            // Connections inherit it; set before listening so that it counts for the window.
+            // Accepted connections inherit the size. It must be set before listen() to limit the TCP window.
             setsockopt(
                 socket.descriptor, SOL_SOCKET, SO_RCVBUF, &size,
                 socklen_t(MemoryLayout<Int32>.size))
@@ -36,7 +38,7 @@ struct LoopbackSocket: Sendable {
         }
     }
 
-    /// A socket that has a port and does not listen: the port is nobody else's, and refuses connections.
+    /// Creates a socket that is bound but does not listen: the port is reserved and refuses connections.
     static func bound() throws -> (socket: LoopbackSocket, port: Int) {
         let socket = try make(ipv6: false)
         do {
@@ -61,14 +63,15 @@ struct LoopbackSocket: Sendable {
             userInfo: [NSLocalizedDescriptionKey: "\(call) failed on loopback: errno \(errno)"])
     }
 
-    /// The next connection; `nil` when there is none to be had any more.
+    /// Accepts the next connection; returns `nil` after an error.
     func accepted() -> LoopbackSocket? {
         while true {
             let descriptor = accept(self.descriptor, nil, nil)
             if descriptor >= 0 {
                 _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 let socket = LoopbackSocket(descriptor: descriptor)
-                // An answer goes out in several writes; the second would wait for the client's delayed ACK.
+                // A response is sent in several writes; without TCP_NODELAY the second would wait for the
+                // client's delayed ACK.
                 var one: Int32 = 1
                 setsockopt(
                     descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one,
@@ -80,7 +83,7 @@ struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Reads what is there, waiting for the first byte; 0 at the end or after an error.
+    /// Waits for bytes and reads them; returns 0 at the end or after an error.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -89,7 +92,7 @@ struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Sends everything; false when the peer does not take it.
+    /// Sends all bytes; returns false after an error.
     func send(_ data: Data) -> Bool {
         data.withUnsafeBytes { bytes in
             var sent = 0
@@ -106,14 +109,14 @@ struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Wakes every thread that reads or writes the socket.
+    /// Shuts down both directions, which wakes all threads that read or write the socket.
     func shutDown() { _ = shutdown(descriptor, LoopbackPlatform.bothWays) }
 
     func finishSending() { _ = shutdown(descriptor, LoopbackPlatform.sending) }
 
     func close() { _ = LoopbackPlatform.close(descriptor) }
 
-    /// Closes so that the peer gets RST instead of an orderly end.
+    /// Closes the socket so that the peer receives RST instead of FIN.
     func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(
@@ -121,8 +124,8 @@ struct LoopbackSocket: Sendable {
         close()
     }
 
-    /// Waits until the pipe has a byte, or the peer has gone or the socket was shut down.
-    func waitForPeerToGo(or pipe: LoopbackPipe) {
+    /// Waits until the peer closes the connection, the socket is shut down, or the pipe has a byte.
+    func waitForPeerClose(or pipe: LoopbackPipe) {
         var polled = [
             pollfd(fd: descriptor, events: LoopbackPlatform.peerGone, revents: 0),
             pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0),
@@ -130,7 +133,7 @@ struct LoopbackSocket: Sendable {
         while poll(&polled, 2, -1) < 0, errno == EINTR {}
     }
 
-    /// Waits until a connection can be accepted; false once the pipe has a byte.
+    /// Waits until a connection can be accepted; returns false if the pipe has a byte.
     func waitForConnection(or pipe: LoopbackPipe) -> Bool {
         var polled = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -181,13 +184,13 @@ struct LoopbackSocket: Sendable {
         }
         guard result == 0 else { throw Self.failure("getsockname") }
         return withUnsafeBytes(of: &storage) { bytes in
-            // The port lies at the same place for both families.
+            // The port has the same offset in both address families.
             Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
         }
     }
 }
 
-/// A pipe that wakes a thread out of `poll`.
+/// A pipe that wakes a thread from `poll`.
 struct LoopbackPipe: Sendable {
     let reader: Int32
     let writer: Int32

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads requests from a socket: heads, and bodies in both codings.
+/// Reads request heads and bodies from a socket; bodies with Content-Length or in chunked coding.
 struct LoopbackStream {
     struct Head {
         var method: String
@@ -12,11 +12,11 @@ struct LoopbackStream {
     private enum Framing {
         case none
         case length(Int)
-        /// Within a chunk, so many bytes of it are left; `nil` before a size line.
+        /// The number of bytes that remain of the current chunk; `nil` before a size line.
         case chunked(left: Int?)
     }
 
-    /// The client went, or does not speak HTTP.
+    /// The client disconnected or sent invalid HTTP.
     struct Ended: Error {}
 
     let socket: LoopbackSocket
@@ -29,10 +29,10 @@ struct LoopbackStream {
 
     private static let maximumLine = 8 << 20
 
-    /// The next request's head; throws when the client has gone.
+    /// Reads the next request head; throws if the client disconnects.
     mutating func readHead() throws(Ended) -> Head {
         var line = try readLine()
-        // RFC 9112 §2.2: an empty line before the request line is passed over.
+        // An empty line before the request line is ignored (RFC 9112 §2.2).
         if line.isEmpty { line = try readLine() }
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 3 else { throw Ended() }
@@ -63,15 +63,15 @@ struct LoopbackStream {
         return .none
     }
 
-    /// Whether there is body left to be read.
+    /// Whether body bytes remain to be read.
     var hasBody: Bool {
         if case .none = framing { return false }
         return true
     }
 
-    /// The next bytes of the body; `nil` at its end.
+    /// Reads the next bytes of the body; returns `nil` at its end.
     ///
-    /// Throws when the client goes before.
+    /// Throws if the client disconnects before the end.
     mutating func readBody(upTo limit: Int) throws(Ended) -> [UInt8]? {
         switch framing {
         case .none: return nil
@@ -124,7 +124,7 @@ struct LoopbackStream {
         }
     }
 
-    /// Appends what the socket has, dropping what was read before.
+    /// Discards the bytes that were read and appends bytes from the socket.
     private mutating func fill() throws(Ended) {
         buffer.removeFirst(position)
         position = 0

@@ -1,1 +1,1 @@
-../Swift6/Models.swift
+../Sources/Models.swift

@@ -1,1 +1,1 @@
-../Swift6/Server.swift
+../Sources/Server.swift

@@ -1,1 +1,1 @@
-../Swift6/ViewModel.swift
+../Sources/ViewModel.swift

@@ -4,26 +4,26 @@ import Testing
 
 @testable import ErrandCore
 
-/// Rows HDR-1 to HDR-6.
+/// Headers of built requests: defaults, precedence, credentials and validation.
 struct HeaderBuilderTests {
-    private var world = BuilderWorld()
+    private var fixture = RequestBuilderFixture()
 
-    @Test func defaultsAreThere() throws {
-        let headers = try world.build { _ in }.headers
+    @Test func defaultHeadersAreAdded() throws {
+        let headers = try fixture.build { _ in }.headers
         #expect(headers[.accept] == "*/*")
         #expect(headers[.userAgent]?.hasPrefix("Errand/") == true)
         #expect(!headers.contains(.contentType) && !headers.contains(.authorization))
     }
 
-    @Test func strongerOnesWin() throws {
-        var world = world
-        world.configuration.userAgent = "Mine/1"
-        world.sharedHeaders = [
+    @Test func precedenceOfHeaderSources() throws {
+        var fixture = fixture
+        fixture.configuration.userAgent = "Mine/1"
+        fixture.sharedHeaders = [
             .accept: "text/x", .acceptEncoding: "shared", .userAgent: "Shared/1",
         ]
-        world.sharedHeaders.append(HTTPField(name: .via, value: "1"))
-        world.sharedHeaders.append(HTTPField(name: .via, value: "2"))
-        let headers = try world.build {
+        fixture.sharedHeaders.append(HTTPField(name: .via, value: "1"))
+        fixture.sharedHeaders.append(HTTPField(name: .via, value: "2"))
+        let headers = try fixture.build {
             $0.headers = [.acceptEncoding: "own", .age: "1"]
             $0.headerFieldValues = ["AGE": "2", "X-Plain": "p"]
         }.headers
@@ -34,17 +34,17 @@ struct HeaderBuilderTests {
         #expect(headers[values: .via] == ["1", "2"])
         #expect(headers.contains { $0.name.rawName == "X-Plain" && $0.value == "p" })
         #expect(
-            try world.build { $0.headers = [.userAgent: "Own"] }.headers[values: .userAgent] == [
+            try fixture.build { $0.headers = [.userAgent: "Own"] }.headers[values: .userAgent] == [
                 "Own"
             ])
-        world.sharedHeaders = [:]
-        #expect(try world.build { _ in }.headers[.userAgent] == "Mine/1")
-        world.configuration.userAgent = ""
-        #expect(try world.build { _ in }.headers[.userAgent] == nil)
+        fixture.sharedHeaders = [:]
+        #expect(try fixture.build { _ in }.headers[.userAgent] == "Mine/1")
+        fixture.configuration.userAgent = ""
+        #expect(try fixture.build { _ in }.headers[.userAgent] == nil)
     }
 
-    @Test func contentTypeOnlyWhereThereIsNone() throws {
-        let request = try world.build {
+    @Test func explicitContentTypeIsKept() throws {
+        let request = try fixture.build {
             $0.method = .post
             $0.headers = [.contentType: "application/vnd.api+json"]
             $0.requestSerializer = .json
@@ -53,9 +53,9 @@ struct HeaderBuilderTests {
         #expect(request.headers[values: .contentType] == ["application/vnd.api+json"])
     }
 
-    @Test func credentials() throws {
+    @Test func authorizationHeaderFromCredentials() throws {
         func header(_ authorization: Authorization?, url: String = "user") throws -> String? {
-            try world.build {
+            try fixture.build {
                 $0.authorization = authorization
                 $0.url = url
             }.headers[.authorization]
@@ -68,8 +68,8 @@ struct HeaderBuilderTests {
         #expect(try header(.custom("ApiKey 1")) == "ApiKey 1")
         #expect(try header(nil, url: "http://a:p%40@h/") == "Basic YTpwQA==")
         #expect(try header(.bearer("x"), url: "http://a:p@h/") == "Bearer x")
-        #expect(try world.build { $0.url = "http://a:p@h/x" }.url.string == "http://h/x")
-        var sharing = world
+        #expect(try fixture.build { $0.url = "http://a:p@h/x" }.url.string == "http://h/x")
+        var sharing = fixture
         sharing.sharedHeaders = [.authorization: "shared"]
         #expect(
             try sharing.build { $0.authorization = .bearer("own") }.headers[values: .authorization]
@@ -77,15 +77,15 @@ struct HeaderBuilderTests {
         #expect(try sharing.build { $0.url = "http://a:p@h/" }.headers[.authorization] == "shared")
     }
 
-    @Test func credentialsThatCannotBeSent() {
+    @Test func invalidCredentialsAreRejected() {
         for authorization in [
             Authorization.basic(user: "a:b", password: "c"), .bearer(""), .bearer("a\r\nX: y"),
             .bearer("a b"), .custom("a\nb"),
         ] {
-            let error = world.failure { $0.authorization = authorization }
+            let error = fixture.failure { $0.authorization = authorization }
             #expect(error?.code == .invalidHeader)
         }
-        let both = world.failure {
+        let both = fixture.failure {
             $0.authorization = .bearer("a")
             $0.headers = [.authorization: "b"]
         }
@@ -96,27 +96,27 @@ struct HeaderBuilderTests {
         ("X-A", "a\r\nX-B: b"), ("X-A", "a\0"), ("X-A", "\n"), ("X-A", "\u{7F}"), ("X A", "a"),
         ("", "a"), ("X-A:", "a"), ("X\r\n", "a"), ("Ü", "a"), (":path", "/"),
     ])
-    func plainHeadersAreChecked(name: String, value: String) {
-        let error = world.failure { $0.headerFieldValues = [name: value] }
+    func headerNamesAndValuesAreValidated(name: String, value: String) {
+        let error = fixture.failure { $0.headerFieldValues = [name: value] }
         #expect(error?.code == .invalidHeader)
         #expect(error?.message.contains("X-B: b") == false)
-        let custom = world.failure {
+        let custom = fixture.failure {
             $0.customRequest = CustomRequest(
                 url: "http://h/", method: .get, headers: [(name, value)], body: nil)
         }
         #expect(custom?.code == .invalidHeader)
     }
 
-    @Test func valuesMayHoldTabsAndText() throws {
-        let headers = try world.build {
+    @Test func valuesMayContainTabsAndNonASCII() throws {
+        let headers = try fixture.build {
             $0.headerFieldValues = ["X-A": "a\tü", "Cookie": "a=1; b=2"]
         }.headers
         #expect(headers.contains { $0.name.rawName == "X-A" && $0.value == "a\tü" })
         #expect(headers.filter { $0.name == .cookie }.map(\.value) == ["a=1; b=2"])
     }
 
-    @Test func cookiesGoOutInOneField() throws {
-        let headers = try world.build { $0.headers[.cookie] = "a=1; b=2; c=3" }.headers
+    @Test func cookiesAreSentInOneField() throws {
+        let headers = try fixture.build { $0.headers[.cookie] = "a=1; b=2; c=3" }.headers
         #expect(headers.filter { $0.name == .cookie }.map(\.value) == ["a=1; b=2; c=3"])
     }
 
@@ -124,18 +124,18 @@ struct HeaderBuilderTests {
         ("Host", "evil.example"), ("content-length", "5"), ("Transfer-Encoding", "chunked"),
         ("Content-Length", "x"),
     ])
-    func transportsOwnTheirs(name: String, value: String) throws {
-        let error = world.failure { $0.headerFieldValues = [name: value] }
+    func conflictingTransportHeadersAreRejected(name: String, value: String) throws {
+        let error = fixture.failure { $0.headerFieldValues = [name: value] }
         #expect(error?.code == .invalidHeader)
         #expect(error?.message.contains("transport") == true)
-        var world = world
+        var fixture = fixture
         let field = try #require(HTTPField.Name(name))
-        world.sharedHeaders.append(HTTPField(name: field, value: value))
-        #expect(world.failure { _ in }?.code == .invalidHeader)
+        fixture.sharedHeaders.append(HTTPField(name: field, value: value))
+        #expect(fixture.failure { _ in }?.code == .invalidHeader)
     }
 
-    @Test func whatAgreesIsLeftToTheTransport() throws {
-        let headers = try world.build {
+    @Test func matchingTransportHeadersAreLeftToTheTransport() throws {
+        let headers = try fixture.build {
             $0.method = .post
             $0.body = .string("12345")
             $0.headerFieldValues = ["Content-Length": "5", "Host": "H"]
@@ -144,15 +144,15 @@ struct HeaderBuilderTests {
         #expect(!headers.contains { $0.name.canonicalName == "host" })
     }
 
-    @Test func apiVersionAsHeader() throws {
-        var world = world
-        world.configuration.apiVersionPlacement = .header("X-API-Version")
-        let request = try world.build { $0.apiVersion = "v5" }
+    @Test func apiVersionIsSentAsHeader() throws {
+        var fixture = fixture
+        fixture.configuration.apiVersionPlacement = .header("X-API-Version")
+        let request = try fixture.build { $0.apiVersion = "v5" }
         #expect(request.url.path == "/v1/user")
         #expect(request.headers.contains { $0.name.rawName == "X-API-Version" && $0.value == "v5" })
     }
 
-    @Test func languagesOfTheEnvironment() {
+    @Test func acceptLanguageFromTheEnvironment() {
         func header(_ environment: [String: String]) -> String? {
             DefaultHeaders.acceptLanguage(DefaultHeaders.languages(ofEnvironment: environment))
         }

@@ -3,24 +3,24 @@ import Testing
 
 @testable import ErrandCore
 
-/// A download reads in large pieces, unless the configuration says how large.
+/// The receive buffer size of downloads and other requests.
 struct ReceiveBufferTests {
     private func bytes(_ configured: Int?, isDownload: Bool) throws -> Int? {
-        var world = BuilderWorld()
-        world.configuration.transport.receiveBufferBytes = configured
-        let request = try world.build { description in
+        var fixture = RequestBuilderFixture()
+        fixture.configuration.transportOptions.receiveBufferBytes = configured
+        let request = try fixture.build { description in
             guard isDownload else { return }
             description.download = DownloadPlan(destination: URL(fileURLWithPath: "/tmp/x"))
         }
         return request.options.receiveBufferBytes
     }
 
-    @Test func downloadsReadInLargePieces() throws {
+    @Test func downloadsUseALargeReceiveBuffer() throws {
         #expect(try bytes(nil, isDownload: true) == 512 << 10)
         #expect(try bytes(nil, isDownload: false) == nil)
     }
 
-    @Test func theConfigurationWins() throws {
+    @Test func configuredSizeOverridesTheDefault() throws {
         #expect(try bytes(16 << 10, isDownload: true) == 16 << 10)
         #expect(try bytes(16 << 10, isDownload: false) == 16 << 10)
     }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ErrandCore
 
-/// Makes requests from descriptions, with a base.
-struct BuilderWorld {
+/// Builds requests from descriptions with a base URL.
+struct RequestBuilderFixture {
     var configuration = Configuration(baseURL: "http://h/v1")
     var sharedHeaders: HTTPFields = [:]
     var sharedArguments: Arguments = [:]
@@ -24,7 +24,7 @@ struct BuilderWorld {
 }
 
 extension TransportRequest {
-    /// A body in memory as text.
+    /// The in-memory body as text; `nil` for other bodies.
     var bodyText: String? {
         guard case .data(let data)? = body?.storage else { return nil }
         return String(decoding: data, as: UTF8.self)
@@ -32,12 +32,12 @@ extension TransportRequest {
 }
 
 struct RequestBuilderTests {
-    private var world = BuilderWorld()
+    private var fixture = RequestBuilderFixture()
 
     @Test(arguments: [HTTPMethod.get, .head, .delete])
     func argumentsGoIntoTheQuery(method: HTTPMethod) throws {
         for serializer in [RequestSerializer.form, .json, .plist] {
-            let request = try world.build {
+            let request = try fixture.build {
                 $0.method = method
                 $0.url = "user?x=1#f"
                 $0.arguments = ["b": 1, "a": "ü"]
@@ -51,7 +51,7 @@ struct RequestBuilderTests {
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, HTTPMethod("PURGE")])
     func argumentsGoIntoTheBody(method: HTTPMethod) throws {
-        let request = try world.build {
+        let request = try fixture.build {
             $0.method = method
             $0.arguments = ["b": 1, "a": "ü"]
         }
@@ -60,38 +60,38 @@ struct RequestBuilderTests {
         #expect(request.headers[.contentType] == "application/x-www-form-urlencoded")
     }
 
-    @Test func placementCanBeChosen() throws {
-        let deletion = try world.build {
+    @Test func argumentPlacementOverridesTheMethod() throws {
+        let deletion = try fixture.build {
             $0.method = .delete
             $0.arguments = ["a": 1]
             $0.argumentPlacement = .body
         }
         #expect(deletion.url.query == nil && deletion.bodyText == "a=1")
-        let post = try world.build {
+        let post = try fixture.build {
             $0.method = .post
             $0.arguments = ["a": 1]
             $0.argumentPlacement = .query
         }
         #expect(post.url.query == "a=1" && post.body == nil)
-        let both = try world.build {
+        let both = try fixture.build {
             $0.method = .post
             $0.arguments = ["a": 1]
             $0.argumentPlacement = .queryAndBody
             $0.requestSerializer = .json
         }
         #expect(both.url.query == "a=1" && both.bodyText == #"{"a":1}"#)
-        let get = try world.build {
+        let get = try fixture.build {
             $0.arguments = ["a": 1]
             $0.argumentPlacement = .body
         }
         #expect(get.method == .get && get.bodyText == "a=1")
     }
 
-    @Test func serializersAndTheirTypes() throws {
+    @Test func serializersSetBodyAndContentType() throws {
         func body(_ serializer: RequestSerializer, _ arguments: Arguments?) throws
             -> TransportRequest
         {
-            try world.build {
+            try fixture.build {
                 $0.method = .post
                 $0.arguments = arguments
                 $0.requestSerializer = serializer
@@ -119,15 +119,15 @@ struct RequestBuilderTests {
         #expect(error?.message.hasPrefix("GetUser") == true)
     }
 
-    @Test func bodyReplacesArguments() throws {
-        let request = try world.build {
+    @Test func explicitBodyReplacesArguments() throws {
+        let request = try fixture.build {
             $0.method = .post
             $0.arguments = ["a": 1]
             $0.body = .string("hello")
         }
         #expect(request.bodyText == "hello" && request.url.query == nil)
         #expect(request.headers[.contentType] == "text/plain; charset=utf-8")
-        let inQuery = try world.build {
+        let inQuery = try fixture.build {
             $0.method = .post
             $0.arguments = ["a": 1]
             $0.argumentPlacement = .query
@@ -138,35 +138,35 @@ struct RequestBuilderTests {
     }
 
     @Test func sharedArgumentsAreMerged() throws {
-        var world = world
-        world.sharedArguments = ["lang": "en", "v": 2]
-        #expect(try world.build { $0.arguments = ["lang": "de"] }.url.query == "v=2&lang=de")
-        #expect(try world.build { _ in }.url.query == "lang=en&v=2")
-        world.configuration.fixedArgumentNames = ["lang"]
-        #expect(try world.build { $0.arguments = ["lang": "de"] }.url.query == "lang=en&v=2")
-        let post = try world.build {
+        var fixture = fixture
+        fixture.sharedArguments = ["lang": "en", "v": 2]
+        #expect(try fixture.build { $0.arguments = ["lang": "de"] }.url.query == "v=2&lang=de")
+        #expect(try fixture.build { _ in }.url.query == "lang=en&v=2")
+        fixture.configuration.fixedArgumentNames = ["lang"]
+        #expect(try fixture.build { $0.arguments = ["lang": "de"] }.url.query == "lang=en&v=2")
+        let post = try fixture.build {
             $0.method = .post
             $0.requestSerializer = .json
         }
         #expect(post.bodyText == #"{"lang":"en","v":2}"#)
     }
 
-    @Test func encodingOfTheEndpointBeatsTheConfigurations() throws {
-        var world = world
-        world.configuration.argumentEncoding = ArgumentEncoding(arrays: .repeated)
-        #expect(try world.build { $0.arguments = ["a": [1, 2]] }.url.query == "a=1&a=2")
-        let own = try world.build {
+    @Test func endpointEncodingOverridesTheConfiguration() throws {
+        var fixture = fixture
+        fixture.configuration.argumentEncoding = ArgumentEncoding(arrays: .repeated)
+        #expect(try fixture.build { $0.arguments = ["a": [1, 2]] }.url.query == "a=1&a=2")
+        let own = try fixture.build {
             $0.arguments = ["a": [1, 2]]
             $0.argumentEncoding = ArgumentEncoding(arrays: .comma)
         }
         #expect(own.url.query == "a=1,2")
     }
 
-    @Test func customRequestIsSentAsItIs() throws {
-        var world = world
-        world.sharedArguments = ["shared": 1]
-        world.sharedHeaders = [.acceptEncoding: "x"]
-        let request = try world.build {
+    @Test func customRequestIsSentUnchanged() throws {
+        var fixture = fixture
+        fixture.sharedArguments = ["shared": 1]
+        fixture.sharedHeaders = [.acceptEncoding: "x"]
+        let request = try fixture.build {
             $0.arguments = ["a": 1]
             $0.method = .delete
             $0.authorization = .bearer("t")
@@ -183,18 +183,19 @@ struct RequestBuilderTests {
         #expect(!request.headers.contains(.contentLength))
     }
 
-    @Test func settingsComeFromEndpointOrConfiguration() throws {
-        var world = world
-        world.configuration.timeouts = Timeouts(connect: .seconds(1), idle: nil, total: .seconds(3))
-        world.configuration.transport.maximumBodyBytes = 5
-        world.configuration.transport.mayReplay = true
-        let request = try world.build { $0.method = .post }
-        #expect(request.timeouts == world.configuration.timeouts)
+    @Test func endpointSettingsOverrideTheConfiguration() throws {
+        var fixture = fixture
+        fixture.configuration.timeouts = Timeouts(
+            connect: .seconds(1), idle: nil, total: .seconds(3))
+        fixture.configuration.transportOptions.maximumBodyBytes = 5
+        fixture.configuration.transportOptions.mayReplay = true
+        let request = try fixture.build { $0.method = .post }
+        #expect(request.timeouts == fixture.configuration.timeouts)
         #expect(request.options.maximumBodyBytes == 5)
         #expect(!request.options.mayReplay)
         var policy = SecurityPolicy()
         policy.validatesDomainName = false
-        let own = try world.build {
+        let own = try fixture.build {
             $0.timeouts = Timeouts(connect: .milliseconds(1))
             $0.allowsCellularAccess = false
             $0.securityPolicy = policy
@@ -205,39 +206,39 @@ struct RequestBuilderTests {
     }
 
     @Test(arguments: ["", "GE T", "GET\r\nX: y", "GET\0", "GÉT", "G/T"])
-    func methodsThatAreNoTokens(method: String) {
-        let error = world.failure { $0.method = HTTPMethod(method) }
+    func invalidMethodsAreRejected(method: String) {
+        let error = fixture.failure { $0.method = HTTPMethod(method) }
         #expect(error?.code == .invalidMethod && error?.stage == .build)
     }
 
-    @Test func combinationsThatExcludeEachOther() {
-        #expect(world.failure { $0.method = "CONNECT" }?.code == .unsupported)
+    @Test func invalidCombinationsAreRejected() {
+        #expect(fixture.failure { $0.method = "CONNECT" }?.code == .unsupported)
         for method in [HTTPMethod.head, .trace] {
-            let error = world.failure {
+            let error = fixture.failure {
                 $0.method = method
                 $0.body = .string("x")
             }
             #expect(error?.code == .invalidCombination)
         }
-        let get = world.failure { $0.body = .multipart(MultipartBody([.text("a", "b")])) }
+        let get = fixture.failure { $0.body = .multipart(MultipartBody([.text("a", "b")])) }
         #expect(get?.code == .invalidCombination)
     }
 
-    @Test func limitsMustBeMoreThanZero() {
+    @Test func timeoutsMustBePositive() {
         for timeouts in [
             Timeouts(connect: .zero), Timeouts(idle: .seconds(-1)), Timeouts(total: .zero),
         ] {
-            #expect(world.failure { $0.timeouts = timeouts }?.code == .invalidConfiguration)
+            #expect(fixture.failure { $0.timeouts = timeouts }?.code == .invalidConfiguration)
         }
     }
 
-    @Test func validatorsThatCannotMatch() {
-        #expect(world.failure { $0.acceptableStatusCodes = 200..<200 }?.code == .invalidValidator)
-        let error = world.failure { $0.validator = .pattern("[") }
+    @Test func validatorsThatCannotMatchAreRejected() {
+        #expect(fixture.failure { $0.acceptableStatusCodes = 200..<200 }?.code == .invalidValidator)
+        let error = fixture.failure { $0.validator = .pattern("[") }
         #expect(error?.code == .invalidValidator)
     }
 
-    @Test func filteredAbsoluteURLsAreChecked() throws {
+    @Test func filteredAbsoluteURLsAreValidated() throws {
         #expect(
             try RequestBuilder.absoluteURL(parsing: "HTTP://H/a/../b?x#f").string == "http://h/b?x")
         for text in ["/x", "ftp://h/", "http://u:p@h/", "http://h/\r"] {
@@ -248,16 +249,16 @@ struct RequestBuilderTests {
         }
     }
 
-    @Test func keyRequestLeavesNoncesOut() throws {
+    @Test func keyRequestUsesTheCacheArguments() throws {
         var description = RequestDescription(endpoint: "GetUser", url: "user?x=1")
         description.arguments = ["a": 1, "nonce": 7]
         func key(_ method: HTTPMethod) throws -> TransportRequest? {
             description.method = method
             let request = try RequestBuilder().build(
-                description, configuration: world.configuration, sharedHeaders: [:],
+                description, configuration: fixture.configuration, sharedHeaders: [:],
                 sharedArguments: ["s": 1], relativeURL: description.url)
             return try RequestBuilder.keyRequest(
-                for: request, description: description, configuration: world.configuration,
+                for: request, description: description, configuration: fixture.configuration,
                 sharedArguments: ["s": 1])
         }
         description.cacheArguments = nil
@@ -273,16 +274,16 @@ struct RequestBuilderTests {
             description.arguments = ["a": 1, "nonce": nonce]
             description.cacheArguments = ["a": 1]
             let request = try RequestBuilder().build(
-                description, configuration: world.configuration, sharedHeaders: [:],
+                description, configuration: fixture.configuration, sharedHeaders: [:],
                 sharedArguments: [:], relativeURL: description.url)
             return try RequestBuilder.keyRequest(
-                for: request, description: description, configuration: world.configuration,
+                for: request, description: description, configuration: fixture.configuration,
                 sharedArguments: [:]
             ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cacheIdentity) }
         }
         let first = try #require(try cacheKey(nonce: 1))
         #expect(try cacheKey(nonce: 2) == first)
-        description.cacheIdentity = "somebody else"
+        description.cacheIdentity = "other user"
         #expect(try cacheKey(nonce: 1) != first)
     }
 }

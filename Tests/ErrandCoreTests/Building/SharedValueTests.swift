@@ -5,26 +5,26 @@ import Testing
 
 @testable import ErrandCore
 
-/// What a configuration adds, and who wins (rows CFG-3, CFG-4, ENC-12, URL-9).
+/// Shared headers and arguments of a configuration, and their precedence.
 struct SharedValueTests {
-    private var world = BuilderWorld()
+    private var fixture = RequestBuilderFixture()
 
-    @Test func fixedHeadersWinOverTheRequests() throws {
-        var world = world
-        world.sharedHeaders = [.from: "shared", .via: "shared", .authorization: "Basic c2hhcmVk"]
-        world.configuration.fixedHeaderNames = [.from, .authorization, .age]
-        let headers = try world.build {
+    @Test func fixedHeadersOverrideTheRequest() throws {
+        var fixture = fixture
+        fixture.sharedHeaders = [.from: "shared", .via: "shared", .authorization: "Basic c2hhcmVk"]
+        fixture.configuration.fixedHeaderNames = [.from, .authorization, .age]
+        let headers = try fixture.build {
             $0.headers = [.from: "own", .via: "own", .age: "1"]
             $0.authorization = .bearer("own")
         }.headers
         #expect(headers[values: .from] == ["shared"])
         #expect(headers[values: .via] == ["own"])
         #expect(headers[values: .authorization] == ["Basic c2hhcmVk"])
-        // Fixed is what is shared; a name that nobody shares stays the request's.
+        // A fixed name without a shared value keeps the value of the request.
         #expect(headers[.age] == "1")
     }
 
-    @Test func argumentsOfHosts() async throws {
+    @Test func hostArgumentsOverrideSharedArguments() async throws {
         var configuration = Configuration(baseURL: "http://api.example.com/")
         configuration.sharedArguments = ["a": 1, "b": 1, "c": 1]
         configuration.hostArguments = [
@@ -44,8 +44,8 @@ struct SharedValueTests {
         #expect(try await query() == "c=9")
     }
 
-    @Test func formsInOtherCharsets() throws {
-        let request = try world.build {
+    @Test func formsUseTheConfiguredCharset() throws {
+        let request = try fixture.build {
             $0.method = .post
             $0.arguments = ["名": "中文 a"]
             $0.argumentEncoding = ArgumentEncoding(charset: .gb18030)
@@ -53,12 +53,12 @@ struct SharedValueTests {
         #expect(request.bodyText == "%C3%FB=%D6%D0%CE%C4%20a")
         #expect(
             request.headers[.contentType] == "application/x-www-form-urlencoded; charset=gb18030")
-        let query = try world.build {
+        let query = try fixture.build {
             $0.arguments = ["k": "é"]
             $0.argumentEncoding = ArgumentEncoding(charset: .latin1)
         }
         #expect(query.url.query == "k=%E9")
-        let error = world.failure {
+        let error = fixture.failure {
             $0.arguments = ["k": "中"]
             $0.argumentEncoding = ArgumentEncoding(charset: .latin1)
         }
@@ -66,7 +66,7 @@ struct SharedValueTests {
         #expect(error?.message.contains("\"k\"") == true && error?.message.contains("中") == false)
     }
 
-    @Test func queryFilters() async throws {
+    @Test func queryFilterAddsMissingArguments() async throws {
         let filter = QueryFilter(["v": "5 1", "list": ["a", "b"]])
         let description = RequestDescription(endpoint: "E", url: "")
         for (url, expected) in [
@@ -78,7 +78,7 @@ struct SharedValueTests {
         }
     }
 
-    @Test func requestsAreWrittenDownAndReadBack() throws {
+    @Test func customRequestsRoundTripThroughCodable() throws {
         let headers = [(name: "X-A", value: "1"), (name: "X-A", value: "2")]
         for body in [
             nil, HTTPBody.data(Data([0, 255]), contentType: "a/b"), .string("x", contentType: nil),
@@ -95,7 +95,7 @@ struct SharedValueTests {
             case (nil, nil): break
             case (.data(let left)?, .data(let right)?): #expect(left == right)
             case (.file(let left)?, .file(let right)?): #expect(left == right)
-            default: Issue.record("another body")
+            default: Issue.record("The decoded body differs.")
             }
         }
         let parts = HTTPBody.multipart(MultipartBody([.text("a", "b")]))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ErrandCore
 
-/// Rows URL-1 to URL-8.
+/// URLs from base URLs, paths, CDN hosts and API versions.
 struct URLBuilderTests {
     private func url(
         _ url: String, base: String? = nil, joining: URLJoining = .rfc3986,
@@ -17,7 +17,7 @@ struct URLBuilderTests {
         ).string
     }
 
-    // The table that every older library agrees on, then more of the same.
+    // RFC 3986 §5.2, with the path of the base taken as a directory.
     @Test(arguments: [
         ("http://h/v1", "get", "http://h/v1/get"), ("http://h/v1/", "get", "http://h/v1/get"),
         ("http://h/v1/", "/get", "http://h/get"), ("http://h", "get", "http://h/get"),
@@ -50,7 +50,7 @@ struct URLBuilderTests {
         #expect(try url(path, base: base, joining: .append) == result)
     }
 
-    @Test func precedenceOfBases() throws {
+    @Test func precedenceOfBaseURLs() throws {
         func base(
             _ change: (inout RequestDescription, inout Configuration) -> Void
         ) throws -> String {
@@ -95,7 +95,7 @@ struct URLBuilderTests {
             } == "http://config/x")
     }
 
-    @Test func apiVersions() throws {
+    @Test func apiVersionGoesIntoPathQueryOrHeader() throws {
         func versioned(
             _ path: String, _ joining: URLJoining = .rfc3986,
             _ placement: APIVersionPlacement = .path
@@ -128,7 +128,7 @@ struct URLBuilderTests {
         ("http:/x", "http://h", .invalidURL, "host"), ("http://", "http://h", .invalidURL, "host"),
         ("a\r\nb", "http://h", .invalidURL, "carriage return"),
     ])
-    func whatCannotBeBuiltSaysWhatToDo(
+    func buildFailuresNameEndpointAndCause(
         path: String, base: String?, code: RequestError.Code, word: String
     ) {
         let error = #expect(throws: RequestError.self) { try url(path, base: base) }

@@ -7,11 +7,11 @@ import Testing
 @Suite struct RetryDecisionTests {
     private let now = Date(timeIntervalSince1970: 784_111_777)  // Sun, 06 Nov 1994 08:49:37 GMT
 
-    @Test func oneAttemptIsTheDefault() {
+    @Test func defaultPolicyMakesOneAttempt() {
         #expect(decide(RetryPolicy(), .connectionLost, attempt: 1).givesUp)
     }
 
-    @Test func thePauseDoublesUpToTheCapAndIsJittered() {
+    @Test func delayDoublesUpToTheMaximumWithJitter() {
         let policy = RetryPolicy(
             maximumAttempts: 10, baseDelay: .seconds(1), maximumDelay: .seconds(5))
         #expect(
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPMethod.post, .patch, HTTPMethod("PURGE")])
-    func whatIsNotIdempotentIsNotSentAgain(method: HTTPMethod) {
+    func nonIdempotentMethodsAreNotRetried(method: HTTPMethod) {
         #expect(decide(.attempts(3), .connectionLost, method: method).givesUp)
         var policy = RetryPolicy.attempts(3)
         policy.retriesNonIdempotent = true
@@ -39,7 +39,7 @@ import Testing
         .shapeMismatch,
         .undecodable, .unsupported, .duplicate, .processingFailed, .tooManyRedirects,
     ])
-    func whatWouldFailAgainIsNotRetried(code: RequestError.Code) {
+    func permanentErrorsAreNotRetried(code: RequestError.Code) {
         #expect(decide(.attempts(3), code).givesUp)
     }
 
@@ -50,7 +50,7 @@ import Testing
         #expect(decide(.attempts(3), .unacceptableStatus, status: 501).givesUp)
     }
 
-    @Test func retryAfterIsObeyedInSecondsAndAsADate() {
+    @Test func retryAfterIsFollowedInSecondsAndAsADate() {
         #expect(
             decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: "7")
                 == .again(after: .seconds(7)))
@@ -65,22 +65,22 @@ import Testing
     }
 
     @Test(arguments: ["0", "00", "Sun, 06 Nov 1994 08:00:00 GMT"])
-    func atOnceIsNoLeaveToHurryBack(text: String) {
+    func zeroRetryAfterUsesTheBackoff(text: String) {
         let policy = RetryPolicy(maximumAttempts: 9, baseDelay: .seconds(1))
-        let pauses = (1...3).map {
+        let delays = (1...3).map {
             decide(
                 policy, .unacceptableStatus, status: 429, retryAfter: text, attempt: $0, random: 1)
         }
-        #expect(pauses == [1, 2, 4].map { .again(after: .seconds($0)) })
+        #expect(delays == [1, 2, 4].map { .again(after: .seconds($0)) })
     }
 
-    @Test func delaysWithoutEndAreCounted() {
-        let endless = Duration.seconds(Int64.max)
+    @Test func hugeDelaysAreClamped() {
+        let hugeDelay = Duration.seconds(Int64.max)
         let policy = RetryPolicy(
-            maximumAttempts: 99, baseDelay: endless, maximumDelay: .seconds(40))
+            maximumAttempts: 99, baseDelay: hugeDelay, maximumDelay: .seconds(40))
         #expect(
             decide(policy, .connectionLost, attempt: 70, random: 1) == .again(after: .seconds(40)))
-        let both = RetryPolicy(maximumAttempts: 99, baseDelay: endless, maximumDelay: endless)
+        let both = RetryPolicy(maximumAttempts: 99, baseDelay: hugeDelay, maximumDelay: hugeDelay)
         let longest = RetryDecision.again(after: .seconds(1 << 32))
         #expect(decide(both, .connectionLost, attempt: 70, random: 1) == longest)
         let negative = RetryPolicy(
@@ -88,7 +88,7 @@ import Testing
         #expect(decide(negative, .connectionLost, random: 1) == .again(after: .zero))
     }
 
-    @Test func whyNotIsSaid() {
+    @Test func givingUpStatesTheReason() {
         #expect(decide(.attempts(2), .connectionLost, attempt: 2) == .giveUp(.attemptsSpent))
         #expect(decide(.attempts(2), .connectionLost, method: .post) == .giveUp(.notIdempotent))
         #expect(decide(.attempts(2), .undecodable) == .giveUp(.notWorthwhile))
@@ -97,26 +97,26 @@ import Testing
                 == .giveUp(.pauseTooLong))
     }
 
-    @Test func anHourIsTooLongToWait() {
+    @Test func longRetryAfterGivesUp() {
         #expect(
             decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: "3600").givesUp)
     }
 
     @Test(arguments: ["9223372036854775807", "9223372036854775808", "99999999999999999999999999"])
-    func morePauseThanCanBeCountedIsNoShortOne(text: String) {
+    func overflowingRetryAfterGivesUp(text: String) {
         #expect(
             decide(.attempts(3), .unacceptableStatus, status: 503, retryAfter: text)
                 == .giveUp(.pauseTooLong))
     }
 
     @Test(arguments: ["+5", "-5", "5.5", "0x5", "5, 6", "", "soon"])
-    func whatIsNoNumberOfSecondsIsNotTakenForOne(text: String) {
+    func invalidRetryAfterIsIgnored(text: String) {
         let pause = decide(
             .attempts(3), .unacceptableStatus, status: 503, retryAfter: text, random: 0)
         #expect(pause == .again(after: .zero))
     }
 
-    @Test func anEndpointsOwnIdempotencyKeySaysThatItMayBeSentTwice() throws {
+    @Test func idempotencyKeyAllowsRetryingAPOST() throws {
         var request = TransportRequest(method: .post, url: URI())
         request.headers[try #require(HTTPField.Name.idempotencyKey)] = "order-7"
         let error = RequestError(.connectionLost, stage: .transport, "test")
@@ -126,13 +126,59 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whatWasNotProcessedMayBeSentAgainWhateverItIs(isUnprocessed: Bool) {
+    func onlyUnprocessedRequestsIgnoreTheMethod(isUnprocessed: Bool) {
         var error = RequestError(.connectionLost, stage: .transport, "test")
         error.isUnprocessed = isUnprocessed
         let decision = RetryDecision.decide(
             policy: .attempts(3), request: TransportRequest(method: .post, url: URI()),
             error: error, attempt: 1, now: now, random: 0)
         #expect(decision == (isUnprocessed ? .again(after: .zero) : .giveUp(.notIdempotent)))
+    }
+
+    /// For random policies, errors and attempts: a retry stays within the limits of attempts and delay.
+    ///
+    /// It never follows a cancellation or the total timeout, and it repeats a method that is not idempotent only
+    /// when the policy allows it.
+    @Test func retriesKeepTheirLimitsForRandomInput() {
+        var random = SeededGenerator(seed: 3)
+        let codes: [RequestError.Code] = [
+            .cancelled, .timedOut, .connectionLost, .unacceptableStatus, .undecodable,
+            .cannotConnect,
+        ]
+        for _ in 0..<20_000 {
+            var policy = RetryPolicy(
+                maximumAttempts: .random(in: -1...6, using: &random),
+                baseDelay: .milliseconds(.random(in: 0...5000, using: &random)),
+                maximumDelay: .milliseconds(.random(in: 0...20_000, using: &random)),
+                retriesNonIdempotent: .random(using: &random))
+            policy.sendsIdempotencyKey = .random(using: &random)
+            var error = RequestError(
+                codes.randomElement(using: &random) ?? .timedOut, stage: .transport, "")
+            error.timeout = [nil, .total, .idle, .attempt].randomElement(using: &random) ?? nil
+            if error.code == .unacceptableStatus || Bool.random(using: &random) {
+                var response = Response(
+                    status: .init(code: [429, 500, 404, 503].randomElement(using: &random) ?? 500),
+                    url: URI())
+                if Bool.random(using: &random) {
+                    response.headers[.retryAfter] =
+                        ["3", "900", "soon", "-1", "99999999999999999999"].randomElement(
+                            using: &random)
+                }
+                error.response = response
+            }
+            let method =
+                [HTTPMethod.get, .post, .put, .patch].randomElement(using: &random) ?? .get
+            let attempt = Int.random(in: 1...80, using: &random)
+            let decision = RetryDecision.decide(
+                policy: policy, request: TransportRequest(method: method, url: URI()), error: error,
+                attempt: attempt, now: Date(), random: .random(in: -1...2, using: &random))
+            guard case .again(let delay) = decision else { continue }
+            #expect(attempt < policy.maximumAttempts)
+            #expect(delay >= .zero && delay <= policy.maximumDelay)
+            #expect(!error.isCancellation && error.code != .undecodable)
+            #expect(error.code != .timedOut || error.timeout != .total)
+            #expect(method.isIdempotent || policy.retriesNonIdempotent)
+        }
     }
 
     private func decide(

@@ -1,26 +1,27 @@
 import ErrandCore
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Synchronization
 import Testing
 
-/// A receiver that says `.pause` hears no bytes until it is resumed, and nothing is lost.
+/// A receiver that returns `.pause` gets no bytes until the transfer is resumed, and no bytes are lost.
 @Suite("Contract: back-pressure", .timeLimit(.minutes(5)))
 struct BackPressureContract {
-    @Test(arguments: Subject.allCases)
-    func pauseHoldsBytesBack(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
+    @Test(arguments: TransportKind.allCases)
+    func pausedReceiverGetsNoBytes(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
             let gate = Gate()
-            world.play([
+            fixture.respond(with: [
                 .head, .bytes(Data("first".utf8)), .hold(gate), .bytes(Data("second".utf8)),
             ])
             let receiver = RecordingReceiver { $0.chunks == 1 ? .pause : .more }
-            let transfer = world.start(world.request(), receiver).transfer
+            let transfer = fixture.start(fixture.request(), receiver).transfer
             try await receiver.until { $0.received == 5 }
             gate.open()
-            // Another exchange from end to end shows that time has passed.
-            world.play([.head, .bytes(Data("x".utf8))])
-            _ = try await world.succeed(world.request())
+            // A complete second transfer gives the first one time to deliver.
+            fixture.respond(with: [.head, .bytes(Data("x".utf8))])
+            _ = try await fixture.succeed(fixture.request())
             #expect(receiver.record.received == 5 && receiver.record.end == nil)
             transfer.resumeReceiving()
             let record = try await receiver.ended()
@@ -29,17 +30,17 @@ struct BackPressureContract {
         }
     }
 
-    @Test(arguments: Subject.allCases)
-    func pausingAfterEveryChunkLosesNothing(subject: Subject) async throws {
+    @Test(arguments: TransportKind.allCases)
+    func pausingAfterEveryChunkLosesNothing(kind: TransportKind) async throws {
         let bytes = pattern(1 << 20)
-        try await ContractWorld.with(subject) { world async throws in
-            world.play(
-                [.head]
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(
+                with: [.head]
                     + stride(from: 0, to: bytes.count, by: 32 << 10).map {
                         .bytes(bytes[$0..<($0 + 32 << 10)])
                     })
             let receiver = RecordingReceiver { _ in .pause }
-            let transfer = world.start(world.request(), receiver).transfer
+            let transfer = fixture.start(fixture.request(), receiver).transfer
             var chunks = 0
             while receiver.record.end == nil {
                 let seen = chunks
@@ -51,18 +52,18 @@ struct BackPressureContract {
         }
     }
 
-    @Test(arguments: Subject.allCases)
-    func resumingBeforeThePauseComesBack(subject: Subject) async throws {
+    @Test(arguments: TransportKind.allCases)
+    func resumeWithinThePausingCallbackTakesEffect(kind: TransportKind) async throws {
         let held = Mutex<(any Transfer)?>(nil)
-        try await ContractWorld.with(subject) { world async throws in
+        try await ContractFixture.with(kind) { fixture async throws in
             let gate = Gate()
-            world.play([.head, .hold(gate), .bytes(pattern(100)), .bytes(pattern(200))])
-            // The consumer is quicker than the transport: it resumes within the call that pauses.
+            fixture.respond(with: [.head, .hold(gate), .bytes(pattern(100)), .bytes(pattern(200))])
+            // The receiver resumes within the callback that returns `.pause`.
             let receiver = RecordingReceiver { _ in
                 held.withLock { $0 }?.resumeReceiving()
                 return .pause
             }
-            let transfer = world.start(world.request(), receiver).transfer
+            let transfer = fixture.start(fixture.request(), receiver).transfer
             held.withLock { $0 = transfer }
             gate.open()
             #expect(try await receiver.ended().received == 300)
@@ -70,32 +71,34 @@ struct BackPressureContract {
         held.withLock { $0 = nil }
     }
 
-    @Test(arguments: Subject.allCases)
-    func othersGoOn(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.play([.head] + (0..<64).map { _ in .bytes(pattern(64 << 10)) })
+    @Test(arguments: TransportKind.allCases)
+    func pauseDoesNotAffectOtherTransfers(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.head] + (0..<64).map { _ in .bytes(pattern(64 << 10)) })
             let receiver = RecordingReceiver(keepsBody: false) { $0.chunks == 1 ? .pause : .more }
-            let transfer = world.start(world.request(), receiver).transfer
+            let transfer = fixture.start(fixture.request(), receiver).transfer
             try await receiver.until { $0.chunks == 1 }
-            for _ in 0..<3 { #expect(try await world.succeed(world.request()).received == 4 << 20) }
+            for _ in 0..<3 {
+                #expect(try await fixture.succeed(fixture.request()).received == 4 << 20)
+            }
             #expect(receiver.record.chunks == 1)
             transfer.resumeReceiving()
             #expect(try await receiver.ended().received == 4 << 20)
         }
     }
 
-    @Test(arguments: Subject.wire(with: .connectionPause))
-    func theServerFeelsThePause(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
+    @Test(arguments: TransportKind.wire(with: .connectionPause))
+    func pauseStopsReadingFromTheConnection(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
             let endless = LoopbackServer()
             endless.otherwise { _ in .endless(until: Gate()) }
             try await endless.start()
-            world.server.otherwise { _ in LoopbackAnswer(body: "x") }
+            fixture.server.otherwise { _ in LoopbackResponse(body: "x") }
             let receiver = RecordingReceiver(keepsBody: false) { _ in .pause }
-            let transfer = world.start(world.request(port: endless.port), receiver).transfer
+            let transfer = fixture.start(fixture.request(port: endless.port), receiver).transfer
             try await receiver.until { $0.chunks == 1 }
-            for _ in 0..<200 { _ = try await world.succeed(world.request()) }
-            // Bytes under way fill the system's buffers, and that is all.
+            for _ in 0..<200 { _ = try await fixture.succeed(fixture.request()) }
+            // The server can only fill the socket buffers.
             #expect(endless.status.bytesSent < 32 << 20)
             #expect(receiver.record.chunks == 1)
             transfer.cancel()
@@ -104,24 +107,24 @@ struct BackPressureContract {
         }
     }
 
-    @Test(arguments: Subject.allCases)
-    func stopEndsTheTransfer(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.play([.head, .bytes(Data("a".utf8)), .hold(Gate())])
+    @Test(arguments: TransportKind.allCases)
+    func stopCancelsTheTransfer(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.head, .bytes(Data("a".utf8)), .hold(Gate())])
             let receiver = RecordingReceiver { _ in .stop }
-            world.start(world.request(), receiver)
+            fixture.start(fixture.request(), receiver)
             let record = try await receiver.ended()
             #expect(record.end?.error?.code == .cancelled)
             #expect(record.chunks == 1)
         }
     }
 
-    @Test(arguments: Subject.allCases)
-    func resumingForNoReasonDoesNothing(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
+    @Test(arguments: TransportKind.allCases)
+    func resumeWithoutAPauseHasNoEffect(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
             let gate = Gate()
-            world.play([.head, .hold(gate), .bytes(Data("a".utf8))])
-            let (transfer, receiver) = world.start(world.request())
+            fixture.respond(with: [.head, .hold(gate), .bytes(Data("a".utf8))])
+            let (transfer, receiver) = fixture.start(fixture.request())
             transfer.resumeReceiving()
             transfer.resumeReceiving()
             gate.open()

@@ -1,6 +1,6 @@
 import ErrandCore
 
-/// What one transport can do and another may not: the rows of the table in `docs/transports.md`.
+/// A feature that not every transport supports, as listed in the table of `Errand.docc/Transports.md`.
 enum Capability: String, CaseIterable, Sendable {
     case bodyWithGET, ipv6Literal, repeatedRequestHeaders, repeatedResponseHeaders
     case latin1Headers, laxHeaders, trailers, cutOffHead, hugeContentLength
@@ -11,7 +11,7 @@ enum Capability: String, CaseIterable, Sendable {
     case ownAuthorities, pinnedKeys, clientCertificates, minimumTLSVersion, uncheckedCertificates
     case proxyByName, secureProxies, noProxy, addressOverrides, addressFamily, unixSockets
 
-    /// The row's text.
+    /// The label of the capability in the table.
     var summary: String {
         switch self {
         case .bodyWithGET: "GET with a body"
@@ -20,41 +20,41 @@ enum Capability: String, CaseIterable, Sendable {
         case .repeatedResponseHeaders: "Response headers in order, as often and as written"
         case .latin1Headers: "Response headers that are not UTF-8"
         case .laxHeaders: "`Name:value` without a space, lines that end in LF only"
-        case .trailers: "Trailers behind a chunked answer"
-        case .cutOffHead: "A connection closed within the head"
+        case .trailers: "Trailers after a chunked body"
+        case .cutOffHead: "A connection closed within the response head"
         case .hugeContentLength: "A `Content-Length` close to 2^63"
         case .bodyOfUnusableRedirect: "The body of a redirect without a usable `Location`"
-        case .paddedEncoding: "gzip in several members, or with zeros behind the last"
-        case .corruptEncoding: "Corrupt or cut-off gzip is an error"
+        case .paddedEncoding: "gzip with several members, or with zeros after the last"
+        case .corruptEncoding: "Corrupt or truncated gzip is an error"
         case .undecodedContent: "`decodesContent = false`"
-        case .decodingRatioWithoutLength: "`maximumDecodingRatio` for answers without a length"
-        case .versionAndAddress: "HTTP version and peer address of the answer"
+        case .decodingRatioWithoutLength: "`maximumDecodingRatio` for responses without a length"
+        case .versionAndAddress: "HTTP version and peer address of the response"
         case .phaseTimings: "Times of DNS, connect and TLS"
         case .connectionPause: "Pausing stops the connection, not only the receiver"
-        case .streamsWithoutSpooling: "Async-sequence bodies go out while they are made"
+        case .streamsWithoutSpooling: "Async-sequence bodies are sent while they are produced"
         case .http11OverTLS: "`httpVersion = .http11` over TLS"
         case .http2Only: "`httpVersion = .http2`"
         case .http2PriorKnowledge: "`httpVersion = .http2PriorKnowledge`"
         case .ownAuthorities: "Own certificate authorities"
         case .pinnedKeys: "Pinned keys and certificates"
         case .clientCertificates: "Client certificates, PEM and PKCS#12"
-        case .minimumTLSVersion: "A lowest TLS version above 1.2"
+        case .minimumTLSVersion: "A minimum TLS version above 1.2"
         case .uncheckedCertificates: "`allowInvalidCertificates`, `validatesDomainName = false`"
         case .proxyByName: "A proxy by name"
         case .secureProxies: "`https://` proxies, with authorities of their own"
-        case .noProxy: "No proxy, whatever the environment says"
+        case .noProxy: "No proxy, regardless of the environment"
         case .addressOverrides: "Address overrides"
         case .addressFamily: "Choice of IPv4 or IPv6"
         case .unixSockets: "Unix sockets"
         }
     }
 
-    /// None of them, on Linux: each is a fact about FoundationNetworking 6.3.1.
+    /// Empty on Linux, because of limitations of FoundationNetworking in Swift 6.3.1.
     static let ofURLSession: Set<Capability> = []
     static let ofCurl = Set(Capability.allCases)
 
-    /// A request that needs the capability, where its lack must be found before sending.
-    func need(_ request: TransportRequest) -> TransportRequest? {
+    /// `request`, changed so that it needs the capability; `nil` if `check` cannot detect the need before sending.
+    func requiringRequest(from request: TransportRequest) -> TransportRequest? {
         var request = request
         var security = SecurityPolicy()
         switch self {

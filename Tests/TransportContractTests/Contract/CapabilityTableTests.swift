@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The table in `docs/transports.md` says what the contract suite checks.
-@Suite("docs/transports.md")
+/// The capability table in `Errand.docc/Transports.md` agrees with the contract suite.
+@Suite("Capability table in Transports.md")
 struct CapabilityTableTests {
     private var table: String {
         let rows = Capability.allCases.map { capability in
@@ -15,11 +15,12 @@ struct CapabilityTableTests {
             .joined(separator: "\n")
     }
 
-    @Test func tableIsTheSame() throws {
+    @Test func tableMatchesTheCapabilities() throws {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<4 { root.deleteLastPathComponent() }
         let page = try String(
-            contentsOf: root.appendingPathComponent("docs/transports.md"), encoding: .utf8)
-        #expect(page.contains(table), "docs/transports.md should hold this table:\n\(table)")
+            contentsOf: root.appendingPathComponent("Sources/Errand/Errand.docc/Transports.md"),
+            encoding: .utf8)
+        #expect(page.contains(table), "Transports.md should contain this table:\n\(table)")
     }
 }

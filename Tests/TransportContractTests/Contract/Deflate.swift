@@ -1,18 +1,18 @@
 import Foundation
 
-/// Just enough of RFC 1950 to 1952 to make encoded bodies without a library.
+/// A minimal encoder for zlib and gzip (RFC 1950 to 1952) that needs no library.
 enum Deflate {
-    /// A gzip file whose contents are stored as they are.
+    /// A gzip file with stored (uncompressed) blocks.
     static func gzip(_ data: Data) -> Data {
         header + stored(data) + littleEndian(crc(data)) + littleEndian(UInt32(data.count))
     }
 
-    /// A zlib stream, which is what `deflate` means in HTTP.
+    /// A zlib stream: the `deflate` content coding of HTTP (RFC 9110 §8.4.1.2).
     static func zlib(_ data: Data) -> Data {
         Data([0x78, 0x01]) + stored(data) + Data(littleEndian(adler(data)).reversed())
     }
 
-    /// A gzip file of so many zeros, at most, in about one 158th of the bytes.
+    /// A gzip file that decodes to at most `count` zero bytes and has about 1/158 of their size.
     static func gzipOfZeros(_ count: Int) -> Data {
         var bits = BitWriter()
         bits.write(1, count: 1)  // the last block
@@ -89,7 +89,7 @@ enum Deflate {
             }
         }
 
-        /// Codes go in with their highest bit first.
+        /// Writes a Huffman code, most significant bit first.
         mutating func writeCode(_ code: Int, count: Int) {
             for index in (0..<count).reversed() { write(code >> index & 1, count: 1) }
         }

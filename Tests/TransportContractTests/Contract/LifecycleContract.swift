@@ -1,5 +1,6 @@
 import ErrandCore
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Testing
 
@@ -7,54 +8,54 @@ import Testing
     import Glibc
 #endif
 
-/// Tells of its own end.
-private final class LifeToken: Sendable {
+/// Finishes a stream when it is deallocated.
+private final class DeinitToken: Sendable {
     private let end: AsyncStream<Void>.Continuation
     init(_ end: AsyncStream<Void>.Continuation) { self.end = end }
     deinit { end.finish() }
 }
 
-/// Transports end, and leave nothing behind.
+/// A transport that is shut down or released ends its transfers and closes its connections and descriptors.
 @Suite("Contract: lifecycle", .timeLimit(.minutes(5)))
 struct LifecycleContract {
-    @Test(arguments: Subject.allCases)
-    func shutDownEndsEverything(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
+    @Test(arguments: TransportKind.allCases)
+    func shutDownEndsAllTransfers(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
             let gate = Gate()
-            world.play([.hold(gate), .head])
-            let receivers = (0..<5).map { _ in world.start(world.request()).receiver }
+            fixture.respond(with: [.hold(gate), .head])
+            let receivers = (0..<5).map { _ in fixture.start(fixture.request()).receiver }
             try await gate.reached(times: 5)
-            world.transport.shutDown()
+            fixture.transport.shutDown()
             for receiver in receivers {
                 #expect(try await receiver.ended().end?.error?.code == .agentShutDown)
             }
         }
     }
 
-    @Test(arguments: Subject.allCases)
-    func nothingStartsAfterwards(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.play([.head])
-            world.transport.shutDown()
-            world.transport.shutDown()
-            try await world.fail(world.request(), .agentShutDown)
-            #expect(world.server.status.requests == 0)
+    @Test(arguments: TransportKind.allCases)
+    func requestAfterShutDownFails(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.head])
+            fixture.transport.shutDown()
+            fixture.transport.shutDown()
+            try await fixture.fail(fixture.request(), .agentShutDown)
+            #expect(fixture.server.status.requests == 0)
         }
     }
 
-    @Test(arguments: Subject.allCases)
-    func transfersOutliveTheirHolder(subject: Subject) async throws {
+    @Test(arguments: TransportKind.allCases)
+    func transfersFinishWithoutReferencesToTheTransport(kind: TransportKind) async throws {
         let server = LoopbackServer()
         let gate = Gate()
-        server.otherwise { _ in LoopbackAnswer(body: "x").held(by: gate) }
+        server.otherwise { _ in LoopbackResponse(body: "x").held(by: gate) }
         try await server.start()
         let receivers = (0..<10).map { _ in RecordingReceiver() }
         do {
-            // Nobody holds the transfers, and soon nobody holds the transport; some may still wait for a
+            // No transfer is referenced, and the transport goes out of scope. Some transfers may still wait for a
             // connection.
-            let transport = subject.makeTransport()
+            let transport = kind.makeTransport()
             (transport as? ScriptedTransport)?.on(
-                nil, nil, ScriptedAnswer(body: Data("x".utf8)).held(by: gate))
+                nil, nil, ScriptedResponse(body: Data("x".utf8)).held(by: gate))
             let url = URI(scheme: "http", host: "127.0.0.1", port: server.port, path: "/")
             for receiver in receivers {
                 _ = transport.start(TransportRequest(url: url), receiver: receiver)
@@ -70,82 +71,76 @@ struct LifecycleContract {
         await server.stop()
     }
 
-    @Test(arguments: Subject.allCases)
-    func receiversAreLetGo(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.play([.head, .bytes(Data("x".utf8))])
-            let (life, end) = AsyncStream<Void>.makeStream()
+    @Test(arguments: TransportKind.allCases)
+    func receiverIsReleasedAfterTheEnd(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.head, .bytes(Data("x".utf8))])
+            let (released, end) = AsyncStream<Void>.makeStream()
             let transfer: any Transfer
             do {
-                let token = LifeToken(end)
+                let token = DeinitToken(end)
                 let receiver = RecordingReceiver { [token] _ in
                     withExtendedLifetime(token) { .more }
                 }
-                transfer = world.transport.start(world.request(), receiver: receiver)
+                transfer = fixture.transport.start(fixture.request(), receiver: receiver)
                 _ = try await receiver.ended()
             }
-            // Ends with the receiver, though the transfer is held.
-            for await _ in life {}
+            // Finishes when the receiver is deallocated, although the transfer is still referenced.
+            for await _ in released {}
             transfer.cancel()
         }
     }
 
     #if os(Linux)
-        /// Everything once, in a process of its own, and not one descriptor more at its end.
-        private static func countDescriptors(_ subject: Subject) async throws {
-            func open() throws -> Int {
-                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-            }
-            // What libraries open once for the process stays.
-            try await everything(subject)
-            let before = try open()
-            try await everything(subject)
-            // Sessions give their descriptors back a little after their end.
-            var left = 10_000
-            while try open() > before, left > 0 {
-                left -= 1
-                usleep(1000)
-            }
-            guard try open() <= before else { exit(3) }
+        /// Runs every kind of transfer and exits with 3 if descriptors stay open.
+        ///
+        /// Needs a separate process.
+        private static func checkDescriptors(_ kind: TransportKind) async throws {
+            // Descriptors that libraries open once per process stay open.
+            try await runEveryTransferKind(kind)
+            let before = try OpenDescriptors.count()
+            try await runEveryTransferKind(kind)
+            // Sessions close their descriptors shortly after they end.
+            guard try OpenDescriptors.wait(untilAtMost: before) else { exit(3) }
         }
 
-        private static func everything(_ subject: Subject) async throws {
-            try await ContractWorld.with(subject) { world async throws in
-                let server = world.server
-                server.route("/fine") { LoopbackAnswer(body: $0.body) }
+        private static func runEveryTransferKind(_ kind: TransportKind) async throws {
+            try await ContractFixture.with(kind) { fixture async throws in
+                let server = fixture.server
+                server.route("/fine") { LoopbackResponse(body: $0.body) }
                 server.route("/reset") { _ in .reset }
                 server.route("/short") { _ in .truncated(announcing: 9, body: Data("x".utf8)) }
                 server.route("/never") { _ in .silence(until: Gate()) }
-                server.route("/large") { _ in LoopbackAnswer(body: pattern(4 << 20)) }
+                server.route("/large") { _ in LoopbackResponse(body: pattern(4 << 20)) }
                 for _ in 0..<10 {
                     for path in ["/fine", "/reset", "/short"] {
-                        _ = try await world.run(world.request(.get, path))
-                        _ = try await world.run(
-                            world.request(.post, path, body: .data(pattern(1000))))
+                        _ = try await fixture.run(fixture.request(.get, path))
+                        _ = try await fixture.run(
+                            fixture.request(.post, path, body: .data(pattern(1000))))
                     }
-                    let (transfer, receiver) = world.start(world.request(.get, "/never"))
+                    let (transfer, receiver) = fixture.start(fixture.request(.get, "/never"))
                     transfer.cancel()
                     _ = try await receiver.ended()
                 }
-                _ = try await world.run(
-                    world.request(
+                _ = try await fixture.run(
+                    fixture.request(
                         .post, "/fine",
                         body: .stream { AsyncStream { $0.finish() } }))
                 let paused = RecordingReceiver { $0.chunks == 1 ? .pause : .more }
-                let transfer = world.start(world.request(.get, "/large"), paused).transfer
+                let transfer = fixture.start(fixture.request(.get, "/large"), paused).transfer
                 try await paused.until { $0.chunks == 1 }
                 transfer.resumeReceiving()
                 _ = try await paused.ended()
             }
         }
 
-        @Test func curlLeavesNoDescriptor() async {
-            await #expect(processExitsWith: .success) { try await Self.countDescriptors(.curl) }
+        @Test func curlClosesAllDescriptors() async {
+            await #expect(processExitsWith: .success) { try await Self.checkDescriptors(.curl) }
         }
 
-        @Test func urlSessionLeavesNoDescriptor() async {
+        @Test func urlSessionClosesAllDescriptors() async {
             await #expect(processExitsWith: .success) {
-                try await Self.countDescriptors(.urlSession)
+                try await Self.checkDescriptors(.urlSession)
             }
         }
     #endif

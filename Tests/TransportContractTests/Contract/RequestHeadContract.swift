@@ -3,18 +3,18 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Headers go out as given, and none is invented.
+/// Transports send request headers as given and add only the necessary ones.
 @Suite("Contract: request headers", .timeLimit(.minutes(5)))
 struct RequestHeadContract {
     private func sent(
-        _ subject: Subject, _ headers: HTTPFields, body: HTTPBody? = nil
+        _ kind: TransportKind, _ headers: HTTPFields, body: HTTPBody? = nil
     ) async throws -> LoopbackRequest {
         var result: LoopbackRequest?
-        try await ContractWorld.with(subject) { world async throws in
-            world.server.otherwise { _ in LoopbackAnswer() }
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.server.otherwise { _ in LoopbackResponse() }
             let method: HTTPMethod = body == nil ? .get : .post
-            _ = try await world.succeed(world.request(method, headers: headers, body: body))
-            result = world.server.requests.first
+            _ = try await fixture.succeed(fixture.request(method, headers: headers, body: body))
+            result = fixture.server.requests.first
         }
         return try #require(result)
     }
@@ -23,10 +23,10 @@ struct RequestHeadContract {
         try #require(HTTPField.Name(text))
     }
 
-    @Test(arguments: Subject.wire)
-    func arrive(subject: Subject) async throws {
+    @Test(arguments: TransportKind.wire)
+    func headersAreSent(kind: TransportKind) async throws {
         let request = try await sent(
-            subject,
+            kind,
             [
                 .userAgent: "Errand/1", .accept: "text/plain", .authorization: "Bearer t",
                 try name("X-Custom"): "a: b; c",
@@ -37,72 +37,72 @@ struct RequestHeadContract {
         #expect(request.header("X-Custom") == "a: b; c")
     }
 
-    @Test(arguments: Subject.wire)
-    func noneIsInvented(subject: Subject) async throws {
-        let request = try await sent(subject, [:])
+    @Test(arguments: TransportKind.wire)
+    func noOtherHeadersAreSent(kind: TransportKind) async throws {
+        let request = try await sent(kind, [:])
         let allowed: Set = ["host", "accept", "accept-encoding", "connection"]
         let extra = request.headers.map { $0.name.lowercased() }.filter { !allowed.contains($0) }
         #expect(extra.isEmpty)
         #expect(request.values(of: "Host").count == 1)
     }
 
-    /// The usual value is one that a transport may write by itself.
-    @Test(arguments: Subject.wire)
-    func acceptGoesOutOnce(subject: Subject) async throws {
-        let usual = try await sent(subject, [.accept: "*/*"])
-        #expect(usual.values(of: "Accept") == ["*/*"])
+    /// A transport may write `Accept: */*` by default and must not send it twice.
+    @Test(arguments: TransportKind.wire)
+    func acceptHeaderIsNotDuplicated(kind: TransportKind) async throws {
+        let single = try await sent(kind, [.accept: "*/*"])
+        #expect(single.values(of: "Accept") == ["*/*"])
         var two: HTTPFields = [.accept: "*/*"]
         two.append(HTTPField(name: .accept, value: "text/plain"))
-        let values = try await sent(subject, two).values(of: "Accept")
+        let values = try await sent(kind, two).values(of: "Accept")
             .flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(values.sorted() == ["*/*", "text/plain"])
     }
 
-    @Test(arguments: Subject.wire)
-    func contentTypeIsTheBodys(subject: Subject) async throws {
-        let plain = try await sent(subject, [:], body: .data(Data("x".utf8), contentType: "a/b"))
+    @Test(arguments: TransportKind.wire)
+    func contentTypeComesFromTheBody(kind: TransportKind) async throws {
+        let plain = try await sent(kind, [:], body: .data(Data("x".utf8), contentType: "a/b"))
         #expect(plain.values(of: "Content-Type") == ["a/b"])
         let named = try await sent(
-            subject, [.contentType: "c/d"], body: .data(Data("x".utf8), contentType: "a/b"))
+            kind, [.contentType: "c/d"], body: .data(Data("x".utf8), contentType: "a/b"))
         #expect(named.values(of: "Content-Type") == ["c/d"])
-        let none = try await sent(subject, [:], body: .data(Data("x".utf8), contentType: nil))
+        let none = try await sent(kind, [:], body: .data(Data("x".utf8), contentType: nil))
         #expect(none.values(of: "Content-Type").isEmpty)
     }
 
-    @Test(arguments: Subject.wire)
-    func severalOfOneNameArrive(subject: Subject) async throws {
+    @Test(arguments: TransportKind.wire)
+    func repeatedHeadersAreSent(kind: TransportKind) async throws {
         var headers = HTTPFields()
         for value in ["one", "two", "three"] {
             headers.append(HTTPField(name: try name("X-Many"), value: value))
         }
-        let values = try await sent(subject, headers).values(of: "X-Many")
-        if subject.capabilities.contains(.repeatedRequestHeaders) {
+        let values = try await sent(kind, headers).values(of: "X-Many")
+        if kind.capabilities.contains(.repeatedRequestHeaders) {
             #expect(values == ["one", "two", "three"])
         } else {
             #expect(values == ["one, two, three"])
         }
     }
 
-    @Test(arguments: Subject.wire(with: .repeatedRequestHeaders))
-    func orderAndCaseAreKept(subject: Subject) async throws {
+    @Test(arguments: TransportKind.wire(with: .repeatedRequestHeaders))
+    func headerOrderAndCaseArePreserved(kind: TransportKind) async throws {
         var headers = HTTPFields()
         let names = ["x-zebra", "X-Apple", "x-MANGO", "X-Berry"]
         for text in names { headers.append(HTTPField(name: try name(text), value: "1")) }
-        let request = try await sent(subject, headers)
+        let request = try await sent(kind, headers)
         #expect(request.headers.map(\.name).filter(names.contains) == names)
     }
 
-    @Test(arguments: Subject.wire)
-    func largeOnesArrive(subject: Subject) async throws {
+    @Test(arguments: TransportKind.wire)
+    func largeHeaderIsSent(kind: TransportKind) async throws {
         let value = String(repeating: "v", count: 60_000)
-        let request = try await sent(subject, [try name("X-Large"): value])
+        let request = try await sent(kind, [try name("X-Large"): value])
         #expect(request.header("X-Large") == value)
     }
 
-    @Test(arguments: Subject.wire)
-    func utf8ValuesArrive(subject: Subject) async throws {
-        let request = try await sent(subject, [try name("X-Text"): "grün"])
+    @Test(arguments: TransportKind.wire)
+    func utf8HeaderValueIsSent(kind: TransportKind) async throws {
+        let request = try await sent(kind, [try name("X-Text"): "grün"])
         #expect(request.header("X-Text") == "grün")
     }
 }

@@ -1,5 +1,6 @@
 import ErrandCore
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Testing
@@ -8,36 +9,38 @@ import Testing
     import Glibc
 #endif
 
-/// Many faults in a row: what each of them leaves behind would show in memory and descriptors.
-@Suite("Contract: endurance", .timeLimit(.minutes(2)))
+/// Long sequences of failures, which must not leak memory or descriptors.
+@Suite("Contract: soak tests", .timeLimit(.minutes(2)))
 struct SoakContract {
-    /// Rounds to warm up with, and rounds that must cost nothing.
+    /// The number of requests before and during the measurement.
     private static let (warmUp, rounds) = (400, 10_000)
 
-    /// What libraries keep of each request is known and small (`docs/transports.md`); a leaked buffer or
-    /// connection is many times this.
-    private static let bytesForEach = 1024
+    /// The limit of memory growth.
+    ///
+    /// Libraries keep a small, known amount per request (the article Transports); a leaked buffer or connection is
+    /// many times larger.
+    private static let bytesPerRequest = 1024
 
-    @Test(arguments: Subject.wire)
-    func requestsAtEveryByteOfAnAnswer(subject: Subject) async throws {
+    @Test(arguments: TransportKind.wire)
+    func connectionEndsAtEveryByteOfAResponse(kind: TransportKind) async throws {
         let text =
             "HTTP/1.1 200 OK\r\nX-A: b\r\nX-C: d\r\nTransfer-Encoding: chunked\r\n\r\n"
             + "3\r\nabc\r\n5\r\nabcde\r\n0\r\n\r\n"
         let head = try #require(text.range(of: "\r\n\r\n")).upperBound
         let headLength = text[..<head].utf8.count
-        try await ContractWorld.with(subject) { world async throws in
-            // Within the head FoundationNetworking ends the process; see docs/transports.md.
-            let first = subject.capabilities.contains(.cutOffHead) ? 0 : headLength
+        try await ContractFixture.with(kind) { fixture async throws in
+            // A close within the head crashes FoundationNetworking; see the article Transports.
+            let first = kind.capabilities.contains(.cutOffHead) ? 0 : headLength
             for count in first...text.utf8.count {
                 for isReset in [true, false] {
-                    world.server.otherwise { _ in
-                        let answer = LoopbackAnswer.raw(text)
+                    fixture.server.otherwise { _ in
+                        let response = LoopbackResponse.raw(text)
                         return isReset
-                            ? answer.reset(afterBytes: count) : answer.cut(afterBytes: count)
+                            ? response.reset(afterBytes: count) : response.cut(afterBytes: count)
                     }
-                    let record = try await world.run(world.request())
+                    let record = try await fixture.run(fixture.request())
                     guard let error = record.end?.error else {
-                        // A reset may overtake nothing: the last chunk has said that this is all.
+                        // The last chunk had arrived, so the body is complete.
                         #expect(record.body == Data("abcabcde".utf8), "\(count)")
                         #expect(count >= text.utf8.count - 4, "\(count)")
                         continue
@@ -48,90 +51,88 @@ struct SoakContract {
                     #expect((record.head == nil) == (count < headLength) || isReset, "\(count)")
                 }
             }
-            world.server.otherwise { _ in .raw(text) }
-            #expect(try await world.succeed(world.request()).body == Data("abcabcde".utf8))
+            fixture.server.otherwise { _ in .raw(text) }
+            #expect(try await fixture.succeed(fixture.request()).body == Data("abcabcde".utf8))
         }
     }
 
-    @Test(arguments: Subject.wire)
-    func aThousandCancellationsInFlight(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.server.route("/never") { _ in .silence(until: Gate()) }
-            world.server.route("/fine") { _ in LoopbackAnswer(body: "fine") }
-            let started = (0..<1000).map { _ in world.start(world.request(.get, "/never")) }
-            // Some wait for their answer by now, others for a connection.
-            try await world.server.until { $0.requests > 0 }
+    @Test(arguments: TransportKind.wire)
+    func thousandConcurrentCancellations(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.server.route("/never") { _ in .silence(until: Gate()) }
+            fixture.server.route("/fine") { _ in LoopbackResponse(body: "fine") }
+            let started = (0..<1000).map { _ in fixture.start(fixture.request(.get, "/never")) }
+            // By now some wait for a response, others for a connection.
+            try await fixture.server.until { $0.requests > 0 }
             for (transfer, _) in started { transfer.cancel() }
             for (_, receiver) in started {
                 #expect(try await receiver.ended().end?.error?.code == .cancelled)
             }
-            let record = try await world.succeed(world.request(.get, "/fine"))
+            let record = try await fixture.succeed(fixture.request(.get, "/fine"))
             #expect(record.body == Data("fine".utf8))
         }
     }
 
-    @Test(arguments: Subject.wire)
-    func fiveThousandFields(subject: Subject) async throws {
+    @Test(arguments: TransportKind.wire)
+    func fiveThousandHeaderFieldsAreReported(kind: TransportKind) async throws {
         let lines = (0..<5000).map { "X-\($0): value \($0)\r\n" }.joined()
-        try await ContractWorld.with(subject) { world async throws in
-            world.server.otherwise { _ in
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.server.otherwise { _ in
                 .raw("HTTP/1.1 200 OK\r\n\(lines)Content-Length: 2\r\n\r\nhi")
             }
-            let headers = try #require(try await world.succeed(world.request()).head).headers
+            let headers = try #require(try await fixture.succeed(fixture.request()).head).headers
             #expect(headers.count == 5001)
             let last = try #require(HTTPField.Name("X-4999"))
             #expect(headers[last] == "value 4999")
         }
     }
 
-    /// Lines up to the limit that a request sets, and what no limit of ours lets through: libcurl's own is 100 KB.
-    @Test(arguments: Subject.wire)
-    func longHeaderLines(subject: Subject) async throws {
+    /// Header lines below and above `maximumHeadBytes`, and above libcurl's fixed limit of 100 KB.
+    @Test(arguments: TransportKind.wire)
+    func headerLinesAboveTheLimitFail(kind: TransportKind) async throws {
         @Sendable func text(_ length: Int) -> String {
             let value = String(repeating: "v", count: length)
             return "HTTP/1.1 200 OK\r\nX-Long: \(value)\r\nContent-Length: 2\r\n\r\nhi"
         }
-        try await ContractWorld.with(subject) { world async throws in
-            for (length, limit, isFine) in [
+        try await ContractFixture.with(kind) { fixture async throws in
+            for (length, limit, isAccepted) in [
                 (90_000, 256 << 10, true), (90_000, 80_000, false), (1 << 20, 256 << 10, false),
                 (1 << 20, 4 << 20, false),
             ] {
-                world.server.otherwise { _ in .raw(text(length)) }
-                var request = world.request()
+                fixture.server.otherwise { _ in .raw(text(length)) }
+                var request = fixture.request()
                 request.options.maximumHeadBytes = limit
-                if isFine {
-                    _ = try await world.succeed(request)
+                if isAccepted {
+                    _ = try await fixture.succeed(request)
                 } else {
-                    try await world.fail(request, .badServerResponse)
+                    try await fixture.fail(request, .badServerResponse)
                 }
             }
-            world.server.otherwise { _ in LoopbackAnswer() }
-            _ = try await world.succeed(world.request())
+            fixture.server.otherwise { _ in LoopbackResponse() }
+            _ = try await fixture.succeed(fixture.request())
         }
     }
 
     #if os(Linux)
         private enum Fault: String { case refused, reset }
 
-        private static func resident() -> Int {
+        private static func residentBytes() -> Int {
             let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
             let pages = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
             return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
         }
 
-        private static func descriptors() throws -> Int {
-            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-        }
-
-        /// In a process of its own, so that nothing else grows meanwhile.
-        private static func endure(_ subject: Subject, _ fault: Fault) async throws {
+        /// Exits with an error if memory or descriptors leak.
+        ///
+        /// Needs a separate process, in which nothing else allocates.
+        private static func checkForLeaks(_ kind: TransportKind, _ fault: Fault) async throws {
             let dead = try DeadPort.Refusing()
             defer { withExtendedLifetime(dead) {} }
             let closed = dead.port
             let server = LoopbackServer()
             server.otherwise { _ in .reset }
             try await server.start()
-            let transport = subject.makeTransport()
+            let transport = kind.makeTransport()
             let port = fault == .refused ? closed : server.port
             let url = URI(scheme: "http", host: "127.0.0.1", port: port, path: "/")
             func run(_ count: Int) async throws {
@@ -143,42 +144,41 @@ struct SoakContract {
                 }
             }
             try await run(warmUp)
-            let (memory, open) = (resident(), try descriptors())
+            let (memory, open) = (residentBytes(), try OpenDescriptors.count())
             try await run(rounds)
-            let grown = resident() - memory
-            // A sanitizer remembers every access in memory of its own.
+            let grown = residentBytes() - memory
+            // Sanitizers allocate memory for every access.
             let isMeasured = getenv("ERRAND_SANITIZER") == nil
-            guard !isMeasured || grown < rounds * bytesForEach else {
+            guard !isMeasured || grown < rounds * bytesPerRequest else {
                 FileHandle.standardError.write(Data("grew by \(grown) bytes\n".utf8))
                 exit(4)
             }
-            // A connection that was reset closes a little after its answer's end.
-            var left = 10_000
-            while try descriptors() > open, left > 0 {
-                left -= 1
-                usleep(1000)
-            }
-            guard try descriptors() <= open else { exit(5) }
+            // A reset connection is closed shortly after its transfer ends.
+            guard try OpenDescriptors.wait(untilAtMost: open) else { exit(5) }
             await server.stop()
         }
 
-        @Test func curlEnduresRefusals() async {
-            await #expect(processExitsWith: .success) { try await Self.endure(.curl, .refused) }
-        }
-
-        @Test func curlEnduresResets() async {
-            await #expect(processExitsWith: .success) { try await Self.endure(.curl, .reset) }
-        }
-
-        @Test func urlSessionEnduresRefusals() async {
+        @Test func curlDoesNotLeakOnRefusedConnections() async {
             await #expect(processExitsWith: .success) {
-                try await Self.endure(.urlSession, .refused)
+                try await Self.checkForLeaks(.curl, .refused)
             }
         }
 
-        @Test func urlSessionEnduresResets() async {
+        @Test func curlDoesNotLeakOnResets() async {
             await #expect(processExitsWith: .success) {
-                try await Self.endure(.urlSession, .reset)
+                try await Self.checkForLeaks(.curl, .reset)
+            }
+        }
+
+        @Test func urlSessionDoesNotLeakOnRefusedConnections() async {
+            await #expect(processExitsWith: .success) {
+                try await Self.checkForLeaks(.urlSession, .refused)
+            }
+        }
+
+        @Test func urlSessionDoesNotLeakOnResets() async {
+            await #expect(processExitsWith: .success) {
+                try await Self.checkForLeaks(.urlSession, .reset)
             }
         }
     #endif

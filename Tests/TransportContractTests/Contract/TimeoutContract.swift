@@ -1,54 +1,55 @@
 import ErrandCore
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Testing
 
-/// Limits of connecting and of silence, typed and exact.
+/// Connect and idle timeouts end a transfer with a typed error, and never early.
 @Suite("Contract: timeouts", .timeLimit(.minutes(5)), .serialized)
 struct TimeoutContract {
     private func expectTimeout(
-        _ kind: RequestError.TimeoutKind, after limit: Duration, _ world: ContractWorld,
+        _ timeout: RequestError.TimeoutKind, after limit: Duration, _ fixture: ContractFixture,
         _ request: TransportRequest
     ) async throws {
         let start = ContinuousClock.now
-        let end = try await world.run(request).end
+        let end = try await fixture.run(request).end
         let elapsed = start.duration(to: .now)
         #expect(end?.error?.code == .timedOut)
-        #expect(end?.error?.timeout == kind)
-        // Never early. How late is the machine's affair: which limit it was that ran out says the rest.
+        #expect(end?.error?.timeout == timeout)
+        // Never early. The delay depends on the load of the machine, so it has no upper limit here.
         #expect(elapsed >= limit)
     }
 
-    @Test(arguments: Subject.wire)
-    func connecting(subject: Subject) async throws {
+    @Test(arguments: TransportKind.wire)
+    func connectTimeoutFails(kind: TransportKind) async throws {
         let port = try DeadPort.Silent()
-        try await ContractWorld.with(subject) { world async throws in
-            var request = world.request(port: port.port)
+        try await ContractFixture.with(kind) { fixture async throws in
+            var request = fixture.request(port: port.port)
             request.timeouts = Timeouts(connect: .milliseconds(150), idle: .seconds(30))
-            try await expectTimeout(.connect, after: .milliseconds(150), world, request)
+            try await expectTimeout(.connect, after: .milliseconds(150), fixture, request)
         }
     }
 
-    @Test(arguments: Subject.wire)
-    func silenceBeforeTheHead(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.play([.hold(Gate()), .head])
-            var request = world.request()
+    @Test(arguments: TransportKind.wire)
+    func idleTimeoutBeforeTheHead(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.hold(Gate()), .head])
+            var request = fixture.request()
             request.timeouts = Timeouts(connect: .seconds(30), idle: .milliseconds(150))
-            try await expectTimeout(.idle, after: .milliseconds(150), world, request)
+            try await expectTimeout(.idle, after: .milliseconds(150), fixture, request)
         }
     }
 
-    @Test(arguments: Subject.wire)
-    func silenceWithinTheBody(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.play([.head, .bytes(Data("some".utf8)), .hold(Gate())])
-            var request = world.request()
+    @Test(arguments: TransportKind.wire)
+    func idleTimeoutWithinTheBody(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.head, .bytes(Data("some".utf8)), .hold(Gate())])
+            var request = fixture.request()
             request.timeouts = Timeouts(connect: .seconds(30), idle: .milliseconds(250))
             var received: Int64 = 0
-            // A busy machine may be silent for as long before the first byte, too: then once more.
+            // On a loaded machine the timeout may expire before the first byte arrives: then try again.
             for _ in 0..<20 where received == 0 {
-                let record = try await world.fail(request, .timedOut)
+                let record = try await fixture.fail(request, .timedOut)
                 #expect(record.end?.error?.timeout == .idle)
                 received = record.received
             }
@@ -56,66 +57,66 @@ struct TimeoutContract {
         }
     }
 
-    @Test(arguments: Subject.wire)
-    func answersSlowerThanConnectingMayBe(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
+    @Test(arguments: TransportKind.wire)
+    func connectTimeoutDoesNotLimitTheResponse(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
             let gate = Gate()
-            world.play([.hold(gate), .head, .bytes(Data("late".utf8))])
-            var request = world.request()
+            fixture.respond(with: [.hold(gate), .head, .bytes(Data("late".utf8))])
+            var request = fixture.request()
             request.timeouts = Timeouts(connect: .milliseconds(50), idle: .seconds(30))
-            let receiver = world.start(request).receiver
-            // Another transfer's timeout tells that the limit of connecting is past.
-            var other = world.request()
+            let receiver = fixture.start(request).receiver
+            // When the other transfer times out, the connect timeout of the first has passed.
+            var other = fixture.request()
             other.timeouts = Timeouts(connect: nil, idle: .milliseconds(200))
-            try await world.fail(other, .timedOut)
+            try await fixture.fail(other, .timedOut)
             #expect(receiver.record.end == nil)
             gate.open()
             #expect(try await receiver.ended().end?.error == nil)
         }
     }
 
-    @Test(arguments: Subject.wire)
-    func pausedReceiversAreNotSilentServers(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.play([.head, .bytes(Data("one".utf8)), .bytes(pattern(100_000))])
+    @Test(arguments: TransportKind.wire)
+    func pausedReceiverDoesNotTimeOut(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.head, .bytes(Data("one".utf8)), .bytes(pattern(100_000))])
             let receiver = RecordingReceiver { $0.chunks == 1 ? .pause : .more }
-            var request = world.request()
+            var request = fixture.request()
             request.timeouts = Timeouts(connect: nil, idle: .milliseconds(700))
-            let transfer = world.start(request, receiver).transfer
+            let transfer = fixture.start(request, receiver).transfer
             try await receiver.until { $0.chunks == 1 }
-            world.play([.hold(Gate()), .head])
-            var other = world.request()
+            fixture.respond(with: [.hold(Gate()), .head])
+            var other = fixture.request()
             other.timeouts = Timeouts(connect: nil, idle: .milliseconds(1500))
-            try await world.fail(other, .timedOut)
+            try await fixture.fail(other, .timedOut)
             #expect(receiver.record.end == nil)
             transfer.resumeReceiving()
             #expect(try await receiver.ended().received == 100_003)
         }
     }
 
-    @Test(arguments: Subject.wire)
-    func serversThatReadNothing(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
+    @Test(arguments: TransportKind.wire)
+    func idleTimeoutDuringTheUpload(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
             let gate = Gate()
-            world.server.otherwise(readsBody: false) { _ in .silence(until: gate) }
-            var request = world.request(.post, body: .data(pattern(16 << 20)))
+            fixture.server.otherwise(readsBody: false) { _ in .silence(until: gate) }
+            var request = fixture.request(.post, body: .data(pattern(16 << 20)))
             request.timeouts = Timeouts(connect: nil, idle: .milliseconds(200))
-            let record = try await world.fail(request, .timedOut)
+            let record = try await fixture.fail(request, .timedOut)
             #expect(record.end?.error?.timeout == .idle)
-            // Behind a full window the server does not see that the client has gone.
+            // With a full receive window the server does not notice that the client closed the connection.
             gate.open()
         }
     }
 
-    @Test(arguments: Subject.wire)
-    func noneWhereNoneIsSet(subject: Subject) async throws {
-        try await ContractWorld.with(subject) { world async throws in
-            world.play([.head, .bytes(Data("x".utf8))])
-            var request = world.request()
+    @Test(arguments: TransportKind.wire)
+    func transfersWithoutTimeoutsSucceed(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.head, .bytes(Data("x".utf8))])
+            var request = fixture.request()
             request.timeouts = Timeouts(connect: nil, idle: nil)
-            _ = try await world.succeed(request)
+            _ = try await fixture.succeed(request)
             request.timeouts = Timeouts(connect: .seconds(1 << 40), idle: .seconds(1 << 40))
-            _ = try await world.succeed(request)
+            _ = try await fixture.succeed(request)
         }
     }
 }

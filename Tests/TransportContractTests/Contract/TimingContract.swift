@@ -1,28 +1,29 @@
 import ErrandCore
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Testing
 
-/// What an attempt cost is always told, and its moments come in their order.
+/// Every transfer reports its timings, in chronological order.
 @Suite("Contract: timings", .timeLimit(.minutes(5)))
 struct TimingContract {
-    @Test(arguments: Subject.wire)
-    func everyEndHasATime(subject: Subject) async throws {
+    @Test(arguments: TransportKind.wire)
+    func everyTransferReportsItsDuration(kind: TransportKind) async throws {
         let dead = try DeadPort.Refusing()
         defer { withExtendedLifetime(dead) {} }
         let closed = dead.port
-        try await ContractWorld.with(subject) { world async throws in
-            world.server.route("/fine") { _ in LoopbackAnswer(body: "fine") }
-            world.server.route("/reset") { _ in .reset }
-            world.server.route("/never") { _ in .silence(until: Gate()) }
-            // At once, so that some begin and end within one turn of the transport's thread.
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.server.route("/fine") { _ in LoopbackResponse(body: "fine") }
+            fixture.server.route("/reset") { _ in .reset }
+            fixture.server.route("/never") { _ in .silence(until: Gate()) }
+            // Started together, so that some begin and end within one iteration of the event loop.
             for _ in 0..<20 {
                 var started: [(transfer: any Transfer, receiver: RecordingReceiver)] = []
                 for path in ["/fine", "/reset", "/fine", "/fine"] {
-                    started.append(world.start(world.request(.get, path)))
+                    started.append(fixture.start(fixture.request(.get, path)))
                 }
-                started.append(world.start(world.request(port: closed)))
-                let cancelled = world.start(world.request(.get, "/never"))
+                started.append(fixture.start(fixture.request(port: closed)))
+                let cancelled = fixture.start(fixture.request(.get, "/never"))
                 cancelled.transfer.cancel()
                 started.append(cancelled)
                 for (_, receiver) in started { check(try await receiver.ended()) }
@@ -34,11 +35,11 @@ struct TimingContract {
         guard let timings = record.end?.timings else { return }
         let finished = timings.finished ?? .zero
         #expect(finished > .zero)
-        let moments = [
+        let times = [
             timings.queued, timings.nameLookedUp, timings.connected, timings.secured,
             timings.firstByte, timings.finished,
         ].compactMap { $0 }
-        #expect(moments == moments.sorted(), "\(timings)")
+        #expect(times == times.sorted(), "\(timings)")
         if record.end?.error == nil {
             #expect(timings.firstByte != nil)
         }

@@ -2,30 +2,30 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The server that all other tests lean on, seen through plain sockets.
+/// The loopback server, tested with a plain socket client.
 @Suite("LoopbackServer", .timeLimit(.minutes(5)))
 struct LoopbackServerTests {
     let server = LoopbackServer()
 
-    private func exchange(_ text: String) async throws -> (text: String, error: Int32?) {
+    private func send(_ text: String) async throws -> (text: String, error: Int32?) {
         try await server.start()
         let client = try RawClient(port: server.port)
         client.send(text)
-        let answer = client.readToEnd()
+        let response = client.readToEnd()
         client.close()
         await server.stop()
-        return answer
+        return response
     }
 
-    @Test func answersAndRecords() async throws {
+    @Test func respondsAndRecordsRequests() async throws {
         server.route("/a") { _ in
-            LoopbackAnswer(headers: ["X-A": "1", "x-a": "2"], body: "hello")
+            LoopbackResponse(headers: ["X-A": "1", "x-a": "2"], body: "hello")
         }
-        let answer = try await exchange(
+        let response = try await send(
             "POST /a?q=1 HTTP/1.1\r\nHost: h\r\nX-One: 1\r\nX-One: 2\r\nContent-Length: 3\r\n"
                 + "Connection: close\r\n\r\nabc")
         #expect(
-            answer.text
+            response.text
                 == "HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 5\r\n\r\nhello")
         let request = try #require(server.requests.first)
         #expect(request.method == "POST" && request.target == "/a?q=1" && request.path == "/a")
@@ -35,13 +35,13 @@ struct LoopbackServerTests {
     }
 
     @Test func readsChunkedBodies() async throws {
-        _ = try await exchange(
+        _ = try await send(
             "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
                 + "3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nT: 1\r\n\r\n")
         #expect(server.requests.first?.body == Data("abcde".utf8))
     }
 
-    @Test func keepsConnections() async throws {
+    @Test func keepsConnectionsOpen() async throws {
         try await server.start()
         let client = try RawClient(port: server.port)
         for _ in 0..<3 {
@@ -55,30 +55,30 @@ struct LoopbackServerTests {
         await server.stop()
     }
 
-    @Test func chunkedAnswersCarryTrailers() async throws {
+    @Test func chunkedResponsesHaveTrailers() async throws {
         server.otherwise { _ in
             .chunked([Data("ab".utf8), Data("c".utf8)], trailers: ["X-T": "t"]).closing()
         }
-        let answer = try await exchange("GET / HTTP/1.1\r\n\r\n")
-        #expect(answer.text.hasSuffix("\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\nX-T: t\r\n\r\n"))
+        let response = try await send("GET / HTTP/1.1\r\n\r\n")
+        #expect(response.text.hasSuffix("\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\nX-T: t\r\n\r\n"))
     }
 
-    @Test func cutsAtTheByte() async throws {
-        server.otherwise { _ in LoopbackAnswer(body: "0123456789").cut(afterBodyBytes: 4) }
-        let answer = try await exchange("GET / HTTP/1.1\r\n\r\n")
-        #expect(answer.text.hasSuffix("Content-Length: 10\r\n\r\n0123"))
-        #expect(answer.error == nil)
+    @Test func cutClosesAfterTheGivenByte() async throws {
+        server.otherwise { _ in LoopbackResponse(body: "0123456789").cut(afterBodyBytes: 4) }
+        let response = try await send("GET / HTTP/1.1\r\n\r\n")
+        #expect(response.text.hasSuffix("Content-Length: 10\r\n\r\n0123"))
+        #expect(response.error == nil)
     }
 
-    @Test func resets() async throws {
-        server.otherwise { _ in LoopbackAnswer(body: "0123456789").reset(afterBytes: 0) }
-        let answer = try await exchange("GET / HTTP/1.1\r\n\r\n")
-        #expect(answer.text.isEmpty && answer.error != nil)
+    @Test func resetEndsTheConnectionWithAnError() async throws {
+        server.otherwise { _ in LoopbackResponse(body: "0123456789").reset(afterBytes: 0) }
+        let response = try await send("GET / HTTP/1.1\r\n\r\n")
+        #expect(response.text.isEmpty && response.error != nil)
     }
 
-    @Test func holdsAtGates() async throws {
+    @Test func gateHoldsTheResponse() async throws {
         let gate = Gate()
-        server.otherwise { _ in LoopbackAnswer(body: "late").held(by: gate).closing() }
+        server.otherwise { _ in LoopbackResponse(body: "late").held(by: gate).closing() }
         try await server.start()
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\n\r\n")
@@ -90,8 +90,8 @@ struct LoopbackServerTests {
         await server.stop()
     }
 
-    @Test func answersBeforeTheBody() async throws {
-        server.route("/up", readsBody: false) { _ in LoopbackAnswer(status: 413) }
+    @Test func respondsBeforeReadingTheBody() async throws {
+        server.route("/up", readsBody: false) { _ in LoopbackResponse(status: 413) }
         try await server.start()
         let client = try RawClient(port: server.port)
         client.send("POST /up HTTP/1.1\r\nContent-Length: 5\r\n\r\n")
@@ -102,7 +102,7 @@ struct LoopbackServerTests {
         await server.stop()
     }
 
-    @Test func stopEndsWhoeverHangs() async throws {
+    @Test func stopClosesWaitingConnections() async throws {
         server.otherwise { _ in .silence(until: Gate()) }
         server.route("/endless") { _ in .endless(until: Gate()) }
         try await server.start()

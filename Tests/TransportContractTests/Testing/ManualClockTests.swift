@@ -2,12 +2,12 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The clock that tests move by hand.
+/// A clock that tests advance explicitly.
 @Suite("ManualClock", .timeLimit(.minutes(5)))
 struct ManualClockTests {
     let clock = ManualClock(now: Date(timeIntervalSince1970: 1000))
 
-    @Test func wakesWhoSleptEnough() async throws {
+    @Test func advancingWakesDueSleepers() async throws {
         async let short: Void = clock.sleep(for: .seconds(1))
         async let long: Void = clock.sleep(for: .seconds(3))
         try await clock.untilSleeping(2)

@@ -6,7 +6,7 @@ import Foundation
     import Darwin
 #endif
 
-/// A client that sends and reads plain bytes, to test the server without any HTTP library.
+/// A socket client that tests the server without an HTTP library.
 struct RawClient {
     let descriptor: Int32
 
@@ -33,7 +33,9 @@ struct RawClient {
         _ = write(descriptor, bytes, bytes.count)
     }
 
-    /// Everything until the server closes; `nil` in `error` unless it ended by a reset.
+    /// Reads until the server closes the connection.
+    ///
+    /// `error` is the `errno` of a failed read, such as after a reset.
     func readToEnd() -> (text: String, error: Int32?) {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -45,7 +47,7 @@ struct RawClient {
         }
     }
 
-    /// Reads until the text ends so.
+    /// Reads until the text ends with `suffix`.
     func read(until suffix: String) -> String {
         var all: [UInt8] = []
         var byte: UInt8 = 0

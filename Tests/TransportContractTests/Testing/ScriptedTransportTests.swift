@@ -1,9 +1,10 @@
 import ErrandCore
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Testing
 
-/// What the scripted transport adds to the contract: its script and its log.
+/// The script and the request log of `ScriptedTransport`.
 @Suite("ScriptedTransport", .timeLimit(.minutes(5)))
 struct ScriptedTransportTests {
     let transport = ScriptedTransport()
@@ -16,7 +17,7 @@ struct ScriptedTransportTests {
         return try await receiver.ended()
     }
 
-    @Test func answersInTurnAndRepeatsTheLast() async throws {
+    @Test func responsesAreUsedInOrderAndTheLastRepeats() async throws {
         transport.on(.get, "/a", .json("1"), .json("2"))
         let bodies = [
             try await run(.get, "/a"), try await run(.get, "/a"), try await run(.get, "/a"),
@@ -25,21 +26,21 @@ struct ScriptedTransportTests {
         #expect(transport.requests.count == 3 && transport.failures.isEmpty)
     }
 
-    @Test func unscriptedRequestsFailAndAreNoted() async throws {
+    @Test func unscriptedRequestsFailAndAreRecorded() async throws {
         transport.on(.get, "/a", .json("1"))
         let record = try await run(.post, "/a")
         #expect(record.end?.error?.code == .transportFailed)
         #expect(transport.failures == ["POST http://example.com/a"])
     }
 
-    @Test func laterScriptsGoFirst() async throws {
+    @Test func laterScriptsTakePrecedence() async throws {
         transport.on(nil, nil, .json("old"))
-        transport.answer { $0.url.path == "/new" ? .json("new") : nil }
+        transport.respond { $0.url.path == "/new" ? .json("new") : nil }
         #expect(try await run(.get, "/new").body == Data("new".utf8))
         #expect(try await run(.get, "/other").body == Data("old".utf8))
     }
 
-    @Test func bodiesCanBeRead() async throws {
+    @Test func requestBodyCanBeCollected() async throws {
         let url = URI(scheme: "http", host: "example.com", path: "/")
         let body = HTTPBody.stream {
             AsyncStream<Data> { continuation in
@@ -54,9 +55,9 @@ struct ScriptedTransportTests {
         #expect(none.isEmpty)
     }
 
-    @Test func gatesHold() async throws {
+    @Test func gateHoldsTheResponse() async throws {
         let gate = Gate()
-        transport.on(nil, nil, ScriptedAnswer.json("1").held(by: gate))
+        transport.on(nil, nil, ScriptedResponse.json("1").held(by: gate))
         async let record = run(.get, "/")
         try await gate.reached()
         #expect(transport.inFlight == 1)

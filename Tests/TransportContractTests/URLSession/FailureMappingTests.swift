@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandURLSession
 
-/// What URLSession's errors mean: by libcurl's sentence first, by code after.
+/// Mapping of URLSession's errors: by libcurl's message first, then by code.
 @Suite("FailureMapping")
 struct FailureMappingTests {
     @Test(arguments: [
@@ -39,15 +39,15 @@ struct FailureMappingTests {
         (-1, "something new", .transportFailed),
         (-1000, "bad URL", .invalidURL),
     ])
-    func isTyped(code: Int, text: String, expected: RequestError.Code) {
+    func errorsAreClassified(code: Int, text: String, expected: RequestError.Code) {
         #expect(FailureMapping.classify(code: code, text: text) == expected)
     }
 
-    @Test func keepsTheErrorBeneath() {
-        let beneath = NSError(
+    @Test func underlyingErrorIsKept() {
+        let underlying = NSError(
             domain: NSURLErrorDomain, code: -1004,
             userInfo: [NSLocalizedDescriptionKey: "refused"])
-        let error = FailureMapping.error(for: beneath)
+        let error = FailureMapping.error(for: underlying)
         #expect(error.code == .cannotConnect && error.stage == .transport)
         #expect((error.underlying as? NSError)?.code == -1004)
         #expect(error.message.contains("refused"))

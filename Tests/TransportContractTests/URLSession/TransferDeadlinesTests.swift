@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandURLSession
 
-/// When a transfer has waited too long, as arithmetic.
+/// The computation of connect and idle deadlines, without a clock.
 @Suite("TransferDeadlines")
 struct TransferDeadlinesTests {
     private func deadlines(connect: Int?, idle: Int?) -> TransferDeadlines {
@@ -13,13 +13,13 @@ struct TransferDeadlinesTests {
             start: .zero)
     }
 
-    @Test func waitsForTheEarlier() {
+    @Test func earlierDeadlineApplies() {
         let deadlines = deadlines(connect: 100, idle: 300)
         #expect(deadlines.verdict(at: .zero) == .wait(.milliseconds(100)))
         #expect(deadlines.verdict(at: .milliseconds(100)) == .isConnecting)
     }
 
-    @Test func onceConnectedOnlySilenceCounts() {
+    @Test func onlyTheIdleTimeoutAppliesAfterConnecting() {
         var deadlines = deadlines(connect: 100, idle: 300)
         deadlines.active(at: .milliseconds(50), fromServer: true)
         #expect(deadlines.verdict(at: .milliseconds(100)) == .wait(.milliseconds(250)))
@@ -27,7 +27,7 @@ struct TransferDeadlinesTests {
         #expect(deadlines.verdict(at: .milliseconds(350)) == .expired(.idle))
     }
 
-    @Test func makingABodyIsNoConnection() {
+    @Test func producingTheBodyDoesNotMeanConnected() {
         var deadlines = deadlines(connect: 100, idle: 300)
         deadlines.active(at: .milliseconds(50), fromServer: false)
         #expect(deadlines.verdict(at: .milliseconds(100)) == .isConnecting)
@@ -35,7 +35,7 @@ struct TransferDeadlinesTests {
         #expect(deadlines.verdict(at: .milliseconds(100)) == .wait(.milliseconds(250)))
     }
 
-    @Test func pausedReceiversAreNotSilent() {
+    @Test func pausedReceiverDoesNotTimeOut() {
         var deadlines = deadlines(connect: nil, idle: 100)
         deadlines.setPaused(true, at: .milliseconds(50))
         #expect(deadlines.verdict(at: .seconds(5)) == .wait(.milliseconds(100)))
@@ -44,7 +44,7 @@ struct TransferDeadlinesTests {
         #expect(deadlines.verdict(at: .milliseconds(6100)) == .expired(.idle))
     }
 
-    @Test func noneMeansNever() {
+    @Test func noTimeoutsMeanNoDeadline() {
         #expect(deadlines(connect: nil, idle: nil).verdict(at: .seconds(1 << 30)) == .never)
     }
 }

@@ -1,4 +1,5 @@
 import ErrandCore
+import ErrandTransport
 import Foundation
 import Testing
 
@@ -8,19 +9,19 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// How a request is said in URLSession's terms, and its head taken back out of them.
+/// Conversion of requests to `URLRequest`, and of response heads from `URLResponse`.
 @Suite("WireRequest")
 struct WireRequestTests {
     @Test(arguments: [
         (Duration?.none, 604_800), (.milliseconds(1), 5), (.seconds(60), 65),
         (.seconds(1 << 40), 604_800),
     ])
-    func sessionsTimerLiesBehindOurs(idle: Duration?, seconds: Int) {
+    func sessionTimeoutExceedsTheIdleTimeout(idle: Duration?, seconds: Int) {
         let timeouts = Timeouts(connect: nil, idle: idle)
         #expect(WireRequest.wholeSeconds(above: timeouts) == seconds)
     }
 
-    @Test func userInfoAndFragmentStayHome() {
+    @Test func userInfoAndFragmentAreNotSent() {
         let request = TransportRequest(
             url: URI(
                 scheme: "http", userInfo: "a:b", host: "h.example", path: "/p", query: "q",
@@ -36,12 +37,12 @@ struct WireRequestTests {
         ),
         ("a=x,y", ["a=x,y"]), ("", [""]), (",", [","]), ("a=1,b=2,c", ["a=1", "b=2,c"]),
     ])
-    func setCookieLinesComeApart(text: String, lines: [String]) {
+    func joinedSetCookieLinesAreSplit(text: String, lines: [String]) {
         #expect(SetCookieLines.split(text) == lines)
     }
 
     @Test(arguments: [("5", false), ("5, 5", false), ("5, 6", true), ("-5", true), ("", true)])
-    func lengthsMayContradictEachOther(text: String, isContradictory: Bool) {
+    func contradictoryContentLengthsAreDetected(text: String, isContradictory: Bool) {
         let head = ResponseHead(status: .ok, headers: [.contentLength: text])
         #expect(head.hasContradictoryLength == isContradictory)
     }

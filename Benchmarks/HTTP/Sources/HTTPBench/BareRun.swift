@@ -1,7 +1,8 @@
 import Errand
+import ErrandTransport
 import Synchronization
 
-/// Runs the transport alone: what of the cost is the loop's, and what the pipeline's and the classes'.
+/// Runs the transport without pipeline and endpoint classes, to separate their costs.
 final class BareRun: Sendable {
     private struct State {
         var started = 0
@@ -49,24 +50,24 @@ final class BareRun: Sendable {
     }
 }
 
-/// Collects one answer.
+/// Collects one response.
 private final class Receiver: TransferReceiver {
-    private let answer = Mutex<(status: Int, bytes: [UInt8])>((0, []))
+    private let response = Mutex<(status: Int, bytes: [UInt8])>((0, []))
     private let run: BareRun
 
     init(_ run: BareRun) { self.run = run }
 
     func didReceive(head: ResponseHead) {
-        answer.withLock { $0.status = head.status.code }
+        response.withLock { $0.status = head.status.code }
     }
 
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
-        answer.withLock { $0.bytes.append(contentsOf: bytes) }
+        response.withLock { $0.bytes.append(contentsOf: bytes) }
         return .more
     }
 
     func didEnd(_ end: TransferEnd) {
-        let (status, bytes) = answer.withLock { ($0.status, $0.bytes.count) }
+        let (status, bytes) = response.withLock { ($0.status, $0.bytes.count) }
         run.end(status: end.error == nil ? status : 0, bytes: bytes)
     }
 }

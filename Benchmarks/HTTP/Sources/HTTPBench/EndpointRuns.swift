@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// Runs endpoint classes with `await`, so many at once.
+/// Runs endpoint classes with `await`, `inFlight` at a time.
 func runAsync(_ job: Job, agent: RequestAgent, meter: inout Meter) async -> Int {
     guard job.inFlight > 1 else { return await runOneByOne(job, agent: agent, meter: &meter) }
     let counter = Counter()
@@ -19,7 +19,7 @@ func runAsync(_ job: Job, agent: RequestAgent, meter: inout Meter) async -> Int 
     }
 }
 
-/// Numbers from 0, one for whoever asks.
+/// Returns increasing numbers from 0.
 private final class Counter: Sendable {
     private let value = Atomic<Int>(0)
 
@@ -45,7 +45,7 @@ private func send(_ job: Job, _ agent: RequestAgent) async -> Int {
     return response?.statusCode == 200 && response?.data.count == job.size ? 0 : 1
 }
 
-/// Runs endpoint classes with closures on the main actor, so many at once.
+/// Runs endpoint classes with closures on the main actor, `inFlight` at a time.
 @MainActor
 final class ClosureRun {
     private let job: Job

@@ -1,7 +1,10 @@
 import Errand
+import ErrandTransport
 
-/// An agent that enables every step of the pipeline and gives none of them anything to do: limits that are never
-/// reached, retries that are never needed, credentials and cookies of other hosts, a cache that is not asked.
+/// An agent whose pipeline steps are all enabled and idle.
+///
+/// Its limits are never reached, no retry is needed, its credentials and cookies belong to other
+/// hosts, and no request uses the cache.
 enum EverySteps {
     static func agent(over transport: any Transport) -> RequestAgent {
         var configuration = Configuration()

@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// Runs one workload in one way and prints one line of JSON.
+/// Runs one workload in one mode and prints one line of JSON.
 @main
 enum HTTPBench {
     static func main() async {
@@ -15,11 +15,11 @@ enum HTTPBench {
         let agent =
             job.mode == .steps
             ? EverySteps.agent(over: transport) : RequestAgent(transport: transport, store: nil)
-        // The first request sets everything up and finds out the parsed address.
+        // The first request opens the connection and provides the parsed URL.
         let first = Small(job.url)
         first.agent = agent
         guard let response = try? await first.send() else {
-            print("no answer from \(job.url)")
+            print("no response from \(job.url)")
             exit(1)
         }
         var meter = Meter()

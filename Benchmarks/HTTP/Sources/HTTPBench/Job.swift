@@ -1,16 +1,16 @@
-/// What the command line asks for: `HTTPBench MODE WORKLOAD COUNT IN_FLIGHT URL SIZE`.
+/// The parsed command line: `HTTPBench MODE WORKLOAD COUNT IN_FLIGHT URL SIZE`.
 struct Job: Sendable {
-    /// Which way of using Errand.
+    /// The API of Errand that is measured.
     enum Mode: String, Sendable {
         /// An endpoint class for each request, `await send()`.
         case async
         /// An endpoint class for each request, closures on the main actor.
         case closures
-        /// The same with every step of the pipeline enabled, none of which has anything to do.
+        /// Like `async`, with every step of the pipeline enabled and idle.
         case steps
         /// The transport alone, without pipeline and classes.
         case bare
-        /// An endpoint class for each request, whose answer Foundation reads.
+        /// An endpoint class for each request; Foundation parses the response.
         case foundation
     }
 

@@ -1,16 +1,16 @@
 import Foundation
 
-/// CPU, wall time and memory of what lies between two moments.
+/// Measures CPU time, wall time and memory from its creation on.
 struct Meter {
     private let start = (cpu: Meter.cpu(), wall: ContinuousClock.now)
     private(set) var growth = ""
 
-    /// Notes the resident size after so many requests.
+    /// Records the resident size after `count` requests.
     mutating func note(_ count: Int) {
         growth += ", \"rss_\(count)_kb\": \(Self.memory("VmRSS"))"
     }
 
-    /// One line of JSON.
+    /// The measurement as one line of JSON.
     func report(_ job: Job, bad: Int) -> String {
         let wall = (ContinuousClock.now - start.wall) / .seconds(1)
         let cpu = Self.cpu() - start.cpu

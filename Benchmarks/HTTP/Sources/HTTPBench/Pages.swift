@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// The answer of W3 and W3c as a type: about 20 KB of JSON.
+/// The response of W3 and W3c as a type: about 20 KB of JSON.
 struct Page: Decodable, Sendable {
     struct Address: Decodable, Sendable {
         var street, city, zip: String
@@ -24,7 +24,7 @@ struct Page: Decodable, Sendable {
     var items: [Item]
 }
 
-/// The page as Errand decodes it.
+/// The endpoint of W3c, decoded by Errand.
 final class GetPage: JSONRequest<Page> {
     let target: String
     init(_ target: String) { self.target = target }
@@ -33,12 +33,12 @@ final class GetPage: JSONRequest<Page> {
 
 /// Fetches a page and reads it, with Errand's JSON or with Foundation's.
 ///
-/// It becomes a type or whatever values there are, by the workload.
+/// W3c decodes it to a type; W3 reads every value.
 struct PageReader: Sendable {
     let job: Job
     let agent: RequestAgent
 
-    /// How many items the page had; nil after a failure.
+    /// Returns the number of items of the page; nil after a failure.
     func read() async -> Int? {
         switch (job.mode, job.workload) {
         case (.foundation, "W3c"):
@@ -71,7 +71,7 @@ struct PageReader: Sendable {
         ((object as? [String: Any])?["items"] as? [Any])?.count
     }
 
-    /// Reads every value; gives how many there are.
+    /// Reads every value and returns their number.
     private func touch(_ json: JSON) -> Int {
         switch json.kind {
         case .array, .object:

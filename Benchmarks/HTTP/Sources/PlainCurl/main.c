@@ -1,8 +1,8 @@
-/* The yardstick: libcurl's multi interface from C, curl_multi_socket_action over epoll, easy handles used again.
+/* The reference: libcurl's multi interface in C, curl_multi_socket_action with epoll, reused easy handles.
  *
  *     PlainCurl WORKLOAD COUNT IN_FLIGHT URL SIZE
  *
- * Prints one line of JSON. Every answer is checked: status 200 and SIZE bytes. */
+ * Prints one line of JSON. Checks that every response has status 200 and SIZE bytes. */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #if defined(__GLIBC__)
-// glibc's own functions under their other names, so that these can count.
+// The internal names of glibc's allocation functions, so that the public ones can be replaced.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);

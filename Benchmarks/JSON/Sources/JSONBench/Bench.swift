@@ -6,7 +6,7 @@ import Foundation
     import CSimdjson
 #endif
 
-/// All jobs over one document.
+/// All benchmarks of one document.
 struct Bench {
     let document: Document
     let tasks: [String]
@@ -56,7 +56,8 @@ struct Bench {
         print(line)
     }
 
-    /// How many blocks one parse asks for, which must not grow with the document.
+    /// Reports the number of allocations of one parse, which must not depend on the document's
+    /// size.
     private func reportAllocations() {
         guard allocation_count() >= 0 else { return }
         let bytes = Array(document.data)

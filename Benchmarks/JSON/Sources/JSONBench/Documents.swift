@@ -1,6 +1,6 @@
 import Foundation
 
-/// A document to measure with.
+/// A generated document for the benchmarks.
 struct Document {
     var name: String
     var kind: Kind
@@ -9,7 +9,7 @@ struct Document {
     enum Kind { case twitter, canada, citm }
 }
 
-/// Numbers that are the same in every run.
+/// A deterministic random number generator.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
@@ -22,7 +22,7 @@ struct SplitMix: RandomNumberGenerator {
     }
 }
 
-/// Generates documents in the shapes of three that JSON parsers are usually measured with.
+/// Generates documents similar to three that are common in JSON benchmarks.
 enum Documents {
     static func all(sizes: [(String, Int)]) -> [Document] {
         sizes.flatMap { name, size in
@@ -39,7 +39,7 @@ enum Documents {
         "http:\\/\\/t.co\\/abc", "and", "then", "said", "@someone", "#swift", "はい", "\\n", "for",
     ]
 
-    /// Statuses with users: many short keys, strings, some of them not ASCII.
+    /// Statuses with users: many short keys, and strings of which some are not ASCII.
     static func twitter(_ size: Int) -> Data {
         var random = SplitMix(state: 1)
         var text = #"{"statuses":["#
@@ -64,7 +64,7 @@ enum Documents {
         return Data((text + #"],"search_metadata":{"count":100,"query":"%E4%B8%80"}}"#).utf8)
     }
 
-    /// Polygons: little but floating point numbers with many digits.
+    /// Polygons: mostly floating point numbers with many digits.
     static func canada(_ size: Int) -> Data {
         var random = SplitMix(state: 2)
         var text = #"{"type":"FeatureCollection","features":["#
@@ -83,7 +83,7 @@ enum Documents {
         return Data((text + "]}").utf8)
     }
 
-    /// Performances and prices, printed over many lines: white space, integers, nulls.
+    /// Performances and prices, pretty-printed: white space, integers and nulls.
     static func citm(_ size: Int) -> Data {
         var random = SplitMix(state: 3)
         var text = "{\n  \"performances\": ["

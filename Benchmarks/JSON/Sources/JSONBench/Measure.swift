@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs jobs in turns and gives each one's median speed.
+/// Runs jobs round-robin and reports the median speed of each.
 struct Measure {
     let bytes: Int
     let rounds: Int
@@ -13,13 +13,14 @@ struct Measure {
         self.secondsEach = secondsEach
     }
 
-    /// With the environment's ONLY set to a word, other jobs are left out, for profilers.
+    /// If the environment variable ONLY is set, only jobs with that text in their name run, for
+    /// profilers.
     mutating func add(_ name: String, _ run: @escaping () -> Void) {
         let only = ProcessInfo.processInfo.environment["ONLY"] ?? ""
         if only.isEmpty || name.contains(only) { jobs.append((name, run)) }
     }
 
-    /// Megabytes a second of processor time, in each round.
+    /// The speed of each job in megabytes per second of processor time, for each round.
     func speeds() -> Speeds {
         var speeds: [String: [Double]] = [:]
         for _ in 0..<rounds {
@@ -31,12 +32,12 @@ struct Measure {
     }
 
     private func speed(of run: () -> Void, seconds: Double) -> Double {
-        // The first run finds memory and caches as the job before has left them.
+        // A warm-up run, because the previous job has changed memory and caches.
         let warmUp = processorTime()
         run()
         let start = processorTime()
-        // To read the clock takes a third of a microsecond, a tenth of the time of a small job; so
-        // it is read after as many runs as take 50 microseconds.
+        // Reading the clock takes 0.3 µs, a tenth of a small job. The clock is therefore read once
+        // per batch of about 50 µs.
         let batch = max(1, Int(50e-6 / max(start - warmUp, 1e-6)))
         var count = 0
         var spent = 0.0
@@ -55,15 +56,16 @@ struct Measure {
     }
 }
 
-/// What was measured of each job, round by round.
+/// The measured speeds of each job, by round.
 struct Speeds {
     let rounds: [String: [Double]]
 
-    /// A job's median; nil if it was not measured.
+    /// The median speed of a job; nil if it was not measured.
     subscript(name: String) -> Double? { rounds[name].map(median) }
 
-    /// How many times as fast as another a job was: the median of the rounds, since both have the
-    /// same company on a busy machine.
+    /// The speed of a job relative to another, as the median of the ratios within each round.
+    ///
+    /// Both jobs of a round run under the same load, so the ratio is stable on a busy machine.
     func ratio(_ name: String, over other: String) -> Double? {
         guard let own = rounds[name], let peer = rounds[other] else { return nil }
         return median(zip(own, peer).map { $0 / $1 })
@@ -72,6 +74,6 @@ struct Speeds {
     private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }
 
-/// Keeps a result, so that the work for it is not optimised away.
+/// Uses a result, so that the optimizer does not remove its computation.
 @inline(never)
 func keep<T>(_ value: T) {}

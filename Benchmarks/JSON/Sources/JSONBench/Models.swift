@@ -1,4 +1,4 @@
-/// The types that the documents are decoded into.
+/// The types into which the documents are decoded.
 struct Twitter: Codable {
     var statuses: [Status]
     var search_metadata: Metadata

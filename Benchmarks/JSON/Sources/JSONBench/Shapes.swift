@@ -1,7 +1,7 @@
 import ErrandJSON
 
 extension Document.Kind {
-    /// A shape that demands every field of the document.
+    /// A shape that requires every field of the document.
     var shape: JSONShape {
         switch self {
         case .twitter:

@@ -1,8 +1,9 @@
 import ErrandJSON
 import Foundation
 
-/// Validation beside parsing: how fast a shape walks over what is parsed already, and whether one that was derived from
-/// a type is as fast as one that was written by hand.
+/// Benchmarks of validation.
+///
+/// They measure a shape on a parsed document, and a derived shape compared with a hand-written one.
 extension Bench {
     func addValidation<Model: Codable>(_ measure: inout Measure, _ model: Model.Type) {
         let data = document.data

@@ -1,7 +1,7 @@
 import ErrandJSON
 import Foundation
 
-/// Walking through every value by subscripts, the same way through `JSON` and dictionaries.
+/// Access to every value by subscripts, with the same order for `JSON` and dictionaries.
 extension Document.Kind {
     func walk(_ json: JSON) -> Int {
         var sum = 0

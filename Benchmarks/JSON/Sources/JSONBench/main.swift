@@ -1,15 +1,15 @@
-// Speeds in megabytes of JSON text a second of processor time: medians, and medians of the ratios
-// within a round; peers in the same run.
+// Reports speeds in megabytes of JSON text per second of processor time, as medians, and the
+// medians of the ratios to other libraries within a round.
 //
-//     swift run -c release JSONBench            all sizes
-//     swift run -c release JSONBench 20KB       one of 2KB, 20KB, 10MB
-//     swift run -c release JSONBench 20KB twitter parse      only the jobs with these words
+//     swift run -c release JSONBench                      all sizes
+//     swift run -c release JSONBench 20KB                 one of 2KB, 20KB, 10MB
+//     swift run -c release JSONBench 20KB twitter parse   only the selected jobs
 import ErrandJSON
 import Foundation
 
 #if SIMDJSON
     import CSimdjson
-    print("simdjson runs its \(String(cString: simdjson_implementation())) implementation")
+    print("simdjson uses its \(String(cString: simdjson_implementation())) implementation")
 #endif
 
 let words = CommandLine.arguments.dropFirst()

@@ -1,7 +1,7 @@
 import ErrandJSON
 import Foundation
 
-/// What must hold for any bytes.
+/// The invariants that are checked for every document.
 extension Fuzzer {
     mutating func check(_ bytes: [UInt8]) {
         checkDecoders(bytes)
@@ -14,7 +14,7 @@ extension Fuzzer {
             checkAccess(json, bytes)
             if below(50) == 0, corpus.count < 500 { corpus.append(bytes) }
         } catch {
-            expect(error.byteOffset <= bytes.count && error.line > 0, "place", bytes)
+            expect(error.byteOffset <= bytes.count && error.line > 0, "error position", bytes)
         }
     }
 
@@ -54,7 +54,7 @@ extension Fuzzer {
 
     // MARK: - Access
 
-    /// Visits everything by iteration, position and key, and asks for what is not there.
+    /// Accesses every value by iteration, position and key, and missing values.
     private mutating func checkAccess(_ json: JSON, _ bytes: [UInt8]) {
         var open = [json]
         while let value = open.popLast() {
@@ -107,7 +107,7 @@ extension Fuzzer {
         var n: Double?
     }
 
-    /// Any document at all, by trying what it may be.
+    /// A JSON value of any kind, decoded by trying each type.
     private indirect enum Anything: Codable, Equatable {
         case null, bool(Bool), number(Double), string(String)
         case array([Anything]), object([String: Anything])

@@ -1,11 +1,11 @@
 import ErrandJSON
 import Foundation
 
-/// Changes documents at random and checks what becomes of them.
+/// Mutates documents at random and checks the invariants.
 struct Fuzzer {
     var accepted = 0
     private var random: UInt64
-    /// Documents to start from; accepted mutants join them now and then.
+    /// The documents to mutate; some accepted mutants are added.
     var corpus: [[UInt8]] = [
         #"{"a":[1,-2.5e-3,"x\u00e9\ud83d\ude00\n日本"],"b":{"c":null,"d":true,"e":false},"f":""}"#,
         #"[[[[]]],{"":{}},"\\\"\/\b\f\n\r\t",0,-0,1e5,123456789012345678901234567890]"#,

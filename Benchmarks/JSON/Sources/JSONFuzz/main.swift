@@ -1,5 +1,5 @@
-// Parses, prints, validates and decodes documents with random changes for as long as one likes,
-// and stops at the first that is not treated consistently.
+// Parses, serializes, validates and decodes randomly mutated documents for a given time, and stops
+// at the first inconsistency.
 //
 //     swift run -c release JSONFuzz SECONDS [SEED]
 //     swift run -c debug --sanitize address JSONFuzz 600
@@ -19,4 +19,4 @@ while Date() < end {
         FileHandle.standardError.write(Data(line.utf8))
     }
 }
-print("\(rounds) documents, \(fuzzer.accepted) accepted, nothing found; seed \(seed)")
+print("\(rounds) documents, \(fuzzer.accepted) accepted, no fault found; seed \(seed)")

@@ -1,7 +1,8 @@
 import ErrandCore
+import ErrandTransport
 import Synchronization
 
-/// Holds every transfer until it is opened; answers at once from then on.
+/// A transport that holds every transfer until `open`, and responds at once afterwards.
 final class HoldingTransport: Transport {
     private struct State {
         var isOpen = false
@@ -19,7 +20,7 @@ final class HoldingTransport: Transport {
             if !state.isOpen { state.held.append(transfer) }
             return state.isOpen
         }
-        if isOpen { transfer.answer() }
+        if isOpen { transfer.respond() }
         return transfer
     }
 
@@ -29,19 +30,19 @@ final class HoldingTransport: Transport {
             defer { state.held = [] }
             return state.held
         }
-        for transfer in held { transfer.answer() }
+        for transfer in held { transfer.respond() }
     }
 
     func shutDown() { open() }
 }
 
-/// Ends once: by its answer or by being cancelled.
+/// A transfer that ends once, by a response or by cancellation.
 final class HeldTransfer: Transfer {
     private let receiver: Mutex<(any TransferReceiver)?>
 
     init(_ receiver: any TransferReceiver) { self.receiver = Mutex(receiver) }
 
-    func answer() {
+    func respond() {
         guard let receiver = take() else { return }
         receiver.didReceive(head: ResponseHead(status: .noContent, contentLength: 0))
         receiver.didEnd(TransferEnd())

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the process has used so far.
+/// The resource usage of the process.
 enum Meter {
     /// User and system time in microseconds.
     static var cpu: Double {
@@ -14,7 +14,7 @@ enum Meter {
         return micros(usage.ru_utime) + micros(usage.ru_stime)
     }
 
-    /// Resident bytes and threads, from `/proc/self/status`; zero where there is none.
+    /// Resident bytes and threads from `/proc/self/status`; zero on other systems.
     static var memoryAndThreads: (bytes: Int, threads: Int) {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         func number(_ name: String) -> Int {

@@ -2,7 +2,8 @@ import ErrandCore
 import Foundation
 import Synchronization
 
-/// Lets many requests wait behind one, then serves or cancels them: what each costs.
+/// Measures the cost of requests that wait for one active request, and are then served or
+/// cancelled.
 ///
 ///     swift run -c release SchedulingBench [COUNT …]
 @main struct SchedulingBench {
@@ -17,7 +18,8 @@ import Synchronization
             "requests  hosts     start us  serve us  urgent us  cancel us  bytes each  threads"
         FileHandle.standardOutput.write(Data((columns + "\n").utf8))
         for count in counts {
-            // A process for each: what another one freed would hide what this one takes.
+            // Each row runs in its own process, because memory freed by an earlier run would hide
+            // new use.
             for hosts in [1, count] {
                 let row = Process()
                 row.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -31,7 +33,7 @@ import Synchronization
     private static func measure(_ count: Int, hosts: Int) async {
         let served = await run(count, hosts: hosts) { transport, tasks in
             let start = Meter.cpu
-            // Every tenth moves in the line first.
+            // Raises the priority of every tenth waiting request first.
             for task in tasks where tasks.count > 1 && task.tag % 10 == 0 { task.priority = .high }
             let urgent = (Meter.cpu - start) / Double(tasks.count / 10)
             transport.open()
@@ -57,15 +59,15 @@ import Synchronization
         var threads = 0
     }
 
-    /// Starts all of them, waits until all stand in line, then ends them one way or the other.
+    /// Starts all requests, waits until all but one are queued, then calls `finish`.
     private static func run(
         _ count: Int, hosts: Int, finish: (HoldingTransport, [RequestTask]) -> Double
     ) async -> Cost {
         let transport = HoldingTransport()
-        let line = LineWatch()
+        let observer = QueueObserver()
         var configuration = Configuration()
         configuration.limits = RequestLimits(total: 1, perHost: 1)
-        configuration.eventListeners = [line]
+        configuration.eventListeners = [observer]
         let agent = RequestAgent(configuration: configuration, transport: transport, store: nil)
         let descriptions = (0..<hosts).map { host in
             RequestDescription(endpoint: "Waiting", url: "https://h\(host).example.com/x")
@@ -78,7 +80,7 @@ import Synchronization
             description.tag = number
             return agent.start(description)
         }
-        await line.until(count - 1)
+        await observer.untilQueued(count - 1)
         cost.start = (Meter.cpu - cpu) / Double(count)
         let now = Meter.memoryAndThreads
         cost.bytes = (now.bytes - memory) / count
@@ -101,8 +103,8 @@ import Synchronization
     }
 }
 
-/// Waits until so many requests stand in line.
-final class LineWatch: RequestEventListener {
+/// Counts queued requests and waits for a given number.
+final class QueueObserver: RequestEventListener {
     private struct State {
         var queued = 0
         var wanted = Int.max
@@ -116,7 +118,7 @@ final class LineWatch: RequestEventListener {
         change { $0.queued += 1 }
     }
 
-    func until(_ count: Int) async {
+    func untilQueued(_ count: Int) async {
         await withCheckedContinuation { continuation in
             change { state in
                 state.wanted = count

@@ -1,20 +1,20 @@
 import Errand
 import Foundation
 
-/// An airline's API as endpoint classes, carried out against a server in this process.
+/// An airline's API as endpoint classes, with a server in this process.
 ///
-/// It prints what happens, checks every claim it makes, and ends with 0 only if all of them are
-/// true.
+/// The program prints each request, checks the results, and exits with status 0 only if all checks
+/// pass.
 @main
 enum Airline {
     @MainActor
     static func main() async {
         do {
             let journey = try await Journey()
-            let isFine = await journey.run()
-            exit(isFine ? 0 : 1)
+            let hasPassed = await journey.run()
+            exit(hasPassed ? 0 : 1)
         } catch {
-            print("the airline could not open: \(error)")
+            print("airline: could not start: \(error)")
             exit(1)
         }
     }

@@ -1,25 +1,25 @@
 import Errand
 import Foundation
 
-// Register, sign in, user info: the ordinary life of an endpoint.
+// Register, sign in, user info: ordinary requests.
 extension Journey {
     func register() async throws {
         let request = on(API.Passengers.register("orville", password: "kitty-hawk"))
         await withCheckedContinuation { continuation in
             request.start { request in
-                self.tell()
-                self.claims.claim(
+                self.showEvents()
+                self.checks.check(
                     "orville is passenger \(request.userId ?? 0)", request.userId != nil)
                 continuation.resume()
             } failure: { _, error in
-                self.tell()
-                self.claims.claim("registered: \(error)", false)
+                self.showEvents()
+                self.checks.check("registration succeeds: \(error)", false)
                 continuation.resume()
             }
         }
         let sent = server.loopback.requests.last
-        claims.claim(
-            "name and password went out as a form",
+        checks.check(
+            "name and password are sent as a form",
             sent.map { String(decoding: $0.body, as: UTF8.self) }
                 == "username=orville&password=kitty-hawk")
     }
@@ -27,18 +27,18 @@ extension Journey {
     func signIn() async throws {
         do {
             try await on(API.Passengers.signIn("orville", password: "dayton")).value()
-            claims.claim("a wrong password is refused", false)
+            checks.check("a wrong password is rejected", false)
         } catch {
-            tell()
+            showEvents()
             let complaint = error.underlying as? Complaint
-            claims.claim(
-                "the processor found: \(complaint?.text ?? "nothing")",
+            checks.check(
+                "the processor reports: \(complaint?.text ?? "no error")",
                 error.code == .processingFailed && error.status == .ok && complaint != nil)
         }
         let token = try await on(API.Passengers.signIn("orville", password: "kitty-hawk")).value()
-        tell()
-        claims.claim("the right one brings a token", token == AirlineServer.token)
-        // From now on every request carries it.
+        showEvents()
+        checks.check("the right password returns a token", token == AirlineServer.token)
+        // All later requests send it.
         agent.configuration.headerProvider = { [.authorization: "Bearer " + token] }
     }
 
@@ -46,37 +46,37 @@ extension Journey {
         let before = server.loopback.requests.count
         let first = on(API.Passengers.find(1903))
         let user = try await first.value()
-        tell()
+        showEvents()
         try checkFirst(first, user, requests: server.loopback.requests.count - before)
         try state.noteRun()
 
         let again = on(API.Passengers.find(1903))
         let same = try await again.value()
-        tell()
-        claims.claim(
-            "asked again, the store answers and the server hears nothing",
+        showEvents()
+        checks.check(
+            "the second request is served from the cache and not sent",
             again.response?.source == .cacheFresh && same.gate == user.gate
                 && server.loopback.requests.count - before
                     == (first.response?.isFromCache == true ? 0 : 1)
         )
     }
 
-    /// In the first run the answer must come from the server, in a run soon after it from the store.
+    /// Checks the source of the response: the server in the first run, the cache in a run soon after.
     private func checkFirst(_ request: GetUser, _ user: User, requests: Int) throws {
         let isFromCache = request.response?.isFromCache == true
-        let isOwn = user.answeredBy == ProcessInfo.processInfo.processIdentifier
+        let isOwn = user.servedBy == ProcessInfo.processInfo.processIdentifier
         let text = "\(user.nick), level \(user.level), gate \(user.gate)"
         switch state.sinceLastRun {
         case nil:
-            claims.claim("\(text), from the server", !isFromCache && isOwn && requests == 1)
+            checks.check("\(text), from the server", !isFromCache && isOwn && requests == 1)
         case let age? where age < .seconds(170):
-            claims.claim(
-                "\(text), answered by process \(user.answeredBy), which is gone: the store survived it",
+            checks.check(
+                "\(text), from the cache: process \(user.servedBy) stored it and has ended",
                 isFromCache && !isOwn && requests == 0)
         case let age?:
             let isYoung = age < .seconds(181)
-            claims.claim(
-                "\(text), from the server, as three minutes are over",
+            checks.check(
+                "\(text), from the server, because three minutes have passed",
                 isYoung || (!isFromCache && isOwn && requests == 1))
         }
     }

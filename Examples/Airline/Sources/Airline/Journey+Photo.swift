@@ -1,36 +1,37 @@
 import Errand
 import Foundation
 
-// A download that breaks and goes on, and answers that are wrong.
+// An interrupted and resumed download, a batch, a chain, and a response with the wrong shape.
 extension Journey {
     func photo() async throws {
         let whole = server.photo.body
         do {
             try await on(API.photo(to: state.photo)).value()
-            claims.claim("the connection broke", false)
+            checks.check("the connection is interrupted", false)
         } catch {
-            tell()
+            showEvents()
             screen.line("!", "\(error)", style: .dim)
-            claims.claim(
-                "the error is typed: \(error.code)",
+            checks.check(
+                "the error has a code: \(error.code)",
                 error.code == .truncatedBody || error.code == .connectionLost)
         }
-        claims.claim(
-            "nothing is at the destination yet",
+        checks.check(
+            "no file exists at the destination yet",
             !FileManager.default.fileExists(atPath: state.photo.path))
 
         let file = try await on(API.photo(to: state.photo)).value()
-        tell()
+        showEvents()
         let request = server.loopback.requests.last
         let range = request?.header("Range") ?? "none"
-        claims.claim(
-            "the second start asked for \(range), if still \(request?.header("If-Range") ?? "?")",
-            range == "bytes=\(whole.count / 2)-" && request?.header("If-Range") == server.photo.etag
+        let condition = request?.header("If-Range")
+        checks.check(
+            "the second start requests \(range) with If-Range \(condition ?? "none")",
+            range == "bytes=\(whole.count / 2)-" && condition == server.photo.etag
         )
-        claims.claim(
-            "the file is whole: \(whole.count) bytes, the same as on the server",
+        checks.check(
+            "the file is complete: \(whole.count) bytes, equal to the server's",
             try Data(contentsOf: file) == whole && file.path == state.photo.path)
-        claims.claim("no part file is left", try leftovers(beside: file).isEmpty)
+        checks.check("no part file remains", try leftovers(beside: file).isEmpty)
     }
 
     func batch() async throws {
@@ -39,13 +40,14 @@ extension Journey {
         let photo = on(API.photo(to: state.secondPhoto))
         let batch = BatchRequest([user, photo])
         try await batch.send()
-        tell()
-        claims.claim(
-            "both are there: \(user.output?.nick ?? "nobody"), \(photo.output?.lastPathComponent ?? "nothing")",
+        showEvents()
+        checks.check(
+            "both succeed: \(user.output?.nick ?? "no user"), "
+                + "\(photo.output?.lastPathComponent ?? "no file")",
             batch.results.count == 2 && user.output != nil
                 && (try? Data(contentsOf: state.secondPhoto)) == server.photo.body)
-        claims.claim(
-            "one from the store, one over the wire",
+        checks.check(
+            "one response from the cache, one from the server",
             user.response?.isFromCache == true && server.loopback.requests.count - before == 1)
     }
 
@@ -54,27 +56,28 @@ extension Journey {
         chain.add(on(API.Passengers.register("wilbur", password: "kitty-hawk")))
             .then { register in self.on(API.Passengers.find(register.userId ?? 0)) }
         try await chain.send()
-        tell()
+        showEvents()
         let register = chain.requests.first as? Register
         let user = (chain.requests.last as? GetUser)?.output
-        claims.claim(
-            "wilbur is passenger \(register?.userId ?? 0), and the user info is theirs",
+        checks.check(
+            "wilbur is passenger \(register?.userId ?? 0), and the user info has this number",
             chain.requests.count == 2 && user?.id == register?.userId && user != nil)
     }
 
     func fares() async throws {
         do {
             try await on(API.Flights.fares).send()
-            claims.claim("the broken answer is refused", false)
+            checks.check("the invalid response is rejected", false)
         } catch {
-            tell()
+            showEvents()
             if let fault = error.shapeFault { screen.line("!", "\(fault)", style: .bad) }
-            claims.claim(
-                "the validator says where: \(error.shapeFault?.path ?? "nowhere")",
+            checks.check(
+                "the error has the path: \(error.shapeFault?.path ?? "none")",
                 error.code == .shapeMismatch
                     && error.shapeFault?.path == "$['flights'][2]['price']")
-            claims.claim(
-                "and the answer is in the error: \(error.response?.data.count ?? 0) bytes, status \(error.status?.code ?? 0)",
+            checks.check(
+                "the error has the response: \(error.response?.data.count ?? 0) bytes, "
+                    + "status \(error.status?.code ?? 0)",
                 error.response?.json["flights"].count == 3)
         }
     }

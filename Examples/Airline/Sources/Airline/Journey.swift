@@ -5,7 +5,7 @@ import Foundation
 @MainActor
 final class Journey {
     let screen = Screen()
-    let claims: Claims
+    let checks: Checks
     let state: State
     let server = AirlineServer()
     let logbook = Logbook()
@@ -13,25 +13,25 @@ final class Journey {
     private var number = 0
 
     init() async throws {
-        claims = Claims(screen)
+        checks = Checks(screen)
         state = try State()
         try await server.loopback.start()
 
-        // What all endpoints have in common is said here, once.
+        // The settings that all endpoints share.
         var configuration = Configuration(
             baseURL: AirlineServer.api, cdnURL: AirlineServer.cdn)
         configuration.eventListeners = [logbook]
         configuration.sharedHeaders[.userAgent] = "Airline/1"
-        // The airline's names are made up; its server is reached as a proxy is.
-        configuration.transport.proxy = .url(server.loopback.url(""))
+        // The host names do not exist, so the loopback server acts as a proxy.
+        configuration.transportOptions.proxy = .url(server.loopback.url(""))
         agent = RequestAgent(
             configuration: configuration, store: SQLiteResponseStore(url: state.store))
     }
 
-    /// Runs all steps; true if every claim was true.
+    /// Runs all steps and returns whether all checks passed.
     func run() async -> Bool {
         screen.title(
-            "Errand Airlines", "\(AirlineServer.api), by way of 127.0.0.1:\(server.loopback.port)")
+            "Errand Airlines", "\(AirlineServer.api), through 127.0.0.1:\(server.loopback.port)")
         screen.line("", "store: \(state.store.path)", style: .dim)
         screen.line(
             "",
@@ -41,18 +41,18 @@ final class Journey {
         await step("Register, with closures") { try await self.register() }
         await step("Sign in") { try await self.signIn() }
         await step("User info, fresh for three minutes") { try await self.userInfo() }
-        await step("A photo from the CDN, cut off half way") { try await self.photo() }
+        await step("A photo from the CDN, interrupted half way") { try await self.photo() }
         await step("User info and photo as one batch") { try await self.batch() }
         await step("A chain: register, then user info") { try await self.chain() }
-        await step("Fares with a fault") { try await self.fares() }
+        await step("Fares with an invalid field") { try await self.fares() }
 
         await agent.shutdown()
         await server.loopback.stop()
         screen.title(
-            claims.failures == 0 ? "Landed." : "Crashed.",
-            "\(claims.count - claims.failures) of \(claims.count) claims are true, "
-                + "\(server.loopback.requests.count) requests went over the wire")
-        return claims.failures == 0
+            checks.failures == 0 ? "Passed." : "Failed.",
+            "\(checks.count - checks.failures) of \(checks.count) checks passed, "
+                + "\(server.loopback.requests.count) requests reached the server")
+        return checks.failures == 0
     }
 
     private func step(_ title: String, _ body: () async throws -> Void) async {
@@ -61,15 +61,15 @@ final class Journey {
         do {
             try await body()
         } catch {
-            tell()
-            claims.claim("no error: \(error)", false)
+            showEvents()
+            checks.check("unexpected error: \(error)", false)
         }
     }
 
-    /// Tells what happened since the last time.
-    func tell() { screen.tell(logbook.take()) }
+    /// Prints the events since the last call.
+    func showEvents() { screen.show(logbook.take()) }
 
-    /// An endpoint of this agent.
+    /// Assigns this agent to a request.
     func on<Endpoint: BaseRequest>(_ request: Endpoint) -> Endpoint {
         request.agent = agent
         return request

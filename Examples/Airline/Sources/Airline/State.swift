@@ -1,14 +1,14 @@
 import Foundation
 
-/// What outlives the process: the store, the photos and when the last run was.
+/// Files that remain after the process: the store, the photos and the time of the last run.
 ///
-/// In `$AIRLINE_STATE`, or in the cache folder.
+/// They are in `$AIRLINE_STATE`, or else in the cache folder.
 struct State {
     let folder: URL
     /// The time since the last run; `nil` for the first.
     let sinceLastRun: Duration?
 
-    var store: URL { folder.appendingPathComponent("answers.sqlite") }
+    var store: URL { folder.appendingPathComponent("responses.sqlite") }
     var photo: URL { folder.appendingPathComponent("sunset.ppm") }
     var secondPhoto: URL { folder.appendingPathComponent("sunset-again.ppm") }
     private var note: URL { folder.appendingPathComponent("last-run") }
@@ -28,13 +28,13 @@ struct State {
         sinceLastRun = text.flatMap(Double.init).map {
             .seconds(Date().timeIntervalSince1970 - $0)
         }
-        // The photos are what this run downloads.
+        // This run downloads the photos again.
         for file in [photo, secondPhoto] where files.fileExists(atPath: file.path) {
             try files.removeItem(at: file)
         }
     }
 
-    /// Notes that user info was asked for now, so that the next run knows what to expect.
+    /// Records the time of the user info request, so that the next run knows whether it is still fresh.
     func noteRun() throws {
         try "\(Date().timeIntervalSince1970)".write(to: note, atomically: true, encoding: .utf8)
     }

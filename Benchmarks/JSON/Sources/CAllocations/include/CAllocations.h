@@ -1,4 +1,4 @@
 #pragma once
 
-/// How many blocks the process has asked for so far; -1 where that is not counted.
+/// The number of allocations by the process so far; -1 if it is not counted.
 long allocation_count(void);

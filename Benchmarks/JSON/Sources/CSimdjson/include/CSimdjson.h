@@ -1,15 +1,15 @@
-// simdjson's DOM behind two C functions.
+// A C interface to simdjson's DOM.
 #pragma once
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-/// Parses; the number of bytes if they are JSON, 0 if not.
+/// Parses a document and returns its number of bytes; 0 if it is invalid.
 size_t simdjson_parse(const char *bytes, size_t count);
-/// Parses and visits every value; how many there are.
+/// Parses a document, visits every value and returns their number; 0 if it is invalid.
 size_t simdjson_walk(const char *bytes, size_t count);
-/// The instruction set in use.
+/// The name of the active implementation (instruction set).
 const char *simdjson_implementation(void);
 #ifdef __cplusplus
 }

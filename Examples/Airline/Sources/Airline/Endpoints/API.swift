@@ -1,8 +1,8 @@
 import Foundation
 
-/// The airline's endpoints by what they are about: an API centre in plain Swift.
+/// The airline's endpoints, grouped by subject.
 ///
-/// Each call makes a fresh endpoint, so that no state leaks from one call to the next.
+/// Each call creates a new endpoint object, so calls share no state.
 enum API {
     enum Passengers {
         static func find(_ id: Int) -> GetUser { GetUser(id: id) }

@@ -2,7 +2,7 @@ import Errand
 
 /// The fares of a day.
 ///
-/// One of them is broken, and the validator says which.
+/// One of them has an invalid price, which the validator reports.
 final class GetFares: BaseRequest {
     override var url: String { "iphone/fares" }
     override var arguments: Arguments? { ["from": "KTY", "to": "DAY"] }

@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// A photo from the CDN, into a file.
+/// Downloads a photo from the CDN to a file.
 final class GetPhoto: DownloadRequest {
     let file: URL
     init(to file: URL) { self.file = file }

@@ -1,13 +1,13 @@
 import Errand
 
-/// A passenger as the airline knows them.
+/// A passenger.
 struct User: Decodable {
     var id: Int
     var nick: String
     var level: Int
     var gate: String
-    /// The process that made up this answer: an answer of an earlier run comes from the store.
-    var answeredBy: Int32
+    /// The process that created this response; a different process means that it comes from the cache.
+    var servedBy: Int32
 }
 
 /// User info, fresh for three minutes.
@@ -18,6 +18,6 @@ final class GetUser: JSONRequest<User> {
     override var url: String { "iphone/users" }
     override var arguments: Arguments? { ["id": id] }
     override var cacheSeconds: Int { 180 }
-    // The example ends right after the answer: the entry must be on disk by then.
+    // The process ends soon after the response, so the entry must be on disk by then.
     override var writesCacheAsynchronously: Bool { false }
 }

@@ -1,8 +1,8 @@
 import Errand
 
-/// A new passenger.
+/// Registers a passenger.
 ///
-/// The arguments go out as a form; the answer must have the validator's shape.
+/// The arguments are sent as a form; the response must match the validator.
 final class Register: BaseRequest {
     let username: String
     let password: String
@@ -17,6 +17,6 @@ final class Register: BaseRequest {
     override var arguments: Arguments? { ["username": username, "password": password] }
     override var validator: JSONShape? { ["userId": .int, "nick": .string, "level": .number] }
 
-    /// Results live on the request.
+    /// The passenger's number, read from the response.
     var userId: Int? { response?.json["userId"].int }
 }

@@ -1,8 +1,8 @@
 import Errand
 
-/// A passenger with a password: JSON out, a token back.
+/// Signs a passenger in: sends JSON and returns a token.
 ///
-/// A wrong password is the airline's own error, in an answer with status 200.
+/// The server reports a wrong password in a response with status 200.
 final class SignIn: Request<String> {
     let username: String
     let password: String
@@ -22,11 +22,13 @@ final class SignIn: Request<String> {
     }
 }
 
-/// What the airline says when it cannot help.
+/// An error that the server reports in the response body.
 struct Complaint: Error {
     var text: String
 
-    /// Finds a complaint in an answer; runs off the main actor, for cached answers too.
+    /// Throws the complaint of a response.
+    ///
+    /// It runs off the main actor, and for cached responses too.
     struct Check: ResponseProcessor {
         func process(_ response: Response, attempt: Int) async throws -> Response {
             if let text = response.json["complaint"].string { throw Complaint(text: text) }

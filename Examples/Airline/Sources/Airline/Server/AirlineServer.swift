@@ -1,10 +1,10 @@
 import ErrandTesting
 import Foundation
 
-/// The airline: its API and its CDN, in this process, on a port of the loopback that the system chooses.
+/// The server of the example: API and CDN in this process, on a loopback port that the system chooses.
 ///
-/// The two have names of their own, and requests reach them as they reach a proxy: with the whole address in the request
-/// line. So addresses, and with them the keys of cached answers, stay the same from run to run, whatever the port is.
+/// Both have host names of their own. The server acts as a proxy, so requests contain the absolute URL. URLs and cache
+/// keys are therefore the same in every run, whatever the port is.
 struct AirlineServer {
     static let api = "http://api.airline.example/v1"
     static let cdn = "http://cdn.airline.example"
@@ -32,20 +32,20 @@ struct AirlineServer {
         let photo = photo
         let cuts = Countdown(1)
         loopback.route(Self.cdn + "/photos/sunset.ppm") { request in
-            let answer = photo.answer(to: request)
-            return cuts.tick() ? answer.cut(afterBodyBytes: photo.body.count / 2) : answer
+            let response = photo.response(to: request)
+            return cuts.tick() ? response.cut(afterBodyBytes: photo.body.count / 2) : response
         }
     }
 
-    private static func register(_ request: LoopbackRequest) -> LoopbackAnswer {
+    private static func register(_ request: LoopbackRequest) -> LoopbackResponse {
         let form = Form(request.body)
         guard request.method == "POST", let name = form["username"], form["password"] != nil else {
-            return json(#"{"complaint": "a name and a password, please"}"#, status: 422)
+            return json(#"{"complaint": "name and password are required"}"#, status: 422)
         }
         return json(#"{"userId": \#(number(of: name)), "nick": "\#(name)", "level": 1}"#)
     }
 
-    private static func signIn(_ request: LoopbackRequest) -> LoopbackAnswer {
+    private static func signIn(_ request: LoopbackRequest) -> LoopbackResponse {
         let body = try? JSONDecoder().decode([String: String].self, from: request.body)
         guard body?["password"] == "kitty-hawk" else {
             return json(#"{"complaint": "wrong password"}"#)
@@ -53,29 +53,31 @@ struct AirlineServer {
         return json(#"{"token": "\#(token)"}"#)
     }
 
-    private static func user(_ request: LoopbackRequest, gate: String) -> LoopbackAnswer {
+    private static func user(_ request: LoopbackRequest, gate: String) -> LoopbackResponse {
         guard request.header("Authorization") == "Bearer " + token else {
-            return json(#"{"complaint": "who are you?"}"#, status: 401)
+            return json(#"{"complaint": "not signed in"}"#, status: 401)
         }
         let id = Form(Data((request.query ?? "").utf8))["id"].flatMap(Int.init) ?? 0
         return json(
             """
             {"id": \(id), "nick": "passenger \(id)", "level": 3, "gate": "\(gate)",
-             "answeredBy": \(ProcessInfo.processInfo.processIdentifier)}
+             "servedBy": \(ProcessInfo.processInfo.processIdentifier)}
             """)
     }
 
-    /// The same name has the same number in every run.
+    /// The number of a name, the same in every run.
     private static func number(of name: String) -> Int {
         1900 + name.utf8.reduce(0) { ($0 * 31 + Int($1)) % 97 }
     }
 
-    private static func json(_ text: String, status: Int = 200) -> LoopbackAnswer {
-        LoopbackAnswer(status: status, headers: ["Content-Type": "application/json"], body: text)
+    private static func json(_ text: String, status: Int = 200) -> LoopbackResponse {
+        LoopbackResponse(status: status, headers: ["Content-Type": "application/json"], body: text)
     }
 }
 
-/// The pairs of a form or a query whose values need no decoding.
+/// The pairs of a form or a query.
+///
+/// Values are not percent-decoded.
 struct Form {
     private var pairs: [String: String] = [:]
 

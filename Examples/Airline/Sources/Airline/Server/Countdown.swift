@@ -1,6 +1,6 @@
 import Synchronization
 
-/// True so many times, then false.
+/// Returns true for the first `count` calls, then false.
 final class Countdown: Sendable {
     private let left: Mutex<Int>
 

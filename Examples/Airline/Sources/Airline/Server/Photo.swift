@@ -1,6 +1,6 @@
 import Foundation
 
-/// A photo made of nothing: a sunset over the sea, as a portable pixmap that any viewer opens.
+/// Generates a photo: a sunset over the sea, as a portable pixmap.
 enum Photo {
     static func sunset(width: Int = 640, height: Int = 360) -> Data {
         var data = Data("P6\n\(width) \(height)\n255\n".utf8)

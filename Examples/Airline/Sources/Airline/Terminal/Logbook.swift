@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// Hears every event of the agent and tells them as lines, step by step.
+/// Collects the events of the agent.
 final class Logbook: RequestEventListener {
     private let events = Mutex<[RequestEvent]>([])
 
@@ -9,7 +9,7 @@ final class Logbook: RequestEventListener {
         events.withLock { $0.append(event) }
     }
 
-    /// What happened since the last call.
+    /// Returns the events since the last call.
     func take() -> [RequestEvent] {
         events.withLock { events in
             defer { events = [] }
@@ -19,8 +19,8 @@ final class Logbook: RequestEventListener {
 }
 
 extension Screen {
-    /// What went over the wire, what came from the store and what the validator said.
-    func tell(_ events: [RequestEvent]) {
+    /// Prints network transfers and cache events.
+    func show(_ events: [RequestEvent]) {
         var targets: [RequestTask.ID: String] = [:]
         var statuses: [RequestTask.ID: Int] = [:]
         for event in events {
@@ -38,14 +38,14 @@ extension Screen {
                         + took.leftPadded(to: 11),
                     style: .wire)
             case .cacheHit(let age, _):
-                let text = "\(Int(age / .seconds(1))) s old, nothing sent"
-                line("●", "\(event.endpoint) from the store", text, style: .store)
+                let text = "\(Int(age / .seconds(1))) s old, no request sent"
+                line("●", "\(event.endpoint) from the cache", text, style: .store)
             case .cacheMiss(let reason) where reason != .invalidCacheTime:
-                line("○", "\(event.endpoint) not from the store", reason.rawValue, style: .dim)
+                line("○", "\(event.endpoint) not from the cache", reason.rawValue, style: .dim)
             case .cacheStored(let bytes):
-                line("●", "\(event.endpoint) into the store", "\(bytes) B", style: .store)
+                line("●", "\(event.endpoint) stored in the cache", "\(bytes) B", style: .store)
             case .resumed(let offset):
-                line("↻", "\(event.endpoint) goes on", "at byte \(offset)", style: .wire)
+                line("↻", "\(event.endpoint) resumes", "at byte \(offset)", style: .wire)
             default: break
             }
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines on the terminal: aligned, and coloured where somebody looks at them.
+/// Prints aligned lines, with colours if standard output is a terminal.
 struct Screen {
     enum Style: String {
         case plain = "0"
@@ -27,13 +27,13 @@ struct Screen {
         write("\n" + styled("\(number)".leftPadded(to: 2) + "  " + text, .bold))
     }
 
-    /// A line of three columns: a sign, what, and how it went.
-    func line(_ sign: String, _ what: String, _ note: String = "", style: Style = .plain) {
-        let text = note.isEmpty ? what : what.padded(to: 46) + note
+    /// Prints a line of three columns: a sign, a subject and a note.
+    func line(_ sign: String, _ subject: String, _ note: String = "", style: Style = .plain) {
+        let text = note.isEmpty ? subject : subject.padded(to: 46) + note
         write("    " + styled(sign + " " + text, style))
     }
 
-    /// Unlike `print`, shows each line when it happens, through a pipe too.
+    /// Unlike `print`, writes each line at once, also to a pipe.
     private func write(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }

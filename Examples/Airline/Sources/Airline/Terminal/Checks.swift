@@ -1,0 +1,20 @@
+/// Counts and prints the checks of the example.
+@MainActor
+final class Checks {
+    private let screen: Screen
+    private(set) var failures = 0
+    private(set) var count = 0
+
+    init(_ screen: Screen) { self.screen = screen }
+
+    /// Prints a statement that must be true, and counts it as failed if it is not.
+    func check(_ text: String, _ isTrue: Bool) {
+        count += 1
+        if isTrue {
+            screen.line("✓", text, style: .good)
+        } else {
+            failures += 1
+            screen.line("✗", "FAILED: " + text, style: .bad)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package import HTTPTypes
+
+/// The `Cache-Control` directives of a request or a response (RFC 9111 §5.2).
+///
+/// Names are compared case-insensitively, and arguments may be tokens or quoted strings (§5.2).
+/// The first of repeated directives is used (§4.2.1); unknown directives are ignored (§5.2.3).
+package struct CacheControl: Sendable, Hashable {
+    /// The directives in order: the name in lower case, and the argument without quotes.
+    private var directives: [(name: String, argument: String?)]
+
+    package static func == (one: CacheControl, other: CacheControl) -> Bool {
+        one.directives.elementsEqual(other.directives) { $0 == $1 }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for directive in directives {
+            hasher.combine(directive.name)
+            hasher.combine(directive.argument)
+        }
+    }
+
+    /// Parses all `Cache-Control` fields of the headers.
+    package init(_ headers: HTTPFields) {
+        self.init(headers[values: .cacheControl])
+    }
+
+    /// Parses field values.
+    package init(_ values: [String]) {
+        directives = []
+        for value in values { read(value) }
+    }
+
+    /// Whether a directive is present, with or without an argument.
+    package func has(_ name: String) -> Bool {
+        directives.contains { $0.name == name }
+    }
+
+    /// Whether a directive is present without an argument.
+    ///
+    /// `max-stale` without an argument accepts any age; the argument is a limit (§5.2.1.2).
+    package func isBare(_ name: String) -> Bool {
+        directives.first { $0.name == name }.map { $0.argument == nil } ?? false
+    }
+
+    /// The seconds that a directive specifies.
+    ///
+    /// An argument that is not a number of seconds is ``Seconds/invalid``: a cache should treat
+    /// such a response as stale (§4.2.1).
+    package func seconds(_ name: String) -> Seconds {
+        guard let directive = directives.first(where: { $0.name == name }) else { return .absent }
+        guard let argument = directive.argument, let number = Self.deltaSeconds(argument) else {
+            return .invalid
+        }
+        return .number(number)
+    }
+
+    /// The argument of a directive that takes seconds.
+    package enum Seconds: Sendable, Hashable {
+        /// The directive is missing.
+        case absent
+        /// The directive is present, but its argument is missing or is not a number.
+        case invalid
+        /// The directive is present with this number of seconds.
+        case number(Int)
+    }
+
+    /// Parses digits as a number of seconds, at most 2^31 (RFC 9111 §1.2.2).
+    package static func deltaSeconds(_ text: some StringProtocol) -> Int? {
+        guard !text.isEmpty else { return nil }
+        let limit = 1 << 31
+        var number = 0
+        for byte in text.utf8 {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            number = min(limit, number * 10 + Int(byte - UInt8(ascii: "0")))
+        }
+        return number
+    }
+
+    private mutating func read(_ value: String) {
+        for element in ListElements(value) {
+            let parts = element.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts[0].trimmingBlanks().lowercased()
+            guard !name.isEmpty else { continue }
+            let argument = parts.count > 1 ? Self.unquoted(parts[1].trimmingBlanks()) : nil
+            directives.append((name, argument))
+        }
+    }
+
+    private static func unquoted(_ text: Substring) -> String {
+        guard text.first == "\"", text.last == "\"", text.utf8.count >= 2 else {
+            return String(text)
+        }
+        var result = ""
+        var isEscaped = false
+        for character in text.dropFirst().dropLast() {
+            if character == "\\", !isEscaped {
+                isEscaped = true
+                continue
+            }
+            isEscaped = false
+            result.append(character)
+        }
+        return result
+    }
+}

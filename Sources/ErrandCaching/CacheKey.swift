@@ -1,0 +1,17 @@
+/// Identifies a stored response by the canonical form of the final request.
+public struct CacheKey: Sendable, Hashable {
+    /// Method, final URL, `Accept`, `Accept-Language`, body digest and identity, one per line.
+    public let canonical: String
+
+    /// Creates a key from its canonical text.
+    public init(canonical: String) { self.canonical = canonical }
+
+    /// A 64-bit hash of the text (FNV-1a); equal on every machine and in every process.
+    public var hash64: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in canonical.utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        }
+        return hash
+    }
+}

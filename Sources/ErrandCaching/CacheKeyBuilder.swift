@@ -1,0 +1,69 @@
+import Foundation
+package import HTTPTypes
+
+/// Makes the cache key of a final request.
+///
+/// The key has one line each for the method, the URL without fragment and user info, `Accept`,
+/// `Accept-Language`, the digest of the body, and the identity, so that each user has separate
+/// entries. Without an identity, the caller passes a digest of the credentials among the headers
+/// (``credentialDigest(_:)``). Other headers are not part of the key.
+package enum CacheKeyBuilder {
+    /// The key of a request; `bodyDigest` is `nil` without a body.
+    package static func key(
+        method: HTTPMethod, url: URI, bodyDigest: String?, headers: HTTPFields = [:],
+        identity: String?
+    ) -> CacheKey {
+        var plain = url
+        plain.fragment = nil
+        plain.userInfo = nil
+        var text = method.rawValue + "\n" + plain.string + "\n"
+        text += (headers[.accept] ?? "") + "\n" + (headers[.acceptLanguage] ?? "") + "\n"
+        text += (bodyDigest ?? "") + "\n"
+        // The identity comes last, so that line breaks in it cannot imitate another line. The "="
+        // distinguishes an empty identity from none.
+        if let identity { text += "=" + identity }
+        return CacheKey(canonical: text)
+    }
+
+    /// The digest of a body.
+    ///
+    /// - Returns: `.unknown` for a file, a stream or a multipart body, whose bytes are not known
+    ///   before they are sent: such a request has no key and is not cached.
+    package static func digest(of body: HTTPBody?) -> BodyDigest {
+        guard let body else { return .none }
+        guard case .data(let data) = body.storage else { return .unknown }
+        return .sha256(SHA256.hex(data))
+    }
+
+    /// The digest of a body, if it is known.
+    package enum BodyDigest: Sendable, Hashable {
+        /// There is no body.
+        case none
+        /// The SHA-256 digest of the bytes in hexadecimal.
+        case sha256(String)
+        /// The bytes are not known before they are sent.
+        case unknown
+    }
+
+    /// The key under which ``CachePolicy/http`` stores the response of a URL, or its
+    /// ``VariantIndex``.
+    ///
+    /// - Parameter isDecoded: Whether the content encoding is removed before storing; responses
+    ///   that are stored encoded have separate entries.
+    package static func httpKey(for url: URI, isDecoded: Bool, identity: String?) -> CacheKey {
+        let key = key(
+            method: .get, url: url, bodyDigest: isDecoded ? nil : "encoded", identity: identity)
+        return CacheKey(canonical: "http\n" + key.canonical)
+    }
+
+    /// A digest of the credentials among the headers; `nil` if there are none.
+    ///
+    /// It replaces a missing identity. A new token then causes a cache miss, which is better than
+    /// returning the data of another user.
+    package static func credentialDigest(_ headers: HTTPFields) -> String? {
+        let shown = headers.filter { SecretName.isSecret(header: $0.name.canonicalName) }
+        guard !shown.isEmpty else { return nil }
+        let text = shown.map { $0.name.canonicalName + ":" + $0.value }.joined(separator: "\n")
+        return "credentials " + SHA256.hex(Data(text.utf8))
+    }
+}

@@ -1,0 +1,21 @@
+/// How a request uses the store.
+public enum CachePolicy: Sendable, Hashable {
+    /// A fresh entry is used and nothing is sent; otherwise the network is used.
+    ///
+    /// The default.
+    case cacheElseLoad
+    /// The network is used; if it fails, a stored entry of any age is used.
+    case loadElseCache
+    /// Nothing is ever sent; a miss fails with ``RequestError/Code/cacheMiss``.
+    case cacheOnly
+    /// The network is used, whatever is stored; the response is stored.
+    case reload
+    /// The headers of the server decide, as in a private cache (RFC 9111).
+    ///
+    /// ``RequestDescription/cacheSeconds`` is ignored. Fresh responses are used, stale responses
+    /// are revalidated with their `ETag` and `Last-Modified`, and `Vary` selects among variants.
+    /// `stale-while-revalidate` and `stale-if-error` are supported (RFC 5861).
+    /// ``Configuration/httpCache`` sets the heuristics for responses without a lifetime. Directives
+    /// in the `Cache-Control` of the request, such as `no-cache` or `only-if-cached`, are obeyed.
+    case http
+}

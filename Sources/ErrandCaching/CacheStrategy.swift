@@ -1,0 +1,83 @@
+package import Foundation
+package import HTTPTypes
+
+/// Decides whether a stored response is fresh, may be used stale, or needs revalidation (RFC 9111
+/// §4.2, §4.3, §5.2; RFC 5861); pure.
+package enum CacheStrategy: Sendable, Hashable {
+    /// The stored response is fresh and is used.
+    case fresh(age: Duration)
+    /// The stored response is stale and is used, because the request accepts that (`max-stale`).
+    case stale(age: Duration)
+    /// The stored response is stale; it is used now and revalidated in the background.
+    case staleWhileRevalidate(age: Duration)
+    /// The stored response may be used only after successful revalidation.
+    case revalidate
+
+    /// Whether the stored response is fresh.
+    package var isFresh: Bool {
+        if case .fresh = self { return true }
+        return false
+    }
+
+    /// Decides how a stored response may be used for a request.
+    package static func decide(
+        _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
+        settings: HTTPCacheSettings
+    ) -> CacheStrategy {
+        let asked = RequestCacheControl(requestHeaders)
+        let control = CacheControl(entry.headers)
+        if control.has("no-cache") || asked.wantsRevalidation { return .revalidate }
+        let (age, lifetime) = measures(entry, now: now, settings: settings)
+        guard age.isFinite else { return .revalidate }
+        let staleness = age - lifetime
+        let isYoungEnough = asked.maxAge.map { age <= Double($0) } ?? true
+        let isFreshEnough = asked.minFresh.map { -staleness >= Double($0) } ?? true
+        guard isYoungEnough, isFreshEnough else { return .revalidate }
+        if staleness < 0 { return .fresh(age: .seconds(age)) }
+        if control.has("must-revalidate") { return .revalidate }
+        if asked.acceptsStale(by: staleness) { return .stale(age: .seconds(age)) }
+        if case .number(let extra) = control.seconds("stale-while-revalidate"),
+            staleness <= Double(extra), asked.hasNoAgeLimit
+        {
+            return .staleWhileRevalidate(age: .seconds(age))
+        }
+        return .revalidate
+    }
+
+    /// The age of a stored response that may be used after an error (`stale-if-error`, RFC 5861
+    /// §4); `nil` if it may not be used.
+    package static func ageForStaleIfError(
+        _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
+        settings: HTTPCacheSettings
+    ) -> Duration? {
+        let control = CacheControl(entry.headers)
+        guard !control.has("no-cache"), !control.has("must-revalidate"),
+            !RequestCacheControl(requestHeaders).wantsRevalidation
+        else { return nil }
+        let (age, lifetime) = measures(entry, now: now, settings: settings)
+        guard age.isFinite else { return nil }
+        var allowed = settings.staleIfError.wholeSeconds
+        for control in [control, CacheControl(requestHeaders)] {
+            if case .number(let seconds) = control.seconds("stale-if-error") {
+                allowed = max(allowed, Double(seconds))
+            }
+        }
+        return age - lifetime <= allowed && (allowed > 0 || age < lifetime) ? .seconds(age) : nil
+    }
+
+    private static func measures(
+        _ entry: StoredResponse, now: Date, settings: HTTPCacheSettings
+    ) -> (age: Double, lifetime: Double) {
+        let age = CacheLifetime.age(
+            headers: entry.headers, requestedAt: entry.storedAt, receivedAt: entry.storedAt,
+            now: now)
+        let lifetime = CacheLifetime.seconds(
+            status: entry.status, headers: entry.headers, receivedAt: entry.storedAt,
+            settings: settings)
+        return (age < 1e15 ? age : .infinity, lifetime)
+    }
+}
+
+extension Duration {
+    fileprivate var wholeSeconds: Double { Double(components.seconds) }
+}

@@ -1,0 +1,99 @@
+public import Foundation
+public import HTTPTypes
+
+/// Stores responses between requests.
+public protocol ResponseStore: Sendable {
+    /// The entry of a key, whatever its age; `nil` if there is none.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed`` if the store cannot be read;
+    ///   ``RequestError/Code/cacheMiss`` with ``CacheMissReason/invalidData`` if the entry is
+    ///   damaged. The store has then deleted the damaged entry.
+    func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse?
+
+    /// Writes an entry atomically and replaces the previous one of the key.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``, also for an entry that exceeds the size limit
+    ///   of the store; the previous entry has then been removed.
+    func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError)
+
+    /// Removes an entry; does nothing if there is none.
+    func remove(_ key: CacheKey) async throws(RequestError)
+
+    /// Removes the entries that match the predicate; `nil` removes all.
+    func removeAll(where predicate: (@Sendable (StoredEntryInfo) -> Bool)?)
+        async throws(RequestError)
+
+    /// The metadata of all entries, in any order.
+    func entries() async throws(RequestError) -> [StoredEntryInfo]
+}
+
+/// A stored response: metadata and body in one value.
+public struct StoredResponse: Sendable, Hashable {
+    /// The status.
+    public var status: Int
+    /// The headers, in order.
+    public var headers: HTTPFields
+    /// The body.
+    public var body: Data
+    /// The final URL of the response, after redirects.
+    public var url: String
+    /// The time at which the response was stored.
+    public var storedAt: Date
+    /// The endpoint's cache version.
+    public var cacheVersion: Int
+    /// The app's version.
+    public var appVersion: String?
+    /// The user whose data this is; entries of another identity are not used.
+    public var identity: String?
+    /// The endpoint's tag.
+    public var tag: Int
+
+    /// Creates an entry.
+    public init(
+        status: Int, headers: HTTPFields, body: Data, url: String, storedAt: Date,
+        cacheVersion: Int = 0, appVersion: String? = nil, identity: String? = nil, tag: Int = 0
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.url = url
+        self.storedAt = storedAt
+        self.cacheVersion = cacheVersion
+        self.appVersion = appVersion
+        self.identity = identity
+        self.tag = tag
+    }
+
+    /// The size of headers and body in bytes.
+    public var size: Int {
+        headers.reduce(body.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+    }
+}
+
+/// The metadata of a stored response, which is known without reading its body.
+public struct StoredEntryInfo: Sendable, Hashable {
+    /// The key of the entry.
+    public var key: CacheKey
+    /// The final URL of the response, after redirects.
+    public var url: String
+    /// The time at which the response was stored.
+    public var storedAt: Date
+    /// The size of headers and body in bytes.
+    public var size: Int
+    /// The endpoint's tag.
+    public var tag: Int
+    /// The user whose data this is; `nil` if the request had no identity.
+    public var identity: String?
+
+    /// Creates the metadata of an entry.
+    public init(
+        key: CacheKey, url: String, storedAt: Date, size: Int, tag: Int, identity: String?
+    ) {
+        self.key = key
+        self.url = url
+        self.storedAt = storedAt
+        self.size = size
+        self.tag = tag
+        self.identity = identity
+    }
+}

@@ -1,0 +1,48 @@
+package import Foundation
+import HTTPTypes
+
+extension Response {
+    /// Turns a complete response into a partial one, as a server would send it (RFC 9110 §15.3.7).
+    package mutating func narrow(to part: Range<Int>) {
+        let whole = data
+        status = .partialContent
+        headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(whole.count)"
+        headers[.contentLength] = String(part.count)
+        let bytes = whole.dropFirst(part.lowerBound).prefix(part.count)
+        body = .data(Data(bytes))
+    }
+}
+
+extension StoredResponse {
+    /// Creates an entry from a response; `nil` if its body is a file.
+    package init?(_ response: Response, rules: CacheRules, tag: Int, storedAt: Date) {
+        guard case .data(let body) = response.body else { return nil }
+        // These fields apply to one exchange only. Cookies are stored in the cookie jar.
+        let passing: Set<HTTPField.Name> = [
+            .setCookie, .wwwAuthenticate, .authenticationInfo, .proxyAuthenticate,
+        ]
+        var headers = response.headers
+        if headers.contains(where: { passing.contains($0.name) }) {
+            headers = HTTPFields(headers.filter { !passing.contains($0.name) })
+        }
+        // The fragment is not part of the key: requests with different fragments share the entry.
+        var url = response.url
+        url.fragment = nil
+        self.init(
+            status: response.status.code, headers: headers, body: body,
+            url: url.string, storedAt: storedAt, cacheVersion: rules.cacheVersion,
+            appVersion: rules.appVersion, identity: rules.identity, tag: tag)
+    }
+
+    /// The response of this entry; `nil` if the stored status is not a final status.
+    ///
+    /// - Parameter requestURL: The URL of the request. Usually it equals the stored URL, which then
+    ///   need not be parsed.
+    package func response(to requestURL: URI, source: Response.Source) -> Response? {
+        guard (200..<1000).contains(status) else { return nil }
+        let address = url == requestURL.string ? requestURL : (try? URI(parsing: url)) ?? requestURL
+        return Response(
+            status: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
+            url: address, source: source, attempts: 0)
+    }
+}

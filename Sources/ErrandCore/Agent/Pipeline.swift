@@ -1,0 +1,54 @@
+/// The steps that perform a request, in order.
+package struct Pipeline: Sendable {
+    private let steps: [any Step]
+
+    /// Creates the steps in their order.
+    ///
+    /// Reasons:
+    ///
+    /// - processors run outside the cache: stored and new responses are processed in the same way;
+    /// - coalescing runs outside the cache: one transfer fills the cache for all requests that share it;
+    /// - scheduling runs inside the cache: a stored response never waits for a permit;
+    /// - retry runs outside validation: a rejected response may be requested again;
+    /// - downloads run outside validation: only a validated body becomes the destination file;
+    /// - validation runs inside the cache: only validated responses are stored;
+    /// - redirects run inside validation: a followed 3xx response is not validated;
+    /// - authentication runs inside redirects: each hop gets credentials for its own URL, and the redirect step never
+    ///   sees credentials that it could send to another origin;
+    /// - cookies run inside redirects: each hop gets the cookies of its own URL, and cookies that it sets are stored
+    ///   before the next hop.
+    package init(
+        sharedTransfers: SharedTransferTable, writes: PendingCacheWrites,
+        concurrencyLimiter: ConcurrencyLimiter = ConcurrencyLimiter(),
+        hostHealth: HostHealth = HostHealth(), rateLimiter: RateLimiter = RateLimiter(),
+        refresher: CacheRefresher = CacheRefresher()
+    ) {
+        steps = [
+            ProcessStep(),  // the user's processors and the typed output
+            AdaptStep(),  // filters, shared headers and arguments, the request for the wire
+            // share an identical request in progress
+            CoalesceStep(sharedTransfers: sharedTransfers),
+            // use a stored response, or store the new one
+            CacheStep(
+                writes: writes, refresher: refresher, validate: ResponseValidation.check),
+            // wait for a network and a permit
+            ScheduleStep(concurrencyLimiter: concurrencyLimiter),
+            RetryStep(hostHealth: hostHealth),  // retry, if the policy says so
+            DownloadStep(),  // part file, Range, rename
+            ValidateStep(),  // status, content type, body, shape
+            RedirectStep(),  // follow a 3xx, without leaking credentials
+            AuthenticateStep(),  // credentials of this hop; refreshed once after a 401
+            CookieStep(),  // cookies of this hop out, new ones into the jar
+            // wait for the rate limits of this hop
+            RateLimitStep(rateLimiter: rateLimiter),
+            TransportStep(),  // the network
+        ]
+    }
+
+    /// Runs a task through all steps, on the caller's thread until a step suspends.
+    nonisolated(nonsending) package func callAsFunction(
+        _ context: TaskContext
+    ) async throws(RequestError) -> Response {
+        try await Next(steps)(PipelineRequest(context: context))
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+
+/// Places arguments into the query, the body, or both.
+struct ArgumentPlacer {
+    private let endpoint: String
+    private let method: HTTPMethod
+    private let placement: ArgumentPlacement
+    private let serializer: RequestSerializer
+    private let ownBody: HTTPBody?
+    private let encoding: ArgumentEncoding
+    /// The endpoint's and the shared arguments; `nil` if there are none.
+    private let arguments: Arguments?
+
+    /// Copies only the required members: a description is expensive to copy.
+    init(_ description: RequestDescription, _ configuration: Configuration, shared: Arguments) {
+        self.init(
+            description, configuration, arguments: description.arguments, shared: shared)
+    }
+
+    /// Uses other arguments instead of the endpoint's.
+    package init(
+        _ description: RequestDescription, _ configuration: Configuration, arguments: Arguments?,
+        shared: Arguments
+    ) {
+        endpoint = description.endpoint
+        method = description.method
+        placement = description.argumentPlacement
+        serializer = description.requestSerializer
+        ownBody = description.body
+        if let own = description.argumentEncoding {
+            encoding = own
+        } else {
+            encoding = configuration.argumentEncoding
+        }
+        if shared.isEmpty {
+            self.arguments = arguments
+        } else {
+            self.arguments = (arguments ?? Arguments())
+                .merging(shared: shared, fixedNames: configuration.fixedArgumentNames)
+        }
+    }
+
+    /// Whether there are arguments, or the method requires an empty form body without them.
+    static func isNeeded(for description: RequestDescription, shared: Arguments) -> Bool {
+        description.arguments != nil || !shared.isEmpty
+            || description.body == nil && isForm(description.method)
+    }
+
+    /// The text to append to the URL's query; may be empty.
+    func query() throws(RequestError) -> String {
+        guard isInQuery, let arguments, !arguments.isEmpty else { return "" }
+        let bytes = try naming { () throws(RequestError) in
+            try FormWriter.bytes(of: arguments, encoding: encoding)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The endpoint's own body, otherwise one made from the arguments, otherwise none.
+    func body() throws(RequestError) -> HTTPBody? {
+        if let body = ownBody {
+            guard isInBody, let arguments, !arguments.isEmpty else { return body }
+            return try naming { () throws(RequestError) in
+                try body.addingMultipartFields(arguments, encoding: encoding)
+            }
+        }
+        guard isInBody else { return nil }
+        return try naming { () throws(RequestError) in try serialized() }
+    }
+
+    private func serialized() throws(RequestError) -> HTTPBody? {
+        switch serializer {
+        case .form:
+            // Without arguments, POST, PUT and PATCH send an empty form with its content type.
+            guard arguments?.isEmpty == false || Self.isForm(method) else { return nil }
+            let bytes = try FormWriter.bytes(of: arguments ?? Arguments(), encoding: encoding)
+            let charset = encoding.charset.name
+            return .data(
+                Data(bytes),
+                contentType: "application/x-www-form-urlencoded"
+                    + (charset.isEmpty ? "" : "; charset=\(charset)"))
+        case .json:
+            guard let arguments else { return nil }
+            let bytes = try ArgumentJSONWriter.bytes(of: arguments, encoding: encoding)
+            return .data(Data(bytes), contentType: "application/json")
+        case .plist:
+            return try propertyList(.xml)
+        case .binaryPlist:
+            return try propertyList(.binary)
+        case .custom(let contentType, let serialize):
+            guard let arguments else { return nil }
+            do {
+                return .data(try serialize(arguments), contentType: contentType)
+            } catch {
+                throw error as? RequestError
+                    ?? RequestError(
+                        .invalidArguments, stage: .build,
+                        "The custom request serializer failed; see the underlying error.",
+                        underlying: error)
+            }
+        }
+    }
+
+    private func propertyList(
+        _ format: PropertyListSerialization.PropertyListFormat
+    ) throws(RequestError) -> HTTPBody? {
+        guard let arguments else { return nil }
+        let data = try ArgumentPropertyListWriter(encoding: encoding)
+            .data(of: arguments, format: format)
+        return .data(data, contentType: "application/x-plist")
+    }
+
+    private static func isForm(_ method: HTTPMethod) -> Bool {
+        method == .post || method == .put || method == .patch
+    }
+
+    private var isAutomaticallyInQuery: Bool {
+        method == .get || method == .head || method == .delete
+    }
+
+    private var isInQuery: Bool {
+        switch placement {
+        case .automatic: isAutomaticallyInQuery
+        case .query, .queryAndBody: true
+        case .body: false
+        }
+    }
+
+    private var isInBody: Bool {
+        switch placement {
+        case .automatic: !isAutomaticallyInQuery
+        case .body, .queryAndBody: true
+        case .query: false
+        }
+    }
+
+    /// Prefixes error messages with the endpoint's name.
+    private func naming<Value>(
+        _ body: () throws(RequestError) -> Value
+    ) throws(RequestError) -> Value {
+        do throws(RequestError) {
+            return try body()
+        } catch {
+            var error = error
+            error.message = "\(endpoint): \(error.message)"
+            throw error
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import ErrandTransport
+import Foundation
+import HTTPTypes
+
+/// Builds the serialized request, before the request processors run.
+///
+/// In order: filters, shared headers and arguments, builder, host headers, cache key, compression.
+/// Each stage is a separate function and suspends only if a hook is set, to keep async frames
+/// small. Used by `AdaptStep` and by `RequestAgent.transportRequest(for:)`.
+enum RequestAdapter {
+    /// The input of the builder.
+    private struct Parts: Sendable {
+        var url: String
+        var headers: HTTPFields
+        var arguments: Arguments
+    }
+
+    /// The request; `nil` if a hook requires suspension.
+    static func adaptSynchronously(
+        _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+    ) throws(RequestError) -> PipelineRequest? {
+        guard !hasProviders(configuration), configuration.value.absoluteURLFilters.isEmpty else {
+            return nil
+        }
+        var parts = parts(pipelineRequest.context, configuration)
+        let built = try built(pipelineRequest, &parts, configuration)
+        return try completed(built, parts.arguments, configuration)
+    }
+
+    static func adapt(
+        _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+    ) async throws(RequestError) -> PipelineRequest {
+        var parts = parts(pipelineRequest.context, configuration)
+        if hasProviders(configuration) {
+            parts = try await provided(parts, pipelineRequest, configuration)
+        }
+        var pipelineRequest = try built(pipelineRequest, &parts, configuration)
+        if !configuration.value.absoluteURLFilters.isEmpty {
+            let text = try await filter(
+                pipelineRequest.request.url.string, by: configuration.value.absoluteURLFilters,
+                of: pipelineRequest.context, pipelineRequest.scope)
+            pipelineRequest.request.url = try RequestBuilder.absoluteURL(parsing: text)
+        }
+        return try completed(pipelineRequest, parts.arguments, configuration)
+    }
+
+    private static func hasProviders(_ configuration: Shared<Configuration>) -> Bool {
+        !configuration.value.urlFilters.isEmpty || configuration.value.headerProvider != nil
+            || configuration.value.argumentProvider != nil
+    }
+
+    private static func parts(
+        _ context: TaskContext, _ configuration: Shared<Configuration>
+    ) -> Parts {
+        Parts(
+            url: context.description.url,
+            headers: context.description.usesSharedHeaders
+                ? configuration.value.sharedHeaders : [:],
+            arguments: context.description.usesSharedArguments
+                ? configuration.value.sharedArguments : [:])
+    }
+
+    /// The parts after the configuration's filters and providers.
+    private static func provided(
+        _ parts: Parts, _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+    ) async throws(RequestError) -> Parts {
+        let context = pipelineRequest.context
+        var parts = parts
+        // Absolute URLs are filtered only if the configuration says so.
+        if !context.description.isURLFiltered,
+            configuration.value.filtersAbsoluteURLs
+                || (try? URI(parsing: parts.url))?.isAbsoluteHTTP != true
+        {
+            parts.url = try await filter(
+                parts.url, by: configuration.value.urlFilters, of: context, pipelineRequest.scope)
+        }
+        if context.description.usesSharedHeaders,
+            let provider = configuration.value.headerProvider
+        {
+            let made = try await HookRunner.run(
+                "The provider of shared headers", pipelineRequest.scope
+            ) { try await provider() }
+            for field in made { parts.headers[field.name] = nil }
+            for field in made { parts.headers.append(field) }
+        }
+        if context.description.usesSharedArguments,
+            let provider = configuration.value.argumentProvider
+        {
+            let made = try await HookRunner.run(
+                "The provider of shared arguments", pipelineRequest.scope
+            ) { try await provider() }
+            parts.arguments = parts.arguments.merging(made)
+        }
+        return parts
+    }
+
+    /// Adds the arguments of the joined URL's host; the most specific pattern takes precedence.
+    private static func addHostArguments(
+        to parts: inout Parts, _ context: TaskContext, _ configuration: Shared<Configuration>
+    ) throws(RequestError) {
+        guard context.description.usesSharedArguments, context.description.customRequest == nil,
+            let host = try URLBuilder.url(
+                of: context.description, configuration.value, relativeURL: parts.url
+            ).host
+        else { return }
+        let all = configuration.value.hostArguments
+        for pattern in all.keys.sorted(by: { $0.isLessSpecific(than: $1) }) {
+            try pattern.check(in: "hostArguments")
+            guard pattern.matches(host) else { continue }
+            parts.arguments = parts.arguments.merging(all[pattern] ?? Arguments())
+        }
+    }
+
+    private static func built(
+        _ pipelineRequest: PipelineRequest, _ parts: inout Parts,
+        _ configuration: Shared<Configuration>
+    ) throws(RequestError) -> PipelineRequest {
+        if !configuration.value.hostArguments.isEmpty {
+            try addHostArguments(to: &parts, pipelineRequest.context, configuration)
+        }
+        var pipelineRequest = pipelineRequest
+        pipelineRequest.request = try RequestBuilder().build(
+            pipelineRequest.context.description, configuration: configuration.value,
+            sharedHeaders: parts.headers, sharedArguments: parts.arguments, relativeURL: parts.url)
+        return pipelineRequest
+    }
+
+    /// Adds the host's headers and the cache key, both of the final URL; then compresses the body.
+    private static func completed(
+        _ pipelineRequest: PipelineRequest, _ arguments: Arguments,
+        _ configuration: Shared<Configuration>
+    ) throws(RequestError) -> PipelineRequest {
+        let context = pipelineRequest.context
+        var pipelineRequest = pipelineRequest
+        if !configuration.value.hostHeaders.isEmpty {
+            pipelineRequest.boundHeaders = try HostHeaders.add(
+                to: &pipelineRequest.request, of: context.description,
+                configuration: configuration.value)
+        }
+        // Before compression and processors, because a signature or an encrypted body differs each
+        // time.
+        if context.description.needsKey {
+            let counting = try RequestBuilder.keyRequest(
+                for: pipelineRequest.request, description: context.description,
+                configuration: configuration.value, sharedArguments: arguments)
+            if let counting { pipelineRequest.cacheURL = counting.url }
+            pipelineRequest.cacheKey = CacheKeyBuilder.key(
+                for: counting ?? pipelineRequest.request,
+                identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)
+        }
+        if let encoder = context.description.bodyEncoder {
+            try BodyCompression.apply(
+                encoder, to: &pipelineRequest.request, endpoint: context.description.endpoint)
+        }
+        return pipelineRequest
+    }
+
+    private static func filter(
+        _ url: String, by filters: [any URLFilter], of context: TaskContext,
+        _ scope: CancellationScope
+    ) async throws(RequestError) -> String {
+        var url = url
+        for filter in filters {
+            let before = url
+            url = try await HookRunner.run("A URL filter", scope) {
+                try await filter.filter(before, of: context.description)
+            }
+        }
+        return url
+    }
+}
+
+/// Runs the request processors on a copy, because each attempt starts from the serialized request.
+enum RequestProcessing {
+    /// The processed request of an attempt.
+    ///
+    /// - Throws: ``RequestError/Code/adaptationFailed``, or the `RequestError` that a processor
+    ///   throws.
+    static func process(
+        _ request: TransportRequest, attempt: Int, of pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> TransportRequest {
+        let context = pipelineRequest.context
+        var request = request
+        for processor in context.configuration.requestProcessors {
+            let before = request
+            request = try await HookRunner.run("A request processor", pipelineRequest.scope) {
+                var copy = before
+                try await processor.process(&copy, of: context.description, attempt: attempt)
+                return copy
+            }
+        }
+        return request
+    }
+}
+
+/// Runs user code in the pipeline, and converts its errors to ``RequestError``.
+enum HookRunner {
+    static func run<Value: Sendable>(
+        _ what: String, _ scope: CancellationScope,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws(RequestError) -> Value {
+        do {
+            return try await scope.run(body)
+        } catch let error as RequestError {
+            throw error
+        } catch is CancellationError {
+            throw .cancelled
+        } catch {
+            throw RequestError(
+                .adaptationFailed, stage: .adapt,
+                "\(what) threw \(type(of: error)); nothing was sent. See the underlying error.",
+                underlying: error)
+        }
+    }
+}
+
+/// Encodes a body and sets `Content-Encoding`; a pure function.
+enum BodyCompression {
+    /// - Throws: ``RequestError/Code/unsupported`` for a body that is not in memory,
+    ///   ``RequestError/Code/invalidBody``.
+    static func apply(
+        _ encoder: any BodyEncoder, to request: inout TransportRequest, endpoint: String
+    ) throws(RequestError) {
+        // An endpoint that sets Content-Encoding has already encoded the body.
+        guard let body = request.body, !request.headers.contains(.contentEncoding) else { return }
+        guard case .data(let data) = body.storage else {
+            throw RequestError(
+                .unsupported, stage: .build,
+                "\(endpoint) has a bodyEncoder and a body that is not in memory: a file, a stream or a multipart body. "
+                    + "Compress the file in advance and set Content-Encoding, or remove the encoder."
+            )
+        }
+        guard !data.isEmpty else { return }
+        guard encoder.contentCoding.isToken else {
+            throw RequestError(
+                .invalidHeader, stage: .build,
+                "\(endpoint)'s bodyEncoder has a contentCoding that is not a token.")
+        }
+        do {
+            request.body = HTTPBody(
+                storage: .data(try encoder.encode(data)), contentType: body.contentType)
+        } catch {
+            throw error as? RequestError
+                ?? RequestError(
+                    .invalidBody, stage: .build,
+                    "\(endpoint)'s bodyEncoder failed; see the underlying error.",
+                    underlying: error)
+        }
+        request.headers.append(HTTPField(name: .contentEncoding, value: encoder.contentCoding))
+    }
+}

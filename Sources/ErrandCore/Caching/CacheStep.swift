@@ -1,0 +1,237 @@
+import ErrandTransport
+import Foundation
+
+/// Uses stored responses if the cache policy allows it, and stores responses from the network.
+///
+/// The step runs outside validation, so that only validated responses are stored. A stored response is validated
+/// again before use, because the validator may have become stricter. If the store fails, the request continues to the
+/// network; only ``CachePolicy/cacheOnly`` reports the failure. Cache time and version decide about freshness, and
+/// `Cache-Control` is ignored, except with ``CachePolicy/http`` (``HTTPCacheTransaction``).
+package struct CacheStep: Step {
+    package typealias Validation =
+        @Sendable (Response, RequestDescription) throws(RequestError) -> Void
+
+    private let writes: PendingCacheWrites
+    private let refresher: CacheRefresher
+    private let validate: Validation
+
+    /// - Parameters:
+    ///   - writes: The agent's queue of writes.
+    ///   - refresher: Revalidates stored responses in the background.
+    ///   - validate: The checks of `ValidateStep`.
+    package init(
+        writes: PendingCacheWrites, refresher: CacheRefresher = CacheRefresher(),
+        validate: @escaping Validation
+    ) {
+        self.writes = writes
+        self.refresher = refresher
+        self.validate = validate
+    }
+
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        let context = pipelineRequest.context
+        return context.description.cacheSeconds >= 0 || context.description.cachePolicy != nil
+            || context.configuration.cachePolicy != .cacheElseLoad
+            || context.isObserved
+            || refresher.presence.isUsed
+                && CacheInvalidation.mayChange(pipelineRequest.request.method)
+    }
+
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        guard let transaction = try transaction(pipelineRequest) else {
+            return try await next(pipelineRequest)
+        }
+        guard transaction.mayInvalidate else { return try await perform(transaction, next) }
+        do {
+            let response = try await perform(transaction, next)
+            transaction.invalidate(after: response)
+            return response
+        } catch {
+            // The server has performed the request, even if validation rejected its response.
+            if let response = error.response { transaction.invalidate(after: response) }
+            throw error
+        }
+    }
+
+    private func perform(_ transaction: CacheTransaction, _ next: Next) async throws(RequestError)
+        -> Response
+    {
+        switch transaction.rules.lookupPlan {
+        case .http:
+            guard let transaction = transaction.httpTransaction(refresher) else {
+                return try await next(transaction.pipelineRequest)
+            }
+            return try await transaction.run(next)
+        case .contradiction, .load: return try await transaction.load(next)
+        case .lookUpElseLoad:
+            if case .success(let response) = await transaction.lookUp(.cacheFresh) {
+                return response
+            }
+            return try await transaction.load(next)
+        case .lookUpOnly:
+            return try await transaction.lookUp(.cacheFresh).get()
+        case .loadElseLookUp:
+            do {
+                return try await transaction.load(next)
+            } catch  where transaction.rules.fallsBack(after: error) {
+                if case .success(let response) = await transaction.lookUp(.cacheStale) {
+                    return response
+                }
+                throw error
+            }
+        }
+    }
+
+    /// The transaction of a request; `nil` if there is no store and the policy needs none.
+    @inline(never)
+    private func transaction(_ pipelineRequest: PipelineRequest) throws(RequestError)
+        -> CacheTransaction?
+    {
+        let rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
+        guard let store = pipelineRequest.context.store else {
+            if rules.lookupPlan == .lookUpOnly || rules.lookupPlan == .contradiction {
+                throw .cacheMiss(
+                    .noEntry,
+                    "The cache policy .cacheOnly needs a response store. Create the agent with one."
+                )
+            }
+            return nil
+        }
+        if rules.lookupPlan == .contradiction {
+            throw RequestError(
+                .invalidCombination, stage: .cache,
+                "ignoresCache and the cache policy .cacheOnly exclude each other. Remove one of the two."
+            )
+        }
+        return CacheTransaction(
+            pipelineRequest: pipelineRequest, rules: rules,
+            entries: CacheEntries(store: store, writes: writes), validate: validate,
+            mayInvalidate: CacheInvalidation.mayChange(pipelineRequest.request.method)
+                && (rules.policy == .http || refresher.presence.isUsed))
+    }
+}
+
+/// The cache operations of one request by cache time and version.
+private final class CacheTransaction: Sendable {
+    let pipelineRequest: PipelineRequest
+    let rules: CacheRules
+    let entries: CacheEntries
+    let validate: CacheStep.Validation
+    /// Whether the request may invalidate stored responses (RFC 9111 §4.4).
+    let mayInvalidate: Bool
+
+    init(
+        pipelineRequest: PipelineRequest, rules: CacheRules, entries: CacheEntries,
+        validate: @escaping CacheStep.Validation, mayInvalidate: Bool
+    ) {
+        self.pipelineRequest = pipelineRequest
+        self.rules = rules
+        self.entries = entries
+        self.validate = validate
+        self.mayInvalidate = mayInvalidate
+    }
+
+    /// The transaction for ``CachePolicy/http``; `nil` if the request bypasses the store.
+    func httpTransaction(_ refresher: CacheRefresher) -> HTTPCacheTransaction? {
+        HTTPCacheTransaction(
+            pipelineRequest: pipelineRequest, rules: rules, entries: entries, refresher: refresher,
+            validate: validate)
+    }
+
+    /// Removes the stored responses that the request invalidates (RFC 9111 §4.4).
+    func invalidate(after response: Response) {
+        guard response.source == .network else { return }
+        let addresses = CacheInvalidation.addresses(
+            target: pipelineRequest.request.url, status: response.statusCode,
+            headers: response.headers)
+        for address in addresses {
+            let keys = CacheKeyBuilder.httpKeys(
+                for: address, pipelineRequest.request, identity: rules.identity)
+            for key in keys { entries.remove(key) }
+        }
+    }
+
+    /// Sends the request and stores its response.
+    func load(_ next: Next) async throws(RequestError) -> Response {
+        let response = try await next(pipelineRequest)
+        if rules.storesResponse, response.source == .network { await store(response) }
+        return response
+    }
+
+    // Outlined to keep `load`'s async frame small (decision 10).
+    @inline(never)
+    private func store(_ response: Response) async {
+        guard let key = cacheKey(for: pipelineRequest),
+            let entry = StoredResponse(
+                response, rules: rules, tag: pipelineRequest.description.tag,
+                storedAt: pipelineRequest.context.clock.now)
+        else { return }
+        pipelineRequest.context.keep { [entries] in entries.remove(key) }
+        await entries.write(entry, for: key, pipelineRequest)
+    }
+
+    /// Looks up a stored response and emits a hit or a miss.
+    func lookUp(_ source: Response.Source) async -> Result<Response, RequestError> {
+        switch await search(source) {
+        case .found(let response, let age):
+            pipelineRequest.context.emit(.cacheHit(age: age, source: source))
+            return .success(response)
+        case .missed(let reason, let cause):
+            pipelineRequest.context.emit(.cacheMiss(reason))
+            var error = cause ?? .cacheMiss(reason)
+            error.cacheMiss = reason
+            return .failure(error)
+        }
+    }
+
+    private enum Finding {
+        case found(Response, age: Duration)
+        case missed(CacheMissReason, RequestError?)
+    }
+
+    private func search(_ source: Response.Source) async -> Finding {
+        // Checked before the key is computed: most requests are not cached, and the digest costs time.
+        guard rules.cacheSeconds >= 0 else { return .missed(.invalidCacheTime, nil) }
+        guard let key = cacheKey(for: pipelineRequest) else {
+            let message =
+                "A request with a file or stream body has no cache key. Use another cache policy."
+            return .missed(.noEntry, .cacheMiss(.noEntry, message))
+        }
+        let entry: StoredResponse?
+        do throws(RequestError) {
+            entry = try await entries.read(key)
+        } catch {
+            return .missed(error.cacheMiss ?? .storeFailed, error)
+        }
+        let decision = rules.decide(
+            entry, now: pipelineRequest.context.clock.now, acceptsAnyAge: source == .cacheStale)
+        switch decision {
+        case .miss(let reason): return .missed(reason, nil)
+        case .hit(let age): return validated(entry, age: age, source: source, key: key)
+        }
+    }
+
+    /// Validates a stored response; removes the entry if it is invalid.
+    private func validated(
+        _ entry: StoredResponse?, age: Duration, source: Response.Source, key: CacheKey
+    ) -> Finding {
+        guard let response = entry?.response(to: pipelineRequest.request.url, source: source) else {
+            entries.remove(key)
+            return .missed(.invalidData, nil)
+        }
+        do throws(RequestError) {
+            try validate(response, pipelineRequest.description)
+        } catch {
+            entries.remove(key)
+            let reason: CacheMissReason =
+                error.code == .undecodable ? .invalidData : .rejectedByValidator
+            var miss = RequestError.cacheMiss(reason)
+            miss.underlying = error
+            return .missed(reason, miss)
+        }
+        pipelineRequest.context.keep { [entries] in entries.remove(key) }
+        return .found(response, age: age)
+    }
+}

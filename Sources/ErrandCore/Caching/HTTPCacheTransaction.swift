@@ -1,0 +1,321 @@
+import ErrandTransport
+import Foundation
+import HTTPTypes
+
+/// The cache operations of one request according to RFC 9111, for ``CachePolicy/http``.
+final class HTTPCacheTransaction: Sendable {
+    private let pipelineRequest: PipelineRequest
+    private let rules: CacheRules
+    private let entries: CacheEntries
+    private let refresher: CacheRefresher
+    private let validate: CacheStep.Validation
+    /// The request headers including cookies, because `Vary` may name `Cookie`.
+    private let headers: HTTPFields
+    private let requestControl: RequestCacheControl
+    private let key: CacheKey
+
+    private var context: TaskContext { pipelineRequest.context }
+    private var settings: HTTPCacheSettings { pipelineRequest.configuration.httpCache }
+
+    /// `nil` if the request bypasses the store; then nothing is looked up, recorded or hashed.
+    init?(
+        pipelineRequest: PipelineRequest, rules: CacheRules, entries: CacheEntries,
+        refresher: CacheRefresher,
+        validate: @escaping CacheStep.Validation
+    ) {
+        let request = pipelineRequest.request
+        requestControl = RequestCacheControl(request.headers)
+        guard request.method == .get || request.method == .head, request.body == nil,
+            !rules.isDownload, !RequestCacheControl.hasOwnConditions(request.headers),
+            !requestControl.bypassesStore
+        else { return nil }
+        self.pipelineRequest = pipelineRequest
+        self.rules = rules
+        self.entries = entries
+        self.refresher = refresher
+        self.validate = validate
+        headers = CookieStep.headersWithCookies(pipelineRequest)
+        key = CacheKeyBuilder.httpKey(
+            for: pipelineRequest.cacheURL ?? request.url, request,
+            identity: rules.identity)
+    }
+
+    /// Returns a stored response if it may be used; otherwise sends the request.
+    func run(_ next: Next) async throws(RequestError) -> Response {
+        refresher.presence.note()
+        if headers.contains(.range) { return try await partialResponse(next) }
+        let found = rules.ignoresCache ? nil : await lookUp()
+        guard let found else {
+            if requestControl.isOnlyIfCached { throw .cacheMiss(.noEntry) }
+            return try await load(next, found: nil)
+        }
+        let strategy = CacheStrategy.decide(
+            found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
+        // A background revalidation is unnecessary if the entry has become fresh since it was started.
+        if pipelineRequest.description.isBackgroundRevalidation, !strategy.isFresh {
+            return try await load(next, found: found)
+        }
+        switch strategy {
+        case .fresh(let age):
+            if let response = validated(found, .cacheFresh, age) { return response }
+        case .stale(let age):
+            if let response = validated(found, .cacheStale, age) { return response }
+        case .staleWhileRevalidate(let age):
+            if let response = validated(found, .cacheStale, age) {
+                if !requestControl.isOnlyIfCached {
+                    refresher.refresh(found.key, pipelineRequest.description)
+                }
+                return response
+            }
+        case .revalidate:
+            context.emit(.cacheMiss(.expired))
+            if requestControl.isOnlyIfCached { throw .cacheMiss(.expired) }
+            return try await load(next, found: found)
+        }
+        // The stored response no longer passes validation.
+        if requestControl.isOnlyIfCached { throw .cacheMiss(.rejectedByValidator) }
+        return try await load(next, found: nil)
+    }
+
+    /// Serves a range of a complete, fresh response; otherwise sends the request and does not store its response.
+    private func partialResponse(_ next: Next) async throws(RequestError) -> Response {
+        if !rules.ignoresCache, pipelineRequest.request.method == .get, let found = await lookUp(),
+            // A range refers to encoded bytes, and stored bodies are decoded.
+            found.entry.status == 200, !found.entry.headers.contains(.contentEncoding),
+            let field = headers[.range],
+            let range = ByteRange.within(field, count: found.entry.body.count),
+            case .fresh(let age) = CacheStrategy.decide(
+                found.entry, requestHeaders: headers, now: context.clock.now, settings: settings),
+            let response = validated(found, .cacheFresh, age, range: range)
+        {
+            return response
+        }
+        if requestControl.isOnlyIfCached { throw .cacheMiss(.noEntry) }
+        return try await next(pipelineRequest)
+    }
+
+    // MARK: - Lookup
+
+    /// A stored response that matches the request.
+    struct Found: Sendable {
+        var key: CacheKey
+        var entry: StoredResponse
+    }
+
+    private func lookUp() async -> Found? {
+        do throws(RequestError) {
+            guard let first = try await entries.read(key) else { return missed(.noEntry) }
+            guard let index = VariantIndex(first) else {
+                return usable(Found(key: key, entry: first))
+            }
+            var best: Found?
+            for fields in index.lists {
+                let variant = variantKey(index, fields)
+                guard let entry = try await entries.read(variant) else { continue }
+                // The most recent of several matching responses is used (RFC 9111 §4.1).
+                if let best, best.entry.storedAt >= entry.storedAt { continue }
+                best = Found(key: variant, entry: entry)
+            }
+            return best.map { usable($0) } ?? missed(.noEntry)
+        } catch {
+            return missed(error.cacheMiss ?? .storeFailed)
+        }
+    }
+
+    private func usable(_ found: Found) -> Found? {
+        if let mismatch = rules.mismatch(found.entry) { return missed(mismatch) }
+        return found
+    }
+
+    private func missed(_ reason: CacheMissReason) -> Found? {
+        context.emit(.cacheMiss(reason))
+        return nil
+    }
+
+    private func variantKey(_ index: VariantIndex, _ fields: VaryingFields) -> CacheKey {
+        let chosen = fields.digest(of: headers)
+        return CacheKey(canonical: "\(key.canonical)\n\(index.generation)\n\(chosen)")
+    }
+
+    /// Validates a stored response for use; removes the entry and returns `nil` if it is invalid.
+    private func validated(
+        _ found: Found, _ source: Response.Source, _ age: Duration, range: Range<Int>? = nil
+    ) -> Response? {
+        guard var response = found.entry.response(to: pipelineRequest.request.url, source: source)
+        else {
+            entries.remove(found.key)
+            context.emit(.cacheMiss(.invalidData))
+            return nil
+        }
+        // A response from a cache has an `Age` field (RFC 9111 §5.1).
+        response.headers[.age] = String(max(0, min(age.components.seconds, 2_147_483_648)))
+        if pipelineRequest.request.method == .head { response.body = .data(Data()) }
+        if let range { response.narrow(to: range) }
+        do throws(RequestError) {
+            try validate(response, pipelineRequest.description)
+        } catch {
+            entries.remove(found.key)
+            context.emit(.cacheMiss(.rejectedByValidator))
+            return nil
+        }
+        context.keep { [entries, key = found.key] in entries.remove(key) }
+        context.emit(.cacheHit(age: age, source: source))
+        return response
+    }
+
+    // MARK: - Loading
+
+    /// Sends the request, as a conditional request if the stored response has a validator.
+    private func load(_ next: Next, found: Found?) async throws(RequestError) -> Response {
+        let beganAt = context.clock.now
+        let conditions = found.map { Revalidation.conditions(for: $0.entry) } ?? [:]
+        let isConditional = !conditions.isEmpty && pipelineRequest.request.method == .get
+        let outgoing = isConditional ? conditional(conditions) : pipelineRequest
+        let response: Response
+        do {
+            response = try await next(outgoing)
+        } catch {
+            if let found, let response = staleResponse(after: error, found) { return response }
+            throw error
+        }
+        let requestedAt = requestTime(of: response, since: beganAt)
+        if let found, CacheRules.isFailure(response.statusCode),
+            let response = staleResponse(after: nil, found)
+        {
+            return response
+        }
+        guard let found, isConditional, response.status == 304 else {
+            await store(response, requestedAt: requestedAt, replacing: found)
+            return response
+        }
+        if let confirmed = await confirmed(found, by: response, requestedAt: requestedAt) {
+            return confirmed
+        }
+        // The 304 selects another response, or the confirmed response no longer passes validation.
+        entries.remove(found.key)
+        return try await load(next, found: nil)
+    }
+
+    /// The time at which the request of a response was sent; queueing and failed attempts add no age.
+    private func requestTime(of response: Response, since began: Date) -> Date {
+        guard let took = response.timings.last?.finished else { return began }
+        return max(began, context.clock.now - took / .seconds(1))
+    }
+
+    private func conditional(_ conditions: HTTPFields) -> PipelineRequest {
+        pipelineRequest.changed {
+            $0.request.headers.append(contentsOf: conditions)
+            $0.isRevalidation = true
+        }
+    }
+
+    /// The stored response, if it may replace an error, or a failure status that the endpoint accepts (RFC 5861 §4).
+    private func staleResponse(after error: RequestError?, _ found: Found) -> Response? {
+        guard error.map({ rules.fallsBack(after: $0) }) ?? true,
+            let age = CacheStrategy.ageForStaleIfError(
+                found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
+        else { return nil }
+        return validated(found, .cacheStale, age)
+    }
+
+    /// The stored response, updated by a 304 (RFC 9111 §4.3.4).
+    private func confirmed(
+        _ found: Found, by response: Response, requestedAt: Date
+    ) async -> Response? {
+        guard isForRequestedURL(response),
+            let entry = Revalidation.confirmed(
+                found.entry, by: response.headers, requestedAt: requestedAt,
+                receivedAt: context.clock.now),
+            var updated = entry.response(to: pipelineRequest.request.url, source: .revalidated)
+        else { return nil }
+        do throws(RequestError) {
+            try validate(updated, pipelineRequest.description)
+        } catch {
+            return nil
+        }
+        updated.attempts = response.attempts
+        updated.timings = response.timings
+        updated.httpVersion = response.httpVersion
+        updated.remoteAddress = response.remoteAddress
+        context.keep { [entries, key = found.key] in entries.remove(key) }
+        context.emit(.cacheHit(age: .zero, source: .revalidated))
+        await entries.write(entry, for: found.key, pipelineRequest)
+        return updated
+    }
+
+    /// Whether a response belongs to the requested URL, not to a redirect target.
+    private func isForRequestedURL(_ response: Response) -> Bool {
+        var url = response.url
+        url.fragment = nil
+        return url == pipelineRequest.request.url
+    }
+
+    // MARK: - Storing
+
+    private func store(
+        _ response: Response, requestedAt: Date, replacing found: Found?
+    ) async {
+        let now = context.clock.now
+        guard pipelineRequest.request.method == .get else {
+            if let found { await freshen(found, by: response, requestedAt: requestedAt) }
+            return
+        }
+        guard response.source == .network, isForRequestedURL(response),
+            HTTPCacheStorage.mayStore(
+                status: response.statusCode, headers: response.headers, requestHeaders: headers,
+                receivedAt: now, settings: settings),
+            var entry = StoredResponse(
+                response, rules: rules, tag: pipelineRequest.description.tag, storedAt: now)
+        else {
+            // A newer response that must not be stored still replaces the old one, unless the server failed.
+            if let found, response.statusCode < 500 { entries.remove(found.key) }
+            return
+        }
+        entry.headers = HTTPCacheStorage.stored(
+            response.headers, requestedAt: requestedAt, receivedAt: now)
+        let fields = VaryingFields(response.headers)
+        guard let entryKey = await storageKey(for: fields, like: entry) else { return }
+        context.keep { [entries] in entries.remove(entryKey) }
+        await entries.write(entry, for: entryKey, pipelineRequest)
+    }
+
+    /// Updates the stored response to a `GET` by the response to a `HEAD` (RFC 9111 §4.3.5).
+    private func freshen(
+        _ found: Found, by response: Response, requestedAt: Date
+    ) async {
+        guard response.source == .network, isForRequestedURL(response), response.status == 200
+        else { return }
+        let freshening = Revalidation.freshened(
+            found.entry, byHead: response.headers, requestedAt: requestedAt,
+            receivedAt: context.clock.now)
+        switch freshening {
+        case .updated(let entry): await entries.write(entry, for: found.key, pipelineRequest)
+        case .outdated: entries.remove(found.key)
+        case .unknown: break
+        }
+    }
+
+    /// The key to store a response under: that of the URL, or of a variant; `nil` if the variant is unknown.
+    private func storageKey(for fields: VaryingFields, like entry: StoredResponse) async
+        -> CacheKey?
+    {
+        if fields.names.isEmpty { return key }
+        // An authenticator adds `Authorization` in a later step, so its variants cannot be distinguished here.
+        let isHidden = fields.names.contains("authorization") && !headers.contains(.authorization)
+        guard !isHidden else { return nil }
+        let existing = (try? await entries.read(key)) ?? nil
+        var index: VariantIndex
+        if var known = existing.flatMap({ VariantIndex($0) }) {
+            guard known.note(fields) else { return variantKey(known, fields) }
+            index = known
+        } else {
+            index = VariantIndex(fields)
+        }
+        var indexEntry = entry
+        indexEntry.status = VariantIndex.status
+        indexEntry.headers = [:]
+        indexEntry.body = index.body
+        entries.put(indexEntry, for: key)
+        return variantKey(index, fields)
+    }
+}

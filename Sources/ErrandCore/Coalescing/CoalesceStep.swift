@@ -1,0 +1,193 @@
+import ErrandTransport
+import Foundation
+import HTTPTypes
+
+/// Handles a request that is identical to one in progress, according to the duplicate policy.
+///
+/// Requests with the policy `.allow` are neither tracked nor joined.
+package struct CoalesceStep: Step {
+    let sharedTransfers: SharedTransferTable
+    private let queue = SerialRequestQueue()
+
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        pipelineRequest.context.description.duplicatePolicy != .allow
+    }
+
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        let policy = pipelineRequest.description.duplicatePolicy
+        guard let key = CoalescingKey(pipelineRequest) else {
+            return try await next(pipelineRequest)
+        }
+        let new = SharedTransfer(
+            leader: pipelineRequest.context,
+            cookies: CookieStep.headersWithCookies(pipelineRequest)[.cookie])
+        switch policy {
+        case .allow: return try await next(pipelineRequest)
+        case .cancelPrevious: sharedTransfers.replace(key, with: new)?.cancel()
+        case .queue:
+            return try await queued(key, new, pipelineRequest, next)
+        case .reject:
+            guard sharedTransfers.add(key, new) else {
+                new.leave(SharedTransfer.leaderID)
+                throw duplicate(pipelineRequest)
+            }
+        case .join:
+            if let (sharedTransfer, id) = sharedTransfers.join(
+                key, as: pipelineRequest.context, orAdd: new)
+            {
+                return try await follow(sharedTransfer, as: id, pipelineRequest)
+            }
+        }
+        return try await lead(new, key: key, pipelineRequest: pipelineRequest, next: next)
+    }
+
+    private func lead(
+        _ sharedTransfer: SharedTransfer, key: CoalescingKey, pipelineRequest: PipelineRequest,
+        next: Next
+    ) async throws(RequestError) -> Response {
+        // The transfer has its own context: it continues if the request that started it is cancelled or suspended.
+        var own = pipelineRequest
+        own.context = TaskContext(sharedTransfer: sharedTransfer, of: pipelineRequest.context)
+        own.scope = own.context.scope
+        let work = Task { [own] in
+            let result: SharedTransfer.Outcome
+            do throws(RequestError) {
+                result = .success(try await next(own))
+            } catch {
+                result = .failure(error)
+            }
+            // Removed from the table first, so that no request finds an ended transfer.
+            sharedTransfers.remove(key, sharedTransfer)
+            sharedTransfer.finish(result)
+        }
+        sharedTransfer.attach(SharedTransfer.Work(task: work, context: own.context))
+        return try await outcomeForMember(
+            sharedTransfer, as: SharedTransfer.leaderID, pipelineRequest.scope)
+    }
+
+    /// Waits until earlier requests with the same key have ended, then starts a transfer.
+    private func queued(
+        _ key: CoalescingKey, _ new: SharedTransfer, _ pipelineRequest: PipelineRequest,
+        _ next: Next
+    ) async throws(RequestError) -> Response {
+        let clock = pipelineRequest.context.clock
+        let startedAt = clock.uptime
+        var waited = false
+        let ticket = TaskID.ticket(of: pipelineRequest.context.id)
+        let isAdmitted = await queue.enter(key, ticket: ticket, pipelineRequest.scope) {
+            waited = true
+            pipelineRequest.context.emit(.queued)
+        }
+        guard isAdmitted else {
+            new.leave(SharedTransfer.leaderID)
+            throw .cancelled
+        }
+        defer { queue.leave(key) }
+        try pipelineRequest.scope.check()
+        // Requests with another policy, or requests that joined the transfer of an ended one, may be in progress.
+        while !sharedTransfers.add(key, new) {
+            if !waited { pipelineRequest.context.emit(.queued) }
+            waited = true
+            await sharedTransfers.sharedTransfer(of: key)?.watch(pipelineRequest.scope)
+            guard pipelineRequest.scope.isCancelled else { continue }
+            new.leave(SharedTransfer.leaderID)
+            throw .cancelled
+        }
+        if waited { pipelineRequest.context.emit(.dequeued(after: clock.uptime - startedAt)) }
+        return try await lead(new, key: key, pipelineRequest: pipelineRequest, next: next)
+    }
+
+    private func follow(
+        _ sharedTransfer: SharedTransfer, as id: Int, _ pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> Response {
+        pipelineRequest.context.emit(.joined)
+        let response: Response
+        do throws(RequestError) {
+            response = try await outcomeForMember(sharedTransfer, as: id, pipelineRequest.scope)
+        } catch {
+            // This endpoint may accept a response that another endpoint has rejected. A rejected download has no file.
+            guard error.isValidationFailure, pipelineRequest.description.download == nil,
+                let refused = error.response
+            else { throw error }
+            response = refused
+        }
+        // The validation rules of this endpoint may differ.
+        try ResponseValidation.check(response, description: pipelineRequest.description)
+        return response
+    }
+
+    /// Waits for the outcome, then leaves.
+    ///
+    /// If the last request leaves early, it also waits for the end of the cancelled transfer, so that the transfer
+    /// writes nothing after the request has ended.
+    private func outcomeForMember(
+        _ sharedTransfer: SharedTransfer, as id: Int, _ scope: CancellationScope
+    ) async throws(RequestError) -> Response {
+        let outcome = await sharedTransfer.wait(as: id, scope)
+        await sharedTransfer.leave(id)?.value
+        return try outcome.get()
+    }
+
+    private func duplicate(_ pipelineRequest: PipelineRequest) -> RequestError {
+        RequestError(
+            .duplicate, stage: .schedule,
+            "An identical \(pipelineRequest.description.endpoint) is in progress, and duplicatePolicy is "
+                + ".reject. Wait for its end, or use .join.")
+    }
+}
+
+/// Decides which requests in progress are identical: cache key, all headers, download destination, transport options,
+/// redirect rules, sources of credentials and cookies, and cache rules.
+///
+/// It is stricter than the cache key: requests share a response only if credentials, trust and redirects are equal.
+struct CoalescingKey: Hashable, Sendable {
+    private let request: CacheKey
+    private let options: TransportOptions
+    private let redirectPolicy: RedirectPolicy
+    /// Credentials and cookies are added in later steps; until then, their sources are compared.
+    private let authenticators: [ObjectIdentifier]
+    private let cookieJar: ObjectIdentifier?
+    private let cacheRules: CacheRules
+    private let decider: Decider?
+
+    /// A redirect decider: it belongs to a configuration and may depend on the endpoint.
+    private struct Decider: Hashable {
+        let configuration: ObjectIdentifier
+        let endpoint: String
+    }
+
+    /// The key of a request; `nil` for a body that cannot be compared.
+    init?(_ pipelineRequest: PipelineRequest) {
+        guard let key = cacheKey(for: pipelineRequest) else { return nil }
+        var hash = SHA256()
+        func add(_ text: String) { hash.update(Data((text + "\n").utf8)) }
+        for field in pipelineRequest.request.headers {
+            add(field.name.canonicalName + ":" + field.value)
+        }
+        add(pipelineRequest.description.download?.destination.absoluteString ?? "")
+        // A redirect target inherits the fragment (RFC 9110 §10.2.2).
+        add(RedirectStep.ownFragment(of: pipelineRequest.description) ?? "")
+        request = CacheKey(canonical: key.canonical + "\n" + hash.finalizeHex())
+        // Includes the endpoint's `transportOverrides`, `securityPolicy` and `allowsCellularAccess`.
+        options = pipelineRequest.request.options
+        redirectPolicy =
+            pipelineRequest.description.redirectPolicy
+            ?? pipelineRequest.configuration.redirectPolicy
+        // The shared transfer retains the configuration, so these object identifiers stay unique.
+        authenticators = pipelineRequest.configuration.authenticators.map {
+            ObjectIdentifier($0.refresher)
+        }
+        cookieJar = CookieStep.jar(of: pipelineRequest.context).map { ObjectIdentifier($0) }
+        var rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
+        rules.cacheSeconds = max(-1, rules.cacheSeconds)
+        cacheRules = rules
+        decider =
+            pipelineRequest.configuration.redirectDecider == nil
+            ? nil
+            : Decider(
+                configuration: ObjectIdentifier(pipelineRequest.context.sharedConfiguration),
+                endpoint: pipelineRequest.description.endpoint)
+    }
+}

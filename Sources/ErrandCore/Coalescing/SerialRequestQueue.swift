@@ -1,0 +1,57 @@
+import Synchronization
+
+/// Runs requests with the same key one at a time, in the order of their tickets.
+final class SerialRequestQueue: Sendable {
+    private typealias Queue = TicketQueue<CheckedContinuation<Bool, Never>>
+
+    /// A queue exists while a request with its key runs.
+    private let queues = Mutex<[CoalescingKey: Queue]>([:])
+
+    /// Waits until the request may run.
+    ///
+    /// - Parameters:
+    ///   - ticket: Requests with lower tickets run first.
+    ///   - onWait: Called if the request has to wait.
+    /// - Returns: True if the request may run and must call ``leave(_:)``; false if the scope was cancelled.
+    func enter(
+        _ key: CoalescingKey, ticket: UInt64, _ scope: CancellationScope, onWait: () -> Void
+    ) async -> Bool {
+        let position = queues.withLock { queues -> Queue.Position? in
+            guard queues[key] != nil else {
+                queues[key] = Queue()
+                return nil
+            }
+            return queues[key]?.enter(ticket: ticket)
+        }
+        guard let position else { return true }
+        onWait()
+        return await scope.wait {
+            await withCheckedContinuation { call in
+                switch queues.withLock({ $0[key]?.arrive(position, call) ?? .gone }) {
+                case .waits: break
+                case .called: call.resume(returning: true)
+                case .gone: call.resume(returning: false)
+                }
+            }
+        } onCancel: {
+            switch self.queues.withLock({ $0[key]?.cancel(position) ?? .ignored }) {
+            case .waited(let call): call.resume(returning: false)
+            case .admitsNext: self.leave(key)
+            case .ignored: break
+            }
+        }
+    }
+
+    /// Ends the turn of the running request and resumes the next one.
+    func leave(_ key: CoalescingKey) {
+        let admission = queues.withLock { queues in
+            let admission = queues[key]?.next() ?? .empty
+            if case .empty = admission { queues[key] = nil }
+            return admission
+        }
+        if case .call(let call) = admission { call.resume(returning: true) }
+    }
+
+    /// The number of keys with a running request.
+    var count: Int { queues.withLock { $0.count } }
+}

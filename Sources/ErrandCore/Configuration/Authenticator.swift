@@ -1,0 +1,75 @@
+import ErrandTransport
+
+/// Adds credentials to requests, and refreshes them when the server refuses them with 401.
+///
+/// Implementations: ``BasicAuthenticator``, ``BearerAuthenticator``, ``DigestAuthenticator``,
+/// ``PasswordAuthenticator`` and ``APIKeyAuthenticator``. ``HostAuthenticator`` selects the hosts
+/// that an authenticator serves:
+///
+///     configuration.authenticators = [
+///         HostAuthenticator("api.example.com", BearerAuthenticator {
+///             await session.token
+///         } refresh: {
+///             try await session.renew()
+///         })
+///     ]
+public protocol Authenticator: Sendable {
+    /// Adds the credentials to a request.
+    ///
+    /// Called for every attempt, concurrently, off the main actor, except for requests that have an
+    /// `Authorization` header of their own. An error fails the request with
+    /// ``RequestError/Code/authenticationFailed`` before anything is sent; it is the underlying
+    /// error.
+    func apply(to request: inout TransportRequest) async throws
+
+    /// Refreshes the credentials after a 401.
+    ///
+    /// Called once for all requests that are refused meanwhile: they wait for it, and each is sent
+    /// once more. Requests that this method starts, on any agent, are sent without this
+    /// authenticator. Cancelling requests does not cancel the refresh. An error fails all waiting
+    /// requests with ``RequestError/Code/authenticationFailed``.
+    ///
+    /// - Parameters:
+    ///   - response: The 401 response, with its `WWW-Authenticate` field.
+    ///   - request: The refused request, including credentials.
+    /// - Returns: Whether to send the requests again; otherwise they end with the 401.
+    func refresh(after response: Response, to request: TransportRequest) async throws -> Bool
+
+    /// Receives every other response, which may contain renewed credentials; does nothing by default.
+    func observe(_ response: Response, to request: TransportRequest)
+
+    /// The scope of a refresh, which applies to all URLs with the same scope.
+    ///
+    /// Default: one scope for all URLs. An authenticator with state for each server returns
+    /// ``URI/origin``.
+    func scope(of url: URI) -> String
+}
+
+extension Authenticator {
+    /// Returns false: there is nothing to refresh.
+    public func refresh(
+        after response: Response, to request: TransportRequest
+    ) async throws -> Bool { false }
+    /// Does nothing.
+    public func observe(_ response: Response, to request: TransportRequest) {}
+    /// One scope for all URLs.
+    public func scope(of url: URI) -> String { "" }
+}
+
+/// An authenticator and the hosts that may receive its credentials.
+///
+/// The first one that matches a host serves it. Copies, in other configurations too, share
+/// refreshes in progress.
+public struct HostAuthenticator: Sendable {
+    /// The hosts.
+    public let hosts: HostPattern
+    /// The authenticator.
+    public let authenticator: any Authenticator
+    let refresher = CredentialRefresher()
+
+    /// Creates an entry that serves the hosts with the authenticator.
+    public init(_ hosts: HostPattern, _ authenticator: any Authenticator) {
+        self.hosts = hosts
+        self.authenticator = authenticator
+    }
+}

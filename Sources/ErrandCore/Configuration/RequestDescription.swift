@@ -1,0 +1,158 @@
+public import ErrandJSON
+import Foundation
+public import HTTPTypes
+
+/// The settings of one request, read from its endpoint object when it starts.
+///
+/// Each member has the meaning and the default of the override of the same name on `BaseRequest`.
+public struct RequestDescription: Sendable {
+    /// The endpoint's type name.
+    public var endpoint: String
+    /// The endpoint's type; unlike the name it is unique.
+    ///
+    /// `nil` if there is no endpoint.
+    package var endpointType: ObjectIdentifier?
+
+    /// A path relative to the base URL, or an absolute URL.
+    public var url: String
+    /// Replaces the configuration's base URL.
+    public var baseURL: String?
+    /// Replaces the configuration's CDN URL.
+    public var cdnURL: String?
+    /// Whether the CDN URL is the base.
+    public var usesCDN = false
+    /// The API version, by default a path segment between base and path.
+    public var apiVersion: String?
+
+    /// The method.
+    public var method: HTTPMethod = .get
+    /// The arguments.
+    public var arguments: Arguments?
+    /// The position of the arguments: query, body, or both.
+    public var argumentPlacement: ArgumentPlacement = .automatic
+    /// The argument encoding; `nil` uses the configuration's.
+    public var argumentEncoding: ArgumentEncoding?
+    /// The format of a body made from arguments.
+    public var requestSerializer: RequestSerializer = .form
+    /// The body, instead of one made from arguments.
+    public var body: HTTPBody?
+    /// Compresses the body; `nil` sends it unchanged.
+    public var bodyEncoder: (any BodyEncoder)?
+    /// Headers of this request.
+    public var headers: HTTPFields = [:]
+    /// Headers as strings, validated; they override ``headers``.
+    public var headerFieldValues: [String: String] = [:]
+    /// Credentials.
+    public var authorization: Authorization?
+    /// Whether the configuration's headers are added.
+    public var usesSharedHeaders = true
+    /// Whether the configuration's arguments are added.
+    public var usesSharedArguments = true
+    /// A complete request that replaces URL, method, arguments, body and headers.
+    public var customRequest: CustomRequest?
+
+    /// The timeouts; `nil` uses the configuration's.
+    public var timeouts: Timeouts?
+    /// The priority among waiting requests.
+    public var priority: RequestPriority = .normal
+    /// Whether the request may use a mobile connection.
+    public var allowsCellularAccess = true
+    /// The retry policy; `nil` uses the configuration's.
+    public var retryPolicy: RetryPolicy?
+    /// The behaviour while an identical request is in progress.
+    public var duplicatePolicy: DuplicatePolicy = .allow
+    /// The redirect policy; `nil` uses the configuration's.
+    public var redirectPolicy: RedirectPolicy?
+    /// The server trust policy; `nil` uses the configuration's.
+    public var securityPolicy: SecurityPolicy?
+    /// See `BaseRequest.transportOverrides`.
+    public var transportOverrides: TransportOverrides?
+    /// Whether cookies are sent and stored.
+    public var usesCookies = true
+    /// The connectivity policy; `nil` uses the configuration's.
+    public var connectivityPolicy: ConnectivityPolicy?
+
+    /// The expected format of the response body.
+    public var responseSerializer: ResponseSerializer = .json
+    /// The status codes that are a success.
+    public var acceptableStatusCodes: Range<Int> = 200..<300
+    /// Decides which status codes are a success, instead of ``acceptableStatusCodes``.
+    public var statusCodeValidator: StatusCodeValidator?
+    /// The content types that are a success.
+    public var acceptableContentTypes: AcceptableContentTypes = .automatic
+    /// The required shape of the JSON body.
+    public var validator: JSONShape?
+    /// Rules of the service for responses, applied in order; the first rejection counts.
+    public var businessValidators: [BusinessValidator] = []
+    /// Whether null members and items are removed from the JSON after validation.
+    public var removesNulls = false
+    /// Decodes the body of a failed response into the error.
+    public var errorDecoder: ErrorDecoder?
+    /// The endpoint's processors, applied after validation.
+    public var processors: [any ResponseProcessor] = []
+
+    /// The freshness lifetime of a stored response, in seconds; negative means no caching.
+    public var cacheSeconds = -1
+    /// The version of stored entries; others are not used.
+    public var cacheVersion = 0
+    /// The cache policy; `nil` uses the configuration's.
+    public var cachePolicy: CachePolicy?
+    /// The user whose data the response is; entries of another identity are not used.
+    public var cacheIdentity: String?
+    /// The arguments that form the cache key, without nonces and timestamps; `nil` uses all.
+    public var cacheArguments: Arguments?
+    /// Whether the response is delivered before the store write completes.
+    public var writesCacheAsynchronously = true
+    /// Whether this run does not read the store; the response is stored nevertheless.
+    public var ignoresCache = false
+
+    /// A number for limits, filters and cancellation.
+    public var tag = 0
+    /// Additional values attached by the user.
+    public var userInfo: [String: any Sendable] = [:]
+    /// Receives progress on any thread, at most every 100 ms, and the last value before the end.
+    public var progressHandler: (@Sendable (TransferProgress) -> Void)?
+    /// Decodes the typed output; runs in the pipeline, off the main actor.
+    package var decode:
+        (@Sendable (Response, FastJSONDecoder) throws(RequestError) -> any Sendable)?
+    /// Whether the configuration's URL filters were already applied, as for an outbox entry.
+    package var isURLFiltered = false
+    /// Whether this is a background revalidation of a stored response.
+    package var isBackgroundRevalidation = false
+    /// The download plan; `nil` if the response is kept in memory.
+    public var download: DownloadPlan?
+
+    /// Whether the cache key is needed.
+    package var needsKey: Bool {
+        cacheSeconds >= 0 || duplicatePolicy != .allow || cachePolicy != nil
+    }
+
+    /// Whether building the request is cheap and calls no user code.
+    package var isCheapToBuild: Bool {
+        guard method == .get || method == .head || method == .delete else { return false }
+        return arguments == nil && body == nil && customRequest == nil && download == nil
+            && progressHandler == nil && errorDecoder == nil && !needsKey
+    }
+
+    /// Creates a description with defaults.
+    public init(endpoint: String, url: String) {
+        self.endpoint = endpoint
+        self.url = url
+    }
+}
+
+extension RequestDescription: CustomStringConvertible {
+    /// The endpoint, the method, and the URL without query.
+    public var description: String {
+        let address = customRequest?.url ?? url
+        let shown = (try? URI(parsing: address))?.redacted ?? "an invalid URL"
+        return "\(endpoint): \(customRequest?.method ?? method) \(shown)"
+    }
+}
+
+extension RequestDescription {
+    /// Whether the status is a success: decided by the validator if set, otherwise by the range.
+    package func acceptsStatus(_ status: Int) -> Bool {
+        statusCodeValidator?.accepts(status) ?? acceptableStatusCodes.contains(status)
+    }
+}

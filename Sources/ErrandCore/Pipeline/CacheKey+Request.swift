@@ -1,0 +1,51 @@
+import ErrandTransport
+
+extension CacheKeyBuilder {
+    /// The cache key of a request for the wire; `nil` if the bytes of its body are unknown.
+    package static func key(for request: TransportRequest, identity: String?) -> CacheKey? {
+        let digest: String?
+        switch self.digest(of: request.body) {
+        case .none: digest = nil
+        case .sha256(let hex): digest = hex
+        case .unknown: return nil
+        }
+        // An encoded response is stored separately.
+        let encoding = request.options.decodesContent ? "" : "encoded "
+        return key(
+            method: request.method, url: request.url,
+            bodyDigest: digest.map { encoding + $0 } ?? encoding,
+            headers: request.headers, identity: identity ?? credentialDigest(request.headers))
+    }
+
+    /// The primary key for ``CachePolicy/http`` (RFC 9111 §2): URL and identity.
+    ///
+    /// `Vary` adds headers.
+    package static func httpKey(
+        for url: URI, _ request: TransportRequest, identity: String?
+    ) -> CacheKey {
+        httpKey(
+            for: url, isDecoded: request.options.decodesContent,
+            identity: identity ?? credentialDigest(request.headers))
+    }
+
+    /// The primary keys of a URL that a request may invalidate: with its own identity, and without one.
+    package static func httpKeys(
+        for url: URI, _ request: TransportRequest, identity: String?
+    ) -> [CacheKey] {
+        var identities: [String?] = [nil]
+        if let own = identity ?? credentialDigest(request.headers) { identities.append(own) }
+        return identities.flatMap { identity in
+            [true, false].map { httpKey(for: url, isDecoded: $0, identity: identity) }
+        }
+    }
+}
+
+/// The cache key of a request: made from `cacheArguments` if `AdaptStep` set one, otherwise from the request for the
+/// wire; `nil` if the bytes of its body are unknown.
+package func cacheKey(for pipelineRequest: PipelineRequest) -> CacheKey? {
+    pipelineRequest.cacheKey
+        ?? CacheKeyBuilder.key(
+            for: pipelineRequest.request,
+            identity: pipelineRequest.description.cacheIdentity
+                ?? pipelineRequest.configuration.cacheIdentity)
+}

@@ -1,0 +1,113 @@
+import ErrandJSON
+
+/// Runs the configuration's processors, then the endpoint's, then decodes the typed output.
+package struct ProcessStep: Step {
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        let context = pipelineRequest.context
+        return context.description.decode != nil || context.description.removesNulls
+            || context.description.errorDecoder != nil || !context.description.processors.isEmpty
+            || !context.configuration.responseProcessors.isEmpty
+            || !context.configuration.errorProcessors.isEmpty
+            || context.configuration.errorRecovery != nil
+    }
+
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        let failure: RequestError
+        do {
+            let response = try await next(pipelineRequest)
+            return try await refine(response, of: pipelineRequest)
+        } catch {
+            failure = await map(error, of: pipelineRequest)
+        }
+        guard !failure.isCancellation, let recover = pipelineRequest.configuration.errorRecovery,
+            let response = await run(recover, on: failure, of: pipelineRequest)
+        else { throw failure }
+        try makeOutput(of: response, pipelineRequest)
+        return response
+    }
+
+    private func run(
+        _ recover: @escaping @Sendable (RequestError, RequestDescription) async -> Response?,
+        on failure: RequestError, of pipelineRequest: PipelineRequest
+    ) async -> Response? {
+        let context = pipelineRequest.context
+        // The closure does not throw; cancellation does, and discards its result.
+        return
+            (try? await pipelineRequest.scope.run { await recover(failure, context.description) })
+            ?? nil
+    }
+
+    /// Runs processors and the decoder; if one fails, removes the response from the store.
+    ///
+    /// A stored response would otherwise fail again for as long as it is fresh.
+    private func refine(
+        _ original: Response, of pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> Response {
+        pipelineRequest.context.enter(.processing)
+        do {
+            var response = original
+            if pipelineRequest.description.removesNulls { response.removeNulls() }
+            for processor in pipelineRequest.configuration.responseProcessors {
+                response = try await run(processor, on: response, pipelineRequest.scope)
+            }
+            for processor in pipelineRequest.description.processors {
+                response = try await run(processor, on: response, pipelineRequest.scope)
+            }
+            try makeOutput(of: response, pipelineRequest)
+            return response
+        } catch {
+            if !error.isCancellation { pipelineRequest.context.removeStoredEntry() }
+            throw error
+        }
+    }
+
+    private func makeOutput(of response: Response, _ pipelineRequest: PipelineRequest)
+        throws(RequestError)
+    {
+        guard let decode = pipelineRequest.description.decode else { return }
+        pipelineRequest.context.keep(
+            output: try decode(response, pipelineRequest.configuration.jsonDecoder))
+    }
+
+    private func run(
+        _ processor: any ResponseProcessor, on response: Response, _ scope: CancellationScope
+    ) async throws(RequestError) -> Response {
+        do {
+            return try await scope.run {
+                try await processor.process(response, attempt: response.attempts)
+            }
+        } catch var error as RequestError {
+            if error.response == nil, !error.isCancellation { error.response = response }
+            throw error
+        } catch is CancellationError {
+            throw .cancelled
+        } catch {
+            throw RequestError(
+                .processingFailed, stage: .process,
+                "A response processor threw \(type(of: error)); see the underlying error.",
+                response: response, underlying: error, attempts: response.attempts)
+        }
+    }
+
+    private func map(_ error: RequestError, of pipelineRequest: PipelineRequest) async
+        -> RequestError
+    {
+        guard !error.isCancellation else { return error }
+        pipelineRequest.context.enter(.processing)
+        var error = error
+        if let decoder = pipelineRequest.description.errorDecoder, error.body == nil {
+            error.body = decoder.body(of: error.response)
+        }
+        for processor in pipelineRequest.configuration.errorProcessors {
+            let before = error
+            // The processor does not throw; cancellation does, and discards its result.
+            let after = try? await pipelineRequest.scope.run {
+                await processor.process(before, attempt: before.attempts)
+            }
+            error = after ?? before
+        }
+        return error
+    }
+}

@@ -1,0 +1,116 @@
+import ErrandTransport
+import HTTPTypes
+
+/// Follows redirects, in the same way for every transport.
+package struct RedirectStep: Step {
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        let response = try await next(pipelineRequest)
+        guard response.status.kind == .redirection else { return response }
+        return try await follow(response, pipelineRequest, next)
+    }
+
+    /// Follows redirects, beginning with the first.
+    private func follow(
+        _ first: Response, _ pipelineRequest: PipelineRequest, _ next: Next
+    ) async throws(RequestError) -> Response {
+        let policy =
+            pipelineRequest.description.redirectPolicy
+            ?? pipelineRequest.configuration.redirectPolicy
+        var pipelineRequest = pipelineRequest
+        var response = first
+        var visited: [URI] = []
+        var timings: [AttemptTimings] = []
+        var fragment = Self.ownFragment(of: pipelineRequest.description)
+        while response.status.kind == .redirection {
+            timings += response.timings
+            response.timings = timings
+            visited.append(pipelineRequest.request.url)
+            guard
+                let nextRequest = try Self.nextRequest(response, pipelineRequest, visited, policy)
+            else { return response }
+            fragment = RedirectDecision.fragment(after: response, inheriting: fragment)
+            pipelineRequest = nextRequest
+            response = try await next(pipelineRequest)
+            if let fragment { response.url.fragment = fragment }
+        }
+        response.timings = timings + response.timings
+        return response
+    }
+
+    /// The fragment of the endpoint's URL, which the request for the wire does not have.
+    static func ownFragment(of description: RequestDescription) -> String? {
+        let url = description.customRequest?.url ?? description.url
+        guard url.utf8.contains(UInt8(ascii: "#")) else { return nil }
+        return (try? URI(parsing: url))?.fragment
+    }
+
+    /// Applies the user's decider to a redirect; it cannot allow what the policy forbids.
+    private static func overridden(
+        _ decision: RedirectDecision, by decider: (ProposedRedirect) -> RedirectVerdict,
+        _ response: Response, _ pipelineRequest: PipelineRequest, _ visited: [URI],
+        _ policy: RedirectPolicy
+    ) -> RedirectDecision {
+        guard case .follow(let proposed) = decision else { return decision }
+        let redirect = ProposedRedirect(
+            description: pipelineRequest.description, response: response,
+            original: pipelineRequest.request,
+            request: proposed, count: visited.count)
+        switch decider(redirect) {
+        case .asPolicy: return decision
+        case .deliver: return .deliver
+        case .follow(let wanted):
+            return RedirectDecision.replacing(
+                by: wanted, response: response, request: pipelineRequest.request,
+                visited: visited, policy: policy)
+        }
+    }
+
+    /// The request that follows; `nil` if the response is to be delivered.
+    @inline(never)
+    private static func nextRequest(
+        _ response: Response, _ pipelineRequest: PipelineRequest, _ visited: [URI],
+        _ policy: RedirectPolicy
+    ) throws(RequestError) -> PipelineRequest? {
+        var decision = RedirectDecision.decide(
+            response: response, request: pipelineRequest.request, visited: visited, policy: policy)
+        if case .follow(let request) = decision {
+            decision = .follow(withoutHostHeaders(request, pipelineRequest))
+        }
+        if let decider = pipelineRequest.configuration.redirectDecider {
+            decision = overridden(decision, by: decider, response, pipelineRequest, visited, policy)
+        }
+        switch decision.checked(response) {
+        case .deliver: return nil
+        case .fail(let error): throw error
+        case .follow(let request):
+            pipelineRequest.context.emit(.redirected(to: request.url.redacted, response.status))
+            var next = pipelineRequest
+            next.request = withoutHostHeaders(request, pipelineRequest)
+            if request.url.origin != pipelineRequest.request.url.origin {
+                next.hasLeftOrigin = true
+            }
+            return next
+        }
+    }
+
+    /// Removes the host's configured headers if the origin changes.
+    ///
+    /// Values that a decider set are kept.
+    private static func withoutHostHeaders(
+        _ request: TransportRequest, _ pipelineRequest: PipelineRequest
+    ) -> TransportRequest {
+        let bound = pipelineRequest.boundHeaders
+        guard !bound.isEmpty, request.url.origin != pipelineRequest.request.url.origin else {
+            return request
+        }
+        var request = request
+        request.headers = HTTPFields(
+            request.headers.filter { field in
+                !bound.contains(field.name)
+                    || !pipelineRequest.request.headers[fields: field.name].contains(field)
+            })
+        return request
+    }
+}

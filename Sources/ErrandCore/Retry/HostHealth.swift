@@ -1,0 +1,55 @@
+import Synchronization
+
+/// The retry budgets and circuit breakers of recently used hosts, if the configuration has them.
+package final class HostHealth: Sendable {
+    private struct State {
+        var tokenBuckets = HostTable<RetryTokenBucket>()
+        var circuits = HostTable<CircuitBreaker>()
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The number of entries in both tables.
+    package var count: Int { state.withLock { $0.tokenBuckets.count + $0.circuits.count } }
+
+    func deposit(_ budget: RetryBudget, host: String) {
+        change(budget, host) { $0.deposit(budget) }
+    }
+
+    func withdraw(_ budget: RetryBudget, host: String) -> Bool {
+        change(budget, host) { $0.withdraw() }
+    }
+
+    func request(
+        _ policy: CircuitBreakerPolicy, host: String, now: Duration
+    ) -> CircuitBreaker.Decision {
+        change(host) { $0.request(policy, now: now) }
+    }
+
+    func ended(
+        _ outcome: CircuitBreaker.Outcome, _ policy: CircuitBreakerPolicy, host: String,
+        now: Duration
+    ) {
+        change(host) { $0.ended(outcome, policy, now: now) }
+    }
+
+    private func change<Result: Sendable>(
+        _ budget: RetryBudget, _ host: String, _ change: (inout RetryTokenBucket) -> Result
+    ) -> Result {
+        state.withLock { state in
+            state.tokenBuckets.update(
+                host, new: RetryTokenBucket(budget), isIdle: { $0 == RetryTokenBucket(budget) },
+                change)
+        }
+    }
+
+    private func change<Result: Sendable>(
+        _ host: String, _ change: (inout CircuitBreaker) -> Result
+    ) -> Result {
+        state.withLock { state in
+            state.circuits.update(host, new: CircuitBreaker(), isIdle: \.isIdle, change)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ErrandTransport
+
+/// Delays attempts according to the rate limits of host and tag, and learns limits from responses.
+package struct RateLimitStep: Step {
+    let rateLimiter: RateLimiter
+
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        let configuration = pipelineRequest.context.sharedConfiguration
+        return configuration.value.rateLimit != nil || configuration.value.learnsRateLimits
+            || !configuration.value.hostRateLimits.isEmpty
+            || !configuration.value.tagRateLimits.isEmpty
+    }
+
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        let (buckets, delay) = try reserve(pipelineRequest)
+        try await pipelineRequest.pausing(delay > .zero) { () throws(RequestError) in
+            try await rateLimiter.wait(for: buckets, delay, pipelineRequest)
+        }
+        do {
+            let response = try await next(pipelineRequest)
+            learn(from: response, pipelineRequest)
+            return response
+        } catch {
+            if let response = error.response { learn(from: response, pipelineRequest) }
+            throw error
+        }
+    }
+
+    // Outlined to keep `run`'s async frame small (decision 10).
+    @inline(never)
+    private func reserve(
+        _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> (buckets: [RateLimiter.Bucket], delay: Duration) {
+        let configuration = pipelineRequest.configuration
+        let host = pipelineRequest.request.host ?? ""
+        let limit =
+            try Self.limit(of: host, configuration.hostRateLimits) ?? configuration.rateLimit
+        let tagLimit = configuration.tagRateLimits[pipelineRequest.description.tag]
+        for limit in [limit, tagLimit].compactMap(\.self) where !limit.isValid {
+            throw RequestError(
+                .invalidConfiguration, stage: .schedule,
+                "A rate limit needs at least 1 request, a burst of at least 1 and a period above zero."
+            )
+        }
+        var buckets = [RateLimiter.Bucket(name: host, limit: limit)]
+        if let tagLimit {
+            buckets.append(
+                RateLimiter.Bucket(
+                    name: RateLimiter.name(of: pipelineRequest.description.tag), limit: tagLimit))
+        }
+        return (buckets, rateLimiter.reserve(buckets, now: pipelineRequest.context.clock.uptime))
+    }
+
+    /// The limit of the most specific pattern that matches the host.
+    private static func limit(
+        of host: String, _ limits: [HostPattern: RateLimit]
+    ) throws(RequestError) -> RateLimit? {
+        var best: (pattern: HostPattern, limit: RateLimit)?
+        for (pattern, limit) in limits {
+            try pattern.check(in: "hostRateLimits")
+            guard pattern.matches(host), best?.pattern.isLessSpecific(than: pattern) != false else {
+                continue
+            }
+            best = (pattern, limit)
+        }
+        return best?.limit
+    }
+
+    @inline(never)
+    private func learn(from response: Response, _ pipelineRequest: PipelineRequest) {
+        guard pipelineRequest.configuration.learnsRateLimits else { return }
+        let clock = pipelineRequest.context.clock
+        let headers = RateLimitHeaders(
+            status: response.status.code, headers: response.headers, now: clock.now)
+        rateLimiter.learn(headers, of: pipelineRequest.request.host ?? "", now: clock.uptime)
+    }
+}

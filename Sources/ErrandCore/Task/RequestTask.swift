@@ -1,0 +1,241 @@
+public import Foundation
+import Synchronization
+
+/// One run of a request, as `start` returns it.
+///
+/// It can be kept, passed between actors and cancelled from any thread.
+public final class RequestTask: Sendable, Identifiable {
+    /// The identifier; the same for all attempts.
+    public let id: UUID
+    /// The endpoint's type name.
+    public let endpoint: String
+    /// The endpoint's tag.
+    public let tag: Int
+
+    private struct State {
+        var observers: [@Sendable (Change) -> Void] = []
+        var outcome: TaskOutcome?
+        /// The first handler of the end.
+        ///
+        /// There is nearly always exactly one, so it needs no array.
+        var handler: EndHandler?
+        var furtherHandlers: [EndHandler] = []
+        var phaseObservers = Subscribers<PhaseObserver>()
+    }
+
+    /// A handler of the end, in a structure, so that storing the closure allocates no box.
+    private struct EndHandler {
+        let call: @Sendable (TaskOutcome) -> Void
+    }
+
+    package enum Change: Sendable { case willSuspend, didResume, willCancel, ended }
+
+    private let state = Mutex(State())
+    /// The index in the agent's table; -1 if the task is not in it.
+    let place = Atomic<Int>(-1)
+    package let context: TaskContext
+
+    package init(context: TaskContext) {
+        self.context = context
+        id = context.id
+        endpoint = context.description.endpoint
+        tag = context.description.tag
+    }
+
+    /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended.
+    ///
+    /// After this call the task has no other end, even if the response is arriving. Its callbacks are still called, once,
+    /// with that error.
+    public func cancel() { stop(.cancelled) }
+
+    /// Suspends the task: before its transfer begins, or during the transfer, when the transport stops reading.
+    ///
+    /// Time limits continue to count. Before the transfer the task does not count against `limits`; a suspended transfer
+    /// does. A response that has arrived completely is still delivered. Suspending a suspended task has no effect.
+    public func suspend() {
+        guard context.pause.pause() else { return }
+        context.emit(.suspended)
+        if context.isWatched { notifyPhaseObservers() }
+        notify(.willSuspend)
+    }
+
+    /// Resumes a suspended task; has no effect on any other.
+    public func resume() {
+        guard context.pause.open() else { return }
+        context.emit(.continued)
+        if context.isWatched { notifyPhaseObservers() }
+        notify(.didResume)
+    }
+
+    /// The priority.
+    ///
+    /// Changing it while the task waits changes its position in the queue.
+    public var priority: RequestPriority {
+        get { context.priority }
+        set { context.priority = newValue }
+    }
+
+    /// The progress of the task.
+    public var progress: ProgressUpdates { ProgressUpdates(context.progress) }
+
+    /// Calls a handler when the progress changes, on any thread, one call at a time; the last call returns before the task's
+    /// end is delivered.
+    ///
+    /// The end waits for a running call, so a handler must not wait for the end. It can cancel the task.
+    ///
+    /// - Parameters:
+    ///   - interval: The minimum time between two calls, except the last one (default 100 ms).
+    ///   - bytes: The number of bytes, in either direction, after which a call happens earlier (default `nil`: never).
+    public func onProgress(
+        every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
+        _ handler: @escaping @Sendable (TransferProgress) -> Void
+    ) {
+        context.progress.listen(every: interval, bytes: bytes, handler)
+    }
+
+    /// The current phase.
+    public var phase: Phase {
+        context.state.value.phase
+    }
+
+    /// Notifies an observer of the current phase and of each later one.
+    func watch(_ watch: PhaseObserver) {
+        guard let id = state.withLock({ $0.phaseObservers.add(watch) }) else {
+            return watch.update { .ended }
+        }
+        watch.whenAbandoned { [weak self] in
+            _ = self?.state.withLock { $0.phaseObservers.remove(id) }
+        }
+        context.watchStage { [weak self] in self?.notifyPhaseObservers() }
+        watch.update { phase }
+        if phase == .ended { _ = state.withLock { $0.phaseObservers.remove(id) } }
+    }
+
+    private func endPhases() {
+        for watch in state.withLock({ $0.phaseObservers.close() }) { watch.update { .ended } }
+    }
+
+    private func notifyPhaseObservers() {
+        for watch in state.withLock({ Array($0.phaseObservers.entries.values) }) {
+            watch.update { phase }
+        }
+    }
+
+    /// Waits for the end.
+    ///
+    /// Cancelling the waiting Swift task cancels this task.
+    package func outcome() async -> TaskOutcome {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                whenEnded { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// Waits for the end.
+    ///
+    /// Cancelling the waiting Swift task has no effect.
+    ///
+    ///     task.cancel()
+    ///     await task.untilEnded()     // no code of the request runs any more
+    public func untilEnded() async {
+        await withCheckedContinuation { continuation in
+            whenEnded { _ in continuation.resume() }
+        }
+    }
+
+    /// Calls a handler once with the outcome, on any thread; immediately if the task has ended.
+    package func whenEnded(_ handler: @escaping @Sendable (TaskOutcome) -> Void) {
+        let outcome = state.withLock { state in
+            if state.outcome == nil {
+                if state.handler == nil {
+                    state.handler = EndHandler(call: handler)
+                } else {
+                    state.furtherHandlers.append(EndHandler(call: handler))
+                }
+            }
+            return state.outcome
+        }
+        if let outcome { handler(outcome) }
+    }
+
+    /// Waits for the response.
+    ///
+    /// - Throws: ``RequestError``. Cancelling the waiting Swift task cancels this task.
+    public func response() async throws(RequestError) -> Response {
+        try await outcome().result.get()
+    }
+
+    package func stop(_ reason: TaskState.StopReason) {
+        let (isFirst, observers) = state.withLock {
+            (context.state.change { $0.stop(reason) }, $0.observers)
+        }
+        guard isFirst else { return }
+        if context.isWatched { notifyPhaseObservers() }
+        if reason == .cancelled {
+            context.emit(.cancelled)
+            for observer in observers { observer(.willCancel) }
+        }
+        context.scope.cancel()
+    }
+
+    /// Whether the task has a reason to stop, which is set before its work is cancelled.
+    package var isStopping: Bool { context.state.value.stopReason != nil }
+
+    /// Records the end of the task; returns the reason to stop, if there was one.
+    package func end() -> TaskState.StopReason? {
+        let (reason, observers) = state.withLock { state in
+            defer { state.observers = [] }
+            return (context.state.change { $0.end() }, state.observers)
+        }
+        if context.isWatched { endPhases() }
+        for observer in observers { observer(.ended) }
+        return reason
+    }
+
+    /// Delivers the outcome to the handlers of the end.
+    ///
+    /// The agent calls this last.
+    package func finish(_ outcome: TaskOutcome) {
+        let (handler, furtherHandlers) = state.withLock { state in
+            state.outcome = outcome
+            return (state.handler.take(), exchange(&state.furtherHandlers, with: []))
+        }
+        handler?.call(outcome)
+        for handler in furtherHandlers { handler.call(outcome) }
+    }
+
+    /// Calls an observer on every change up to and including the end; returns false if the task has ended.
+    @discardableResult
+    package func observe(_ observer: @escaping @Sendable (Change) -> Void) -> Bool {
+        state.withLock { state in
+            guard !context.state.value.hasEnded else { return false }
+            state.observers.append(observer)
+            return true
+        }
+    }
+
+    private func notify(_ change: Change) {
+        let observers = state.withLock { $0.observers }
+        for observer in observers { observer(change) }
+    }
+}
+
+/// The outcome of a task.
+package struct TaskOutcome: Sendable {
+    package var result: Result<Response, RequestError>
+    /// The decoded output of a typed endpoint.
+    package var output: (any Sendable)?
+
+    package init(result: Result<Response, RequestError>, output: (any Sendable)? = nil) {
+        self.result = result
+        self.output = output
+    }
+
+    /// The error of a failed request.
+    package var error: RequestError? {
+        if case .failure(let error) = result { error } else { nil }
+    }
+}

@@ -1,0 +1,256 @@
+package import ErrandTransport
+package import Foundation
+import Synchronization
+
+/// The constants of one request, and the state that its steps share.
+package final class TaskContext: Sendable {
+    package let id: UUID
+    package let description: RequestDescription
+    package let sharedConfiguration: Shared<Configuration>
+    /// Yielded, not copied, because it is large (decision 10).
+    package var configuration: Configuration { _read { yield sharedConfiguration.value } }
+    package let transport: any Transport
+    package let store: (any ResponseStore)?
+    package let clock: any RequestClock
+    /// The cookie jar of the agent, for configurations without one.
+    package let cookieJar: CookieJar?
+    package let progress: ProgressHub
+    package let pause: SuspensionPoint
+    /// Cancelled with the request, or with the shared transfer.
+    package let scope = CancellationScope()
+
+    /// Delays the first resumption of a request that starts on its caller's thread.
+    let startBarrier = StartBarrier()
+
+    /// The shared transfer whose context this is; `nil` for a request's own context.
+    private let sharedTransfer: SharedTransfer?
+    /// The request's one state; steps report stages to it through ``enter(_:)``.
+    let state: AtomicTaskState
+    private let hasStageObserver = Atomic(false)
+    private let stageObserver = Mutex<(@Sendable () -> Void)?>(nil)
+    private let hasListeners: Bool
+    private let eventQueue = Mutex(EventQueue())
+    private let position: Mutex<QueuePosition>
+    private let storedEntry = Mutex<(@Sendable () -> Void)?>(nil)
+    private let madeOutput = Mutex<(any Sendable)?>(nil)
+    /// Readers of `RequestTask.events`.
+    private let readers = Mutex(TaskEventReaders())
+    private let hasReaders = Atomic(false)
+
+    package convenience init(
+        id: UUID, description: RequestDescription, configuration: Configuration,
+        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
+        cookieJar: CookieJar? = nil
+    ) {
+        self.init(
+            id: id, description: description, configuration: Shared(configuration),
+            transport: transport, store: store, clock: clock, cookieJar: cookieJar)
+    }
+
+    package init(
+        id: UUID, description: consuming RequestDescription, configuration: Shared<Configuration>,
+        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
+        cookieJar: CookieJar? = nil
+    ) {
+        self.id = id
+        configuration.value.complete(&description)
+        sharedConfiguration = configuration
+        hasListeners = !configuration.value.eventListeners.isEmpty
+        self.transport = transport
+        self.store = store
+        self.clock = clock
+        self.cookieJar = cookieJar
+        progress = ProgressHub(clock: clock)
+        if let handler = description.progressHandler {
+            progress.listen(every: .milliseconds(100), handler)
+        }
+        state = AtomicTaskState()
+        pause = SuspensionPoint(state)
+        position = Mutex(QueuePosition(priority: description.priority))
+        sharedTransfer = nil
+        self.description = consume description
+    }
+
+    /// Makes the context of a shared transfer; its events belong to one of its members.
+    init(sharedTransfer: SharedTransfer, of leader: TaskContext) {
+        id = leader.id
+        description = leader.description
+        sharedConfiguration = leader.sharedConfiguration
+        hasListeners = leader.hasListeners
+        transport = leader.transport
+        store = leader.store
+        clock = leader.clock
+        cookieJar = leader.cookieJar
+        progress = sharedTransfer.progress
+        state = sharedTransfer.taskState
+        pause = sharedTransfer.pause
+        position = Mutex(QueuePosition(priority: leader.priority))
+        self.sharedTransfer = sharedTransfer
+    }
+
+    /// The priority of the task and the queue that it waits in.
+    private struct QueuePosition {
+        var priority: RequestPriority
+        /// Changes the priority in the queue; `nil` while the task waits in none.
+        var reprioritize: (@Sendable (RequestPriority) -> Void)?
+        var observer: (@Sendable () -> Void)?
+    }
+
+    /// The priority; it can change while the task waits.
+    package var priority: RequestPriority {
+        get { position.withLock { $0.priority } }
+        set {
+            position.withLock { $0.priority = newValue }
+            var applied: RequestPriority?
+            while true {
+                let position = position.withLock { $0 }
+                // Repeated until nothing changes, so that the later one of two concurrent changes takes effect last.
+                guard position.priority != applied else { return }
+                applied = position.priority
+                position.reprioritize?(position.priority)
+                position.observer?()
+            }
+        }
+    }
+
+    /// Sets the one observer of the priority, which is called outside the lock after each change.
+    func watchPriority(_ observer: (@Sendable () -> Void)?) {
+        position.withLock { $0.observer = observer }
+    }
+
+    /// Records the queue before the task enters it; on entry the queue reads the priority, which may have changed.
+    func waits(reprioritizing: (@Sendable (RequestPriority) -> Void)?) {
+        position.withLock { $0.reprioritize = reprioritizing }
+    }
+
+    /// The stage that the work has reached.
+    var stage: TaskStage { state.value.stage }
+
+    /// Whether phases are observed.
+    var isWatched: Bool { hasStageObserver.load(ordering: .sequentiallyConsistent) }
+
+    /// Reports a stage.
+    ///
+    /// Without an observer this costs one atomic exchange.
+    func enter(_ stage: TaskStage) {
+        if let sharedTransfer { return sharedTransfer.enter(stage) }
+        guard state.change({ $0.enter(stage) }), isWatched else { return }
+        let observer = stageObserver.withLock { $0 }
+        observer?()
+    }
+
+    /// Sets the one observer of stages, which is called from any thread.
+    func watchStage(_ observer: @escaping @Sendable () -> Void) {
+        stageObserver.withLock { $0 = observer }
+        hasStageObserver.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// The typed output that `ProcessStep` made.
+    package var output: (any Sendable)? { madeOutput.withLock { $0 } }
+
+    package func keep(output: any Sendable) { madeOutput.withLock { $0 = output } }
+
+    /// Stores an action that removes the response from the store again.
+    package func keep(removal: @escaping @Sendable () -> Void) {
+        if let sharedTransfer { return sharedTransfer.eventContext.keep(removal: removal) }
+        storedEntry.withLock { $0 = removal }
+    }
+
+    /// Removes the response from the store, because it turned out to be unusable.
+    package func removeStoredEntry() {
+        let removal = storedEntry.withLock { entry in
+            defer { entry = nil }
+            return entry
+        }
+        removal?()
+    }
+
+    /// Emits an event; costs nothing without listeners.
+    ///
+    /// Events are delivered in order, one at a time, with monotonic times, whichever threads emit them.
+    package func emit(_ kind: @autoclosure () -> RequestEvent.Kind) {
+        guard isObserved else { return }
+        eventContext.enqueue(kind())
+    }
+
+    /// Emits the end of the request.
+    func emitEnd(_ error: RequestError?) { emit(.ended(error)) }
+
+    /// Whether events have a listener or a reader.
+    var isObserved: Bool {
+        // Called about twelve times per request, so the common case reads only its own fields.
+        guard let sharedTransfer else {
+            return hasListeners || hasReaders.load(ordering: .acquiring)
+        }
+        let eventContext = sharedTransfer.eventContext
+        return eventContext.hasListeners || eventContext.hasReaders.load(ordering: .acquiring)
+    }
+
+    /// The context to which events belong: for a shared transfer, one of its members.
+    private var eventContext: TaskContext { sharedTransfer?.eventContext ?? self }
+
+    /// The task's events from now on, up to its end.
+    func events(keeping capacity: Int) -> AsyncStream<RequestEvent> {
+        hasReaders.store(true, ordering: .releasing)
+        return AsyncStream.subscribed(keeping: .bufferingNewest(max(1, capacity))) { stream in
+            readers.withLock { $0.add(stream) }
+        } leave: { [weak self] id in
+            _ = self?.readers.withLock { $0.remove(id) }
+        }
+    }
+
+    /// Yields an event to the readers; the end is also recorded for later readers.
+    private func yieldToReaders(_ event: RequestEvent) {
+        let isEnd = if case .ended = event.kind { true } else { false }
+        guard isEnd || hasReaders.load(ordering: .acquiring) else { return }
+        for reader in readers.withLock({ $0.readers(of: event, isEnd: isEnd) }) {
+            reader.yield(event)
+            if isEnd { reader.finish() }
+        }
+    }
+
+    /// Emits an event that listeners receive on another thread, because the caller's thread serves other transfers too.
+    package func emitAsynchronously(_ kind: @autoclosure () -> RequestEvent.Kind) {
+        guard isObserved else { return }
+        eventContext.enqueueForLater(kind())
+    }
+
+    private func enqueue(_ kind: RequestEvent.Kind) {
+        // The time is read under the lock, so that times have the order of the queue.
+        deliver(eventQueue.withLock { $0.enter(event(kind)) })
+    }
+
+    private func enqueueForLater(_ kind: RequestEvent.Kind) {
+        guard eventQueue.withLock({ $0.leave(event(kind)) }) else { return }
+        ListenerQueue.run { self.deliver(self.eventQueue.withLock { $0.begin() }) }
+    }
+
+    private func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+        RequestEvent(
+            taskID: id, endpoint: description.endpoint,
+            endpointType: description.endpointType, tag: description.tag,
+            uptime: clock.uptime, kind: kind)
+    }
+
+    /// Whether every event was delivered, except one that a listener of this thread is handling.
+    var hasDeliveredEvents: Bool { !eventQueue.withLock { $0.isBusyElsewhere } }
+
+    /// Suspends until every event was delivered.
+    package func untilDelivered() async {
+        await withCheckedContinuation { continuation in
+            let waits = eventQueue.withLock { $0.wait(continuation) }
+            if !waits { continuation.resume() }
+        }
+    }
+
+    private func deliver(_ first: RequestEvent?) {
+        var event = first
+        while let next = event {
+            for listener in configuration.eventListeners { listener.handle(next) }
+            yieldToReaders(next)
+            let (following, waiters) = eventQueue.withLock { ($0.next(), $0.takeWaiters()) }
+            for waiter in waiters { waiter.resume() }
+            event = following
+        }
+    }
+}

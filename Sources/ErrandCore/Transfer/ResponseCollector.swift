@@ -1,0 +1,182 @@
+import ErrandTransport
+import Foundation
+import Synchronization
+
+/// Collects the response of a transfer, in memory or in a sink, and resumes the waiting step at the end.
+///
+/// ``cancel()`` may be called before, during and after the start of the transfer.
+final class ResponseCollector: TransferReceiver {
+    private struct State {
+        var head: ResponseHead?
+        var data = Data()
+        /// The number of bytes to reserve in advance.
+        var expected = 0
+        var usesSink = false
+        var failure: RequestError?
+        var transfer: (any Transfer)?
+        var isCancelled = false
+        /// The end, until ``takeResponse()``.
+        var end: TransferEnd?
+        var hasEnded = false
+        var waiter: UnsafeContinuation<Void, Never>?
+
+        /// Records the end; only the first one counts.
+        mutating func finish(_ end: consuming TransferEnd) {
+            guard !hasEnded else { return }
+            self.end = end
+            hasEnded = true
+        }
+
+        mutating func collect(_ bytes: UnsafeRawBufferPointer) {
+            if data.isEmpty, bytes.count >= expected {
+                data = Data(bytes)
+            } else {
+                if data.isEmpty { data.reserveCapacity(expected) }
+                data.append(contentsOf: bytes)
+            }
+        }
+    }
+
+    private let state = Mutex(State())
+    private let context: TaskContext
+    private let sink: (any ResponseSink)?
+    private let attempt: Int
+    private let limit: Int64
+
+    init(context: TaskContext, sink: (any ResponseSink)?, attempt: Int, limit: Int64) {
+        self.context = context
+        self.sink = sink
+        self.attempt = attempt
+        self.limit = limit
+    }
+
+    /// Starts the transfer; the continuation is resumed at its end.
+    func run(
+        _ request: TransportRequest, resuming continuation: UnsafeContinuation<Void, Never>
+    ) {
+        let wasCancelled = state.withLock { state in
+            if state.isCancelled {
+                state.finish(TransferEnd(error: .cancelled))
+            } else {
+                state.waiter = continuation
+            }
+            return state.isCancelled
+        }
+        if wasCancelled { continuation.resume() } else { begin(request) }
+    }
+
+    /// Takes the result of the transfer; called once, after its end.
+    func takeResponse() -> CollectedResponse {
+        let (end, failure, data, head, usesSink) = state.withLock { state in
+            (
+                state.end.take(), state.failure, exchange(&state.data, with: Data()),
+                state.head.take(), state.usesSink
+            )
+        }
+        var response = CollectedResponse(
+            head: head, body: .success(.data(data)), end: end ?? TransferEnd(error: .cancelled))
+        if usesSink, let sink { response.body = sink.finish(failure ?? response.end.error) }
+        if let failure { response.body = .failure(failure) }
+        return response
+    }
+
+    /// The transfer may be cancelled, deliver bytes and end before `start` returns.
+    private func begin(_ request: TransportRequest) {
+        let transfer = context.transport.start(request, receiver: self)
+        let (isCancelled, hasEnded) = state.withLock { state in
+            if !state.hasEnded { state.transfer = transfer }
+            return (state.isCancelled && !state.hasEnded, state.hasEnded)
+        }
+        guard !hasEnded else { return }
+        context.pause.attach(transfer)
+        if isCancelled { transfer.cancel() }
+        // If the transfer ended between the two locks, `didEnd` has already detached it.
+        if state.withLock({ $0.hasEnded }) { context.pause.attach(nil) }
+    }
+
+    func cancel() {
+        let transfer = state.withLock { state in
+            state.isCancelled = true
+            return state.transfer
+        }
+        transfer?.cancel()
+    }
+
+    func didReceive(informational head: ResponseHead) {
+        context.emitAsynchronously(.informational(attempt: attempt, head.status))
+    }
+
+    func didReceive(head: ResponseHead) {
+        context.emitAsynchronously(.headReceived(attempt: attempt, head.status))
+        let usesSink: Bool
+        var failure: RequestError?
+        switch sink?.accept(head) {
+        case nil: usesSink = false
+        case .success(let accepts): usesSink = accepts
+        case .failure(let error):
+            usesSink = false
+            failure = error
+        }
+        state.withLock { state in
+            state.head = head
+            state.usesSink = usesSink
+            state.failure = failure
+            if !usesSink, let length = head.contentLength, length > 0, length <= limit {
+                // `Content-Length` is a hint only: reserve at most 1 MiB for bytes that may never arrive.
+                state.expected = Int(min(length, 1 << 20))
+            }
+        }
+        if !usesSink, let length = head.contentLength {
+            context.progress.updateAsynchronously { $0.totalBytesToReceive = length }
+        }
+    }
+
+    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+        var collected: Int64 = 0
+        let usesSink = state.withLock { state -> Bool? in
+            guard state.failure == nil else { return nil }
+            if state.usesSink { return true }
+            guard Int64(state.data.count) + Int64(bytes.count) <= limit else {
+                state.failure = RequestError(
+                    .bodyTooLarge, stage: .transport,
+                    "The response body is larger than maximumBytesInMemory (\(limit) bytes). Download it to a "
+                        + "file, or raise the limit.")
+                return nil
+            }
+            state.collect(bytes)
+            collected = Int64(state.data.count)
+            return false
+        }
+        guard let usesSink else { return .stop }
+        if usesSink, let error = sink?.write(bytes) {
+            state.withLock { $0.failure = error }
+            return .stop
+        }
+        // A sink may continue an earlier download; bytes in memory start at 0 with every attempt.
+        context.progress.updateAsynchronously { progress in
+            progress.bytesReceived =
+                usesSink ? progress.bytesReceived + Int64(bytes.count) : collected
+        }
+        return context.pause.demand()
+    }
+
+    func didSend(bodyBytes: Int64) {
+        context.progress.updateAsynchronously { $0.bytesSent = bodyBytes }
+    }
+
+    func didNotice(_ mismatch: PinMismatch) { context.emitAsynchronously(.pinMismatch(mismatch)) }
+
+    func didEnd(_ end: TransferEnd) {
+        let waiter = state.withLock { state in
+            state.finish(end)
+            defer {
+                state.waiter = nil
+                state.transfer = nil
+            }
+            return state.waiter
+        }
+        guard let waiter else { return }
+        context.pause.attach(nil)
+        context.startBarrier.wake(waiter)
+    }
+}

@@ -1,0 +1,129 @@
+import ErrandTransport
+import Foundation
+
+/// The last step: starts the transfer and waits for its end.
+package struct TransportStep: Step {
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        if pipelineRequest.context.pause.isPaused { try await waitWhileSuspended(pipelineRequest) }
+        let collector = try begin(pipelineRequest)
+        let entry = pipelineRequest.scope.enter { collector.cancel() }
+        // Unsafe, but never resumed twice: the collector ignores every end after the first.
+        await withUnsafeContinuation { collector.run(pipelineRequest.request, resuming: $0) }
+        pipelineRequest.scope.leave(entry)
+        pipelineRequest.limit?.end()
+        return try response(from: collector, pipelineRequest)
+    }
+
+    /// Waits while the task is suspended, without holding a concurrency permit.
+    @inline(never)
+    private func waitWhileSuspended(_ pipelineRequest: PipelineRequest) async throws(RequestError) {
+        let pause = pipelineRequest.context.pause
+        while pause.isPaused {
+            try await pipelineRequest.pausing(true) { () throws(RequestError) in
+                await pause.pass(pipelineRequest.scope)
+            }
+            try pipelineRequest.scope.check()
+        }
+    }
+
+    // Outlined to keep `run`'s async frame small (decision 10).
+    @inline(never)
+    private func begin(_ pipelineRequest: PipelineRequest) throws(RequestError) -> ResponseCollector
+    {
+        let context = pipelineRequest.context
+        try pipelineRequest.scope.check()
+        try context.transport.check(pipelineRequest.request)
+        if let body = pipelineRequest.request.body {
+            body.markSent()
+            let total = body.lengthToSend
+            context.progress.update { ($0.bytesSent, $0.totalBytesToSend) = (0, total) }
+        }
+        pipelineRequest.limit?.begin()
+        context.enter(.inFlight(attempt: max(1, pipelineRequest.attempt)))
+        context.emit(
+            .transferStarted(
+                attempt: pipelineRequest.attempt, url: pipelineRequest.request.url.redacted))
+        return ResponseCollector(
+            context: context, sink: pipelineRequest.sink, attempt: pipelineRequest.attempt,
+            limit: pipelineRequest.request.options.maximumBytesInMemory)
+    }
+
+    @inline(never)
+    private func response(
+        from collector: ResponseCollector, _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> Response {
+        let collected = collector.takeResponse()
+        if pipelineRequest.context.isObserved { emitEvents(of: collected, pipelineRequest) }
+        return try collected.response(
+            to: pipelineRequest.request.url, attempt: pipelineRequest.attempt)
+    }
+
+    /// Emits the events of a transfer, with the times that only the transport knows.
+    private func emitEvents(of collected: CollectedResponse, _ pipelineRequest: PipelineRequest) {
+        let timings = collected.end.timings
+        defer {
+            pipelineRequest.context.emit(
+                .transferEnded(attempt: pipelineRequest.attempt, timings, collected.failure))
+        }
+        for (phase, time) in [
+            (RequestEvent.Phase.nameLookedUp, timings.nameLookedUp),
+            (.connected, timings.connected), (.secured, timings.secured),
+            (.firstByte, timings.firstByte),
+        ] {
+            if let time {
+                pipelineRequest.context.emit(
+                    .phase(attempt: pipelineRequest.attempt, phase, after: time))
+            }
+        }
+        let progress = pipelineRequest.context.progress.current
+        let attempt = pipelineRequest.attempt
+        if pipelineRequest.request.body != nil, collected.head != nil {
+            pipelineRequest.context.emit(
+                .requestBodySent(attempt: attempt, bytes: progress.bytesSent))
+        }
+        if collected.head != nil, collected.end.error == nil {
+            pipelineRequest.context.emit(
+                .bodyReceived(attempt: attempt, bytes: progress.bytesReceived))
+        }
+    }
+}
+
+/// The result of a transfer.
+struct CollectedResponse: Sendable {
+    var head: ResponseHead?
+    var body: Result<Response.Body, RequestError>
+    var end: TransferEnd
+
+    /// The error of the transfer, or the failure to receive the body if that cancelled the transfer.
+    var failure: RequestError? {
+        guard case .failure(let failure) = body else { return end.error }
+        return end.error.map { $0.isCancellation ? failure : $0 } ?? failure
+    }
+
+    func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
+        let error = failure
+        let content = (try? body.get()) ?? Response.Body.data(Data())
+        guard let head else {
+            var error =
+                error
+                ?? RequestError(
+                    .badServerResponse, stage: .transport,
+                    "The transfer ended with neither a response nor an error. Fix the transport; the "
+                        + "contract suite tests this.")
+            error.timings = end.timings
+            throw error
+        }
+        let response = Response(
+            status: head.status, headers: head.headers, body: content, url: url,
+            attempts: max(1, attempt), timings: [end.timings], httpVersion: head.httpVersion,
+            remoteAddress: head.remoteAddress, trailers: end.trailers)
+        if var error {
+            error.response = response
+            error.timings = end.timings
+            throw error
+        }
+        return response
+    }
+}

@@ -1,0 +1,194 @@
+import ErrandJSON
+package import ErrandTransport
+import Foundation
+import HTTPTypes
+
+/// Passes only responses that satisfy the endpoint's rules.
+package struct ValidateStep: Step {
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        let response = try await next(pipelineRequest)
+        // The cache validates the stored response that a 304 confirms.
+        if response.status == 304, pipelineRequest.isRevalidation { return response }
+        try Self.validate(response, pipelineRequest.context)
+        return response
+    }
+
+    // Outlined to keep `run`'s async frame small.
+    @inline(never)
+    private static func validate(
+        _ response: Response, _ context: TaskContext
+    ) throws(RequestError) {
+        do throws(RequestError) {
+            try ResponseValidation.check(response, description: context.description)
+        } catch {
+            context.emit(.validated(error))
+            throw error
+        }
+        context.emit(.validated(nil))
+    }
+}
+
+/// Validates responses from the network and from the store; a pure function.
+///
+/// The checks run in this order, and the first failure counts: status, content type, body, shape,
+/// business rules. The status comes first: a proxy's HTML error page is a 502, not a wrong content
+/// type.
+package enum ResponseValidation {
+    /// Validates a response; its errors are validation failures and have the response.
+    package static func check(
+        _ response: Response, description: RequestDescription
+    ) throws(RequestError) {
+        do throws(RequestError) {
+            try runChecks(response, description: description)
+        } catch {
+            var failure = error
+            failure.isValidationFailure = true
+            if failure.response == nil { failure.response = response }
+            throw failure
+        }
+    }
+
+    private static func runChecks(
+        _ response: Response, description: RequestDescription
+    ) throws(RequestError) {
+        let status = response.status.code
+        guard description.acceptsStatus(status) else {
+            let rule =
+                description.statusCodeValidator == nil
+                ? "expected \(description.acceptableStatusCodes)"
+                : "rejected by statusCodeValidator"
+            let hint =
+                status == 401
+                ? " Set authorization or configuration.authenticators." : ""
+            throw RequestError(
+                .unacceptableStatus, stage: .validate,
+                "\(description.endpoint): status \(status) (\(rule)). The error's response has the body.\(hint)",
+                response: response)
+        }
+        if description.download != nil {
+            try checkContentType(response, description: description)
+        } else {
+            let isEmpty = hasNoBody(response)
+            if !isEmpty { try checkContentType(response, description: description) }
+            try checkBody(
+                response, as: description.responseSerializer, isEmpty: isEmpty)
+            try checkShape(response, description: description, isEmpty: isEmpty)
+        }
+        for validator in description.businessValidators { try validator.check(response) }
+    }
+
+    /// An empty body, or a single space, counts as no body.
+    private static func hasNoBody(_ response: Response) -> Bool {
+        guard case .data(let data) = response.body else { return false }
+        return data.isEmpty || (data.count == 1 && data.first == 0x20)
+    }
+
+    /// Whether the content type of a response head is accepted, before the body is received.
+    package static func acceptsContentType(
+        of head: ResponseHead, description: RequestDescription
+    ) -> Bool {
+        let response = Response(status: head.status, headers: head.headers, url: URI())
+        return (try? checkContentType(response, description: description)) != nil
+    }
+
+    private static func checkContentType(
+        _ response: Response, description: RequestDescription
+    ) throws(RequestError) {
+        let accepted: ContentTypePatterns
+        switch description.acceptableContentTypes {
+        case .any: return
+        case .types(let types): accepted = ContentTypePatterns(types)
+        case .automatic:
+            // A download accepts any content type unless the endpoint sets one.
+            guard description.download == nil else { return }
+            guard let patterns = ContentTypePatterns.automatic(for: description.responseSerializer)
+            else { return }
+            accepted = patterns
+        }
+        // Not the subscript, which joins repeated fields: the first of several content types
+        // counts.
+        let type = response.headers.first { $0.name == .contentType }?.value ?? ""
+        // A missing content type is accepted, as in AFNetworking.
+        guard !type.isEmpty, !accepted.match(type) else { return }
+        throw RequestError(
+            .unacceptableContentType, stage: .validate,
+            "The response's content type is \(type.prefix(80)). If that is correct, override "
+                + "acceptableContentTypes; .any accepts every type.",
+            response: response)
+    }
+
+    private static func checkBody(
+        _ response: Response, as serializer: ResponseSerializer, isEmpty: Bool
+    ) throws(RequestError) {
+        switch serializer {
+        case .data, .string, .xml: break
+        case .json:
+            if !isEmpty { try checkJSON(response) }
+        case .plist:
+            if !isEmpty { try checkPropertyList(response) }
+        case .custom(let check):
+            do { try check(response) } catch let error as RequestError { throw error } catch {
+                throw undecodable(response, "The custom serializer rejected the body.", error)
+            }
+        case .compound(let serializers):
+            var first: RequestError?
+            for serializer in serializers {
+                do throws(RequestError) {
+                    return try checkBody(response, as: serializer, isEmpty: isEmpty)
+                } catch {
+                    first = first ?? error
+                }
+            }
+            if let first { throw first }
+        }
+    }
+
+    private static func checkJSON(_ response: Response) throws(RequestError) {
+        do { _ = try response.parsedJSON() } catch {
+            throw undecodable(
+                response,
+                "The body is not JSON: \(error). Override responseSerializer if JSON is not expected.",
+                error)
+        }
+    }
+
+    private static func checkShape(
+        _ response: Response, description: RequestDescription, isEmpty: Bool
+    ) throws(RequestError) {
+        guard let shape = description.validator else { return }
+        guard !isEmpty else {
+            guard shape.requiresBody else { return }
+            throw RequestError(
+                .emptyBody, stage: .validate,
+                "The response has no body, and the validator requires one. If it may be empty, make the "
+                    + "validator's requirements optional.",
+                response: response)
+        }
+        let json: JSON
+        // If the endpoint does not expect JSON, a body that is not JSON passes.
+        do { json = try response.parsedJSON() } catch { return }
+        guard let fault = shape.firstFault(in: json) else { return }
+        throw RequestError(
+            .shapeMismatch, stage: .validate,
+            "The JSON does not match the validator at \(fault.path): expected \(fault.expected), "
+                + "found \(fault.found).",
+            response: response, shapeFault: fault)
+    }
+
+    private static func checkPropertyList(_ response: Response) throws(RequestError) {
+        do {
+            _ = try PropertyListSerialization.propertyList(from: response.data, format: nil)
+        } catch {
+            throw undecodable(response, "The body is not a property list.", error)
+        }
+    }
+
+    package static func undecodable(
+        _ response: Response, _ message: String, _ underlying: (any Error)?
+    ) -> RequestError {
+        RequestError(
+            .undecodable, stage: .decode, message, response: response, underlying: underlying)
+    }
+}

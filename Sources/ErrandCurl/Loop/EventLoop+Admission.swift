@@ -1,0 +1,78 @@
+#if os(Linux)
+    import ErrandTransport
+
+    // Requests that wait for a connection that can be shared; see ``HTTP2Admission``.
+    extension EventLoop {
+        typealias AdmissionSlot = HTTP2Admission<AdmissionTicket>.Slot
+
+        /// A waiting easy handle and the number of its wait.
+        ///
+        /// An easy handle is reused, so the number shows whether it still waits for the same
+        /// admission.
+        struct AdmissionTicket {
+            let easyHandle: EasyHandle
+            let number: UInt64
+        }
+
+        /// Requests admission for a transfer; returns false if it has to wait.
+        func requestAdmission(_ easyHandle: EasyHandle, _ request: TransportRequest) -> Bool {
+            guard EasyHandle.needsAdmission(request), let host = request.host else {
+                return true
+            }
+            let origin = HTTP2Admission<AdmissionTicket>.Origin(
+                host: host, port: request.url.effectivePort)
+            let ticket = AdmissionTicket(easyHandle: easyHandle, number: lastTicket + 1)
+            return assignSlot(admission.enter(origin, ticket), for: ticket)
+        }
+
+        /// Requests admission again for a transfer that lost its connection.
+        func requestReadmission(_ easyHandle: EasyHandle) -> Bool {
+            guard let lost = easyHandle.admissionSlot else { return true }
+            easyHandle.admissionSlot = nil
+            let ticket = AdmissionTicket(easyHandle: easyHandle, number: lastTicket + 1)
+            return assignSlot(admission.reenter(lost, ticket), for: ticket)
+        }
+
+        private func assignSlot(_ slot: AdmissionSlot?, for ticket: AdmissionTicket) -> Bool {
+            if let slot {
+                ticket.easyHandle.admissionSlot = slot
+                return true
+            }
+            lastTicket = ticket.number
+            ticket.easyHandle.awaitAdmission(ticket: ticket.number)
+            return false
+        }
+
+        /// Reports the connection of a probe to the admission control.
+        func connectionFound(_ easyHandle: EasyHandle, isNew: Bool, isShared: Bool) {
+            guard let slot = easyHandle.admissionSlot, slot.isProbe else { return }
+            easyHandle.admissionSlot?.isProbe = false
+            admitted += admission.connected(slot, isNew: isNew, isShared: isShared)
+        }
+
+        /// Returns the slot of a transfer that has ended.
+        func releaseSlot(_ easyHandle: EasyHandle) {
+            guard let slot = easyHandle.admissionSlot else { return }
+            easyHandle.admissionSlot = nil
+            admitted += admission.leave(slot, isStillProbe: slot.isProbe)
+        }
+
+        /// Starts the admitted transfers.
+        ///
+        /// Must not be called from inside a callback of libcurl.
+        func startAdmitted() {
+            while !admitted.isEmpty {
+                let batch = admitted
+                admitted.removeAll(keepingCapacity: true)
+                for (ticket, slot) in batch {
+                    guard ticket.easyHandle.isAwaitingAdmission(ticket.number) else {
+                        admitted += admission.leave(slot, isStillProbe: slot.isProbe)
+                        continue
+                    }
+                    ticket.easyHandle.admissionSlot = slot
+                    ticket.easyHandle.begin()
+                }
+            }
+        }
+    }
+#endif

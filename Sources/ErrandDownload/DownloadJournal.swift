@@ -1,0 +1,98 @@
+import ErrandHTTP
+package import Foundation
+package import HTTPTypes
+
+/// The data required to resume a part file: written beside it, removed with it.
+package struct DownloadJournal: Sendable, Hashable, Codable {
+    /// The version of this format.
+    package static let currentFormat = 1
+
+    package var format = Self.currentFormat
+    /// The requested URL, before redirects.
+    package var url: String
+    /// The validator to send as `If-Range`.
+    package var validator: String
+    /// The size of the finished file; `nil` while unknown.
+    package var total: Int64?
+    /// The number of bytes that are synced to disk, and survive a system crash.
+    package var offset: Int64
+    /// The boot session in which the part file was written.
+    ///
+    /// Within the same session, all written bytes are present, synced or not: a killed process
+    /// loses nothing. After a system crash only ``offset`` counts.
+    package var session: String?
+
+    package init(
+        url: String, validator: String, total: Int64?, offset: Int64 = 0, session: String?
+    ) {
+        self.url = url
+        self.validator = validator
+        self.total = total
+        self.offset = offset
+        self.session = session
+    }
+
+    /// Decodes a journal; `nil` for invalid or contradictory data.
+    package init?(decoding data: Data) {
+        guard data.count < 64 << 10,
+            let journal = try? JSONDecoder().decode(Self.self, from: data),
+            journal.format == Self.currentFormat, journal.offset >= 0,
+            journal.offset <= journal.total ?? .max, !journal.validator.isEmpty,
+            journal.validator.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else { return nil }
+        self = journal
+    }
+
+    package func encoded() -> Data { (try? JSONEncoder().encode(self)) ?? Data() }
+}
+
+/// The current boot session: the same for every process until the system restarts.
+package enum BootSession {
+    /// Its identifier; `nil` if the system provides none: then only synced bytes count.
+    package static let current: String? = {
+        #if os(Linux)
+            guard let handle = FileHandle(forReadingAtPath: "/proc/sys/kernel/random/boot_id"),
+                let data = try? handle.read(upToCount: 64)
+            else { return nil }
+            let text = String(decoding: data, as: UTF8.self)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            return text.isEmpty ? nil : text
+        #else
+            return nil
+        #endif
+    }()
+}
+
+/// The validator that proves that the rest of a file belongs to its beginning, sent as `If-Range`.
+///
+/// It must be strong (RFC 9110 §13.1.5): versions with the same weak validator may differ in every
+/// byte.
+package enum ResumeValidator {
+    /// The strong validator of a response; `nil` if it has none.
+    package static func strong(in headers: HTTPFields) -> String? {
+        // Ranges of an encoded body count encoded bytes, not those of the file.
+        guard !isEncoded(headers) else { return nil }
+        if let tag = headers[.eTag] { return isStrong(tag) ? tag : nil }
+        guard let modified = headers[.lastModified], let date = headers[.date],
+            let changed = HTTPDate.parse(modified), let sent = HTTPDate.parse(date)
+        else { return nil }
+        // Dates have a resolution of one second, in which the file may change twice. A minute also
+        // covers clocks that differ (RFC 9110 §8.8.2.2).
+        return sent.timeIntervalSince(changed) >= 60 ? modified : nil
+    }
+
+    /// Whether a response contradicts the sent validator; a missing validator does not.
+    package static func contradicts(_ headers: HTTPFields, validator: String) -> Bool {
+        let received = isStrong(validator) ? headers[.eTag] : headers[.lastModified]
+        return received.map { $0 != validator } ?? false
+    }
+
+    package static func isEncoded(_ headers: HTTPFields) -> Bool {
+        guard let encoding = headers[.contentEncoding] else { return false }
+        return !encoding.isEmpty && encoding.lowercased() != "identity"
+    }
+
+    private static func isStrong(_ tag: String) -> Bool {
+        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
+    }
+}

@@ -1,0 +1,99 @@
+import ErrandHTTP
+package import HTTPTypes
+
+/// The start of a download's next request.
+package enum DownloadStart: Sendable, Hashable {
+    /// At the first byte.
+    case fresh
+    /// At this byte, if the validator still matches.
+    case resume(offset: Int64, validator: String, total: Int64?)
+}
+
+/// The action for a response, decided by its head.
+package enum DownloadResponseAction: Sendable, Hashable {
+    /// The whole file: write from the first byte; without a validator it cannot be resumed later.
+    case write(total: Int64?, validator: String?)
+    /// The rest of the file, or a part of the rest: append it to the part file.
+    case append(at: Int64, total: Int64?)
+    /// Nothing is left: the part file is the whole file.
+    case settle(total: Int64)
+    /// The part file is unusable: request the whole file.
+    case restart
+    /// An error response: its body does not belong into the file.
+    case reject
+    /// A response that HTTP does not allow here.
+    case refuse(String)
+}
+
+/// The decisions of a download, as pure functions.
+package enum DownloadPlanner {
+    /// Decides whether a part file is resumed, and at which offset.
+    ///
+    /// - Parameters:
+    ///   - partSize: The size of the part file; `nil` if there is none.
+    ///   - session: The current boot session.
+    package static func start(
+        allowsResume: Bool, url: String, journal: DownloadJournal?, partSize: Int64?,
+        session: String?
+    ) -> DownloadStart {
+        guard allowsResume, let journal, let partSize, journal.url == url else { return .fresh }
+        // The file was changed by another program: its content cannot be trusted.
+        guard partSize >= journal.offset, partSize <= journal.total ?? .max else { return .fresh }
+        let sameSession = journal.session != nil && journal.session == session
+        let offset = sameSession ? partSize : journal.offset
+        guard offset > 0 else { return .fresh }
+        return .resume(offset: offset, validator: journal.validator, total: journal.total)
+    }
+
+    package static func action(
+        _ status: Int, _ headers: HTTPFields, contentLength: Int64?, after start: DownloadStart
+    ) -> DownloadResponseAction {
+        switch (status, start) {
+        case (200, _), (203, _):
+            return .write(
+                total: contentLength, validator: ResumeValidator.strong(in: headers))
+        case (206, .fresh):
+            return .refuse(
+                "The server sent part of the file (206), but the whole file was requested.")
+        case (206, .resume(let offset, let validator, let total)):
+            return actionForPart(
+                headers, contentLength: contentLength, offset: offset, validator: validator,
+                total: total)
+        case (416, .resume(let offset, let validator, let total)):
+            return actionForUnsatisfied(
+                headers, offset: offset, validator: validator, total: total)
+        case (201...299, _):
+            return .refuse("Status \(status) has no file content.")
+        default:
+            return .reject
+        }
+    }
+
+    private static func actionForPart(
+        _ headers: HTTPFields, contentLength: Int64?, offset: Int64, validator: String,
+        total: Int64?
+    ) -> DownloadResponseAction {
+        let type = headers[.contentType]?.lowercased() ?? ""
+        guard !type.hasPrefix("multipart/byteranges"), !ResumeValidator.isEncoded(headers),
+            !ResumeValidator.contradicts(headers, validator: validator),
+            let range = headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes,
+            bytes.lowerBound == offset,
+            total == nil || range.total == nil || total == range.total,
+            bytes.upperBound < total ?? .max
+        else { return .restart }
+        if let contentLength, contentLength != bytes.upperBound - bytes.lowerBound + 1 {
+            return .restart
+        }
+        return .append(at: offset, total: range.total ?? total)
+    }
+
+    private static func actionForUnsatisfied(
+        _ headers: HTTPFields, offset: Int64, validator: String, total: Int64?
+    ) -> DownloadResponseAction {
+        guard let range = headers[.contentRange].flatMap(ContentRange.init), range.bytes == nil,
+            range.total == offset, total == nil || total == offset,
+            !ResumeValidator.contradicts(headers, validator: validator)
+        else { return .restart }
+        return .settle(total: offset)
+    }
+}

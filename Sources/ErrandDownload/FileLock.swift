@@ -1,0 +1,86 @@
+package import ErrandHTTP
+package import Foundation
+import Synchronization
+
+/// Locks a part file for one download: within this process by path, among processes by `flock`.
+package enum FileLock {
+    private static let lockedPaths = Mutex<Set<String>>([])
+
+    /// Opens and locks a file, and creates it if necessary.
+    ///
+    /// - Throws: ``RequestError/Code/fileFailed``, also if another download has locked it.
+    package static func openLocked(_ url: URL) throws(RequestError) -> Int32 {
+        let directory = url.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true)
+        } catch {
+            throw .file(
+                "The directory \(directory.path) could not be created. Choose another destination.",
+                underlying: error)
+        }
+        let path = url.path
+        guard lockedPaths.withLock({ $0.insert(path).inserted }) else { throw busy(url) }
+        do throws(RequestError) {
+            return try openUntilCurrent(url)
+        } catch {
+            lockedPaths.withLock { _ = $0.remove(path) }
+            throw error
+        }
+    }
+
+    package static func close(_ descriptor: Int32, _ url: URL) {
+        guard descriptor >= 0 else { return }
+        Foundation.close(descriptor)
+        lockedPaths.withLock { _ = $0.remove(url.path) }
+    }
+
+    private static func openUntilCurrent(_ url: URL) throws(RequestError) -> Int32 {
+        // Between opening and locking, another process may have finished and renamed the file. The
+        // lock is then on its destination, so only a file that still has its name is accepted.
+        for _ in 0..<100 {
+            // Not through a symbolic link, which would let a user of the directory choose the
+            // overwritten file.
+            let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+            let descriptor = open(url.path, flags, 0o666)
+            guard descriptor >= 0 else {
+                throw .file(
+                    "\(url.path) could not be opened: \(String(cString: strerror(errno))). Choose a "
+                        + "writable destination.")
+            }
+            if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK {
+                Foundation.close(descriptor)
+                throw busy(url)
+            }
+            switch identity(descriptor, url.path) {
+            case .current: return descriptor
+            case .sharedWithAnotherName:
+                // The process ended after it linked the finished file and before it removed this
+                // name.
+                unlink(url.path)
+            case .replaced: break
+            }
+            Foundation.close(descriptor)
+        }
+        throw busy(url)
+    }
+
+    private enum Identity {
+        case current, sharedWithAnotherName, replaced
+    }
+
+    private static func identity(_ descriptor: Int32, _ path: String) -> Identity {
+        var opened = stat()
+        var named = stat()
+        guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0,
+            opened.st_ino == named.st_ino, opened.st_dev == named.st_dev
+        else { return .replaced }
+        return opened.st_nlink > 1 ? .sharedWithAnotherName : .current
+    }
+
+    private static func busy(_ url: URL) -> RequestError {
+        .file(
+            "Another download writes to the same destination (\(url.path)). Wait for it, cancel it, or "
+                + "choose another destination.")
+    }
+}

@@ -1,0 +1,287 @@
+import Dispatch
+package import ErrandHTTP
+package import Foundation
+import Synchronization
+
+/// The open and locked part file of a download, until it is complete.
+///
+/// After a crash at any moment, either there is no journal and the part file is unusable, or the
+/// journal's validator belongs to the bytes of the part file. The order of writes ensures this: a
+/// new download removes the journal before it writes the first byte; the journal's offset is raised
+/// only after the bytes below it are synced; the complete and synced part file is renamed
+/// atomically to its destination; the journal is removed last.
+package final class PartFile: Sendable {
+    private struct State {
+        var descriptor: Int32
+        var size: Int64
+        var journal: DownloadJournal?
+        var syncedSize: Int64
+        var isSyncing = false
+        /// Counts restarts and truncations; a sync counts only for its own generation.
+        var generation = 0
+        /// Whether this run has started to write.
+        ///
+        /// Before that, bytes of an earlier run may not be synced, and the journal must not record
+        /// them as synced.
+        var hasBegun = false
+    }
+
+    private let destination: DownloadDestination
+    private let state: Mutex<State>
+    /// Performs blocking file operations, one after another.
+    private let queue = DispatchQueue(label: "errand.download.file", qos: .utility)
+    private let syncInterval: Int64
+    private let flush: @Sendable (Int32) -> Bool
+
+    /// The size of the part file.
+    package var size: Int64 { state.withLock { $0.size } }
+    /// The journal; `nil` if the part file cannot be resumed.
+    package var journal: DownloadJournal? { state.withLock { $0.journal } }
+    private var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+    /// Opens and locks the part file of a destination, and creates it if necessary.
+    ///
+    /// - Throws: ``RequestError/Code/fileFailed`` if another download in any process has locked it,
+    ///   or the directory cannot be written.
+    package convenience init(
+        _ destination: DownloadDestination, syncInterval: Int64 = 16 << 20
+    ) throws(RequestError) {
+        self.init(
+            destination, descriptor: try FileLock.openLocked(destination.part),
+            syncInterval: syncInterval)
+    }
+
+    /// - Parameters:
+    ///   - descriptor: Open for reading and writing; closed by the part file.
+    ///   - flush: Syncs a file, which may take time; false on failure.
+    package init(
+        _ destination: DownloadDestination, descriptor: Int32, syncInterval: Int64 = 16 << 20,
+        flush: @escaping @Sendable (Int32) -> Bool = PartFile.flush
+    ) {
+        self.destination = destination
+        self.flush = flush
+        self.syncInterval = syncInterval
+        let size = Int64(max(0, lseek(descriptor, 0, SEEK_END)))
+        // Journals are small: a larger file is not one.
+        let data = try? FileHandle(forReadingFrom: destination.journal).read(upToCount: 64 << 10)
+        let journal = data.flatMap(DownloadJournal.init(decoding:))
+        state = Mutex(
+            State(descriptor: descriptor, size: size, journal: journal, syncedSize: 0))
+    }
+
+    deinit { closeNow() }
+
+    // MARK: - On the transport's thread
+
+    /// Discards the present bytes and starts with a new journal.
+    package func begin(_ journal: DownloadJournal?) -> RequestError? {
+        let failure = state.withLock { state -> RequestError? in
+            // A concurrent sync must not write its journal after this.
+            state.generation += 1
+            // The journal is removed first, so that it never describes bytes of another response.
+            unlink(destination.journal.path)
+            guard ftruncate(state.descriptor, 0) == 0 else { return Self.failure("emptied", errno) }
+            (state.size, state.syncedSize, state.journal) = (0, 0, journal)
+            state.hasBegun = true
+            return nil
+        }
+        if let failure { return failure }
+        return journal.flatMap { writeJournal($0) }
+    }
+
+    /// Resumes at an offset; bytes after it are removed.
+    package func resume(at offset: Int64, total: Int64?) -> RequestError? {
+        let journal = state.withLock { state -> Result<DownloadJournal?, RequestError> in
+            state.generation += 1
+            guard ftruncate(state.descriptor, off_t(offset)) == 0 else {
+                return .failure(Self.failure("cut", errno))
+            }
+            state.size = offset
+            state.hasBegun = true
+            state.journal?.total = total
+            state.journal?.session = BootSession.current
+            let safe = state.journal?.offset ?? 0
+            state.journal?.offset = min(offset, safe)
+            return .success(state.journal)
+        }
+        switch journal {
+        case .failure(let error): return error
+        case .success(let journal): return journal.flatMap { writeJournal($0) }
+        }
+    }
+
+    package func append(_ bytes: UnsafeRawBufferPointer) -> RequestError? {
+        let (failure, wantsSync) = state.withLock { state -> (RequestError?, Bool) in
+            var rest = bytes
+            while let start = rest.baseAddress, !rest.isEmpty {
+                let count = pwrite(state.descriptor, start, rest.count, off_t(state.size))
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    return (Self.failure("written", errno), false)
+                }
+                state.size += Int64(count)
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            }
+            let isDue = state.size - state.syncedSize >= syncInterval && !state.isSyncing
+            guard isDue && state.journal != nil else { return (nil, false) }
+            state.isSyncing = true
+            return (nil, true)
+        }
+        if wantsSync { queue.async { self.sync() } }
+        return failure
+    }
+
+    // MARK: - On the file's queue
+
+    /// Syncs the bytes first, then raises the journal's offset.
+    private func sync() {
+        let (descriptor, size, generation) = state.withLock {
+            ($0.descriptor, $0.size, $0.generation)
+        }
+        // A failure only leaves these bytes unsynced; the last sync before the rename must succeed.
+        let isSafe = descriptor >= 0 && flush(descriptor)
+        let journal = state.withLock { state -> DownloadJournal? in
+            state.isSyncing = false
+            guard isSafe, state.generation == generation else { return nil }
+            state.syncedSize = size
+            state.journal?.offset = size
+            return state.journal
+        }
+        if let journal { _ = writeJournal(journal, synced: generation) }
+    }
+
+    /// The final state of the files.
+    package enum Disposition: Sendable {
+        /// Already at the destination.
+        case finished
+        /// Kept for resuming, if possible.
+        case kept
+        /// Removed.
+        case discarded
+    }
+
+    /// Closes the part file and releases the lock.
+    package func close(_ disposition: Disposition) async {
+        await run { [self] in
+            switch disposition {
+            case .finished: break
+            case .kept where journal != nil && size > 0 && !hasBegun: break
+            case .kept where journal != nil && size > 0: sync()
+            case .kept, .discarded:
+                unlink(destination.journal.path)
+                unlink(destination.part.path)
+            }
+            closeNow()
+        }
+    }
+
+    /// The SHA-256 digest of the part file, in hexadecimal.
+    package func digest() async throws(RequestError) -> String {
+        try await runThrowing { [self] () throws(RequestError) in
+            var hash = SHA256()
+            var offset: Int64 = 0
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+            defer { buffer.deallocate() }
+            let descriptor = state.withLock { $0.descriptor }
+            while true {
+                let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+                if count == 0 { return hash.finalizeHex() }
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    throw Self.failure("read", errno)
+                }
+                hash.update(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+                offset += Int64(count)
+            }
+        }
+    }
+
+    /// Renames the part file to the destination atomically.
+    ///
+    /// - Returns: The finished file, which may have another name with
+    ///   ``DownloadPlan/ExistingFile/rename``.
+    package func finish(_ policy: DownloadPlan.ExistingFile) async throws(RequestError) -> URL {
+        try await runThrowing { [self] () throws(RequestError) in
+            let descriptor = state.withLock { $0.descriptor }
+            guard flush(descriptor) else { throw Self.failure("synced", errno) }
+            let file = try FilePlacement.place(destination, policy)
+            FilePlacement.syncDirectory(of: file)
+            unlink(destination.journal.path)
+            return file
+        }
+    }
+
+    private func closeNow() {
+        let descriptor = state.withLock { state in
+            defer { state.descriptor = -1 }
+            return state.descriptor
+        }
+        FileLock.close(descriptor, destination.part)
+    }
+
+    /// Writes the journal to a temporary file and renames it, so that it is never incomplete.
+    ///
+    /// - Parameter generation: The generation of the sync that writes it, which also syncs the
+    ///   journal; `nil` on the transport's thread.
+    private func writeJournal(
+        _ journal: DownloadJournal, synced generation: Int? = nil
+    ) -> RequestError? {
+        // Separate names, because both may write at the same time.
+        let temporary = destination.journal.path + (generation == nil ? "-new" : "-sync-new")
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return Self.failure("created (its journal)", errno) }
+        let data = journal.encoded()
+        let count = data.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let code = errno
+        let isSafe = generation == nil || flush(descriptor)
+        Foundation.close(descriptor)
+        let isInPlace = state.withLock { state in
+            guard count == data.count, isSafe, state.generation == generation ?? state.generation
+            else { return false }
+            return rename(temporary, destination.journal.path) == 0
+        }
+        guard isInPlace else {
+            unlink(temporary)
+            return Self.failure("written (its journal)", code)
+        }
+        return nil
+    }
+
+    private func run(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func runThrowing<T: Sendable>(
+        _ body: @escaping @Sendable () throws(RequestError) -> T
+    ) async throws(RequestError) -> T {
+        let result = await withCheckedContinuation { continuation in
+            queue.async {
+                continuation.resume(returning: Result { () throws(RequestError) in try body() })
+            }
+        }
+        return try result.get()
+    }
+
+    package static func flush(_ descriptor: Int32) -> Bool {
+        while fsync(descriptor) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+
+    private static func failure(_ verb: String, _ code: Int32) -> RequestError {
+        let advice =
+            code == ENOSPC || code == EDQUOT
+            ? "Free some space and start again: the received bytes are kept."
+            : "Choose a writable destination."
+        let reason = String(cString: strerror(code))
+        return .file(
+            "The part file of the download could not be \(verb): \(reason). \(advice)",
+            underlying: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO))
+    }
+}

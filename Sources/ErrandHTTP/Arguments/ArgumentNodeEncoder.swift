@@ -1,0 +1,214 @@
+import Foundation
+
+/// Encodes any `Encodable` value as an ``ArgumentNode`` tree.
+package struct ArgumentNodeEncoder: Encoder {
+    /// A mutable slot that an encoding container writes its value to.
+    package final class Slot {
+        package var content = Content.nothing
+
+        /// The tree in this slot; a slot without a value is null.
+        package var node: ArgumentNode {
+            switch content {
+            case .nothing: return .null
+            case .value(let node): return node
+            case .array(let slots): return .array(slots.map(\.node))
+            case .object(let members):
+                var arguments = Arguments()
+                for (name, slot) in members { arguments.append(name, slot.node) }
+                return .object(arguments)
+            }
+        }
+    }
+
+    package enum Content {
+        case nothing
+        case value(ArgumentNode)
+        case array([Slot])
+        case object([(String, Slot)])
+    }
+
+    package let slot: Slot
+    package let codingPath: [any CodingKey]
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// Encodes a value as a tree.
+    package static func node(of value: some Encodable) throws -> ArgumentNode {
+        try node(of: value, path: [])
+    }
+
+    fileprivate static func node(
+        of value: some Encodable, path: [any CodingKey]
+    ) throws -> ArgumentNode {
+        guard path.count <= ArgumentText.maximumDepth else {
+            throw ArgumentText.tooDeep(path.first?.stringValue ?? "")
+        }
+        // Foundation types with an argument form of their own; `encode(to:)` would split them into members.
+        switch value {
+        case let value as Date: return .date(value)
+        case let value as Data: return .data(value)
+        case let value as URL: return value.argumentNode
+        case let value as UUID: return value.argumentNode
+        case let value as Decimal: return .decimal(value)
+        default: break
+        }
+        let slot = Slot()
+        try value.encode(to: ArgumentNodeEncoder(slot: slot, codingPath: path))
+        switch slot.node {
+        // The iteration order of dictionaries and sets is random: sort, so that equal values give equal bytes.
+        case .object(let arguments) where value is any StringKeyedDictionary:
+            return .object(arguments.sorted())
+        case .array(let nodes) where value is any EncodableSet:
+            return .set(nodes)
+        case let node:
+            return node
+        }
+    }
+
+    package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        if case .object = slot.content {} else { slot.content = .object([]) }
+        return KeyedEncodingContainer(KeyedContainer<Key>(slot: slot, codingPath: codingPath))
+    }
+
+    package func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        if case .array = slot.content {} else { slot.content = .array([]) }
+        return UnkeyedContainer(slot: slot, codingPath: codingPath)
+    }
+
+    package func singleValueContainer() -> any SingleValueEncodingContainer {
+        SingleValueContainer(slot: slot, codingPath: codingPath)
+    }
+}
+
+private protocol StringKeyedDictionary {}
+extension Dictionary: StringKeyedDictionary where Key == String {}
+private protocol EncodableSet {}
+extension Set: EncodableSet {}
+
+private struct SingleValueContainer: SingleValueEncodingContainer {
+    let slot: ArgumentNodeEncoder.Slot
+    let codingPath: [any CodingKey]
+
+    mutating func encodeNil() { slot.content = .value(.null) }
+
+    mutating func encode(_ value: some Encodable) throws {
+        if let node = scalarNode(of: value) {
+            slot.content = .value(node)
+        } else {
+            slot.content = .value(try ArgumentNodeEncoder.node(of: value, path: codingPath))
+        }
+    }
+}
+
+private struct UnkeyedContainer: UnkeyedEncodingContainer {
+    let slot: ArgumentNodeEncoder.Slot
+    let codingPath: [any CodingKey]
+
+    var count: Int {
+        if case .array(let slots) = slot.content { slots.count } else { 0 }
+    }
+
+    mutating func encodeNil() { add().content = .value(.null) }
+
+    mutating func encode(_ value: some Encodable) throws {
+        let path = codingPath + [Index(intValue: count)]
+        let node = try scalarNode(of: value) ?? ArgumentNodeEncoder.node(of: value, path: path)
+        add().content = .value(node)
+    }
+
+    mutating func nestedContainer<Key: CodingKey>(
+        keyedBy type: Key.Type
+    ) -> KeyedEncodingContainer<Key> {
+        superEncoder().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        superEncoder().unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder {
+        let path = codingPath + [Index(intValue: count)]
+        return ArgumentNodeEncoder(slot: add(), codingPath: path)
+    }
+
+    private func add() -> ArgumentNodeEncoder.Slot {
+        let new = ArgumentNodeEncoder.Slot()
+        if case .array(var slots) = slot.content {
+            // Release the array before appending, so that the append does not copy it.
+            slot.content = .nothing
+            slots.append(new)
+            slot.content = .array(slots)
+        }
+        return new
+    }
+
+    private struct Index: CodingKey {
+        let index: Int
+        init(intValue: Int) { index = intValue }
+        init?(stringValue: String) { return nil }
+        var intValue: Int? { index }
+        var stringValue: String { String(index) }
+    }
+}
+
+private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let slot: ArgumentNodeEncoder.Slot
+    let codingPath: [any CodingKey]
+
+    mutating func encodeNil(forKey key: Key) { add(key.stringValue).content = .value(.null) }
+
+    mutating func encode(_ value: some Encodable, forKey key: Key) throws {
+        let node =
+            try scalarNode(of: value)
+            ?? ArgumentNodeEncoder.node(of: value, path: codingPath + [key])
+        add(key.stringValue).content = .value(node)
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        superEncoder(forKey: key).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        superEncoder(forKey: key).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder {
+        ArgumentNodeEncoder(slot: add("super"), codingPath: codingPath)
+    }
+
+    mutating func superEncoder(forKey key: Key) -> any Encoder {
+        ArgumentNodeEncoder(slot: add(key.stringValue), codingPath: codingPath + [key])
+    }
+
+    private func add(_ name: String) -> ArgumentNodeEncoder.Slot {
+        let new = ArgumentNodeEncoder.Slot()
+        if case .object(var members) = slot.content {
+            slot.content = .nothing
+            members.append((name, new))
+            slot.content = .object(members)
+        }
+        return new
+    }
+}
+
+/// The node of a number, string or Boolean; `nil` for every other type.
+private func scalarNode(of value: some Encodable) -> ArgumentNode? {
+    switch value {
+    case let value as String: value.argumentNode
+    case let value as Bool: value.argumentNode
+    case let value as Int: value.argumentNode
+    case let value as Double: value.argumentNode
+    case let value as Float: value.argumentNode
+    case let value as Int8: value.argumentNode
+    case let value as Int16: value.argumentNode
+    case let value as Int32: value.argumentNode
+    case let value as Int64: value.argumentNode
+    case let value as UInt: value.argumentNode
+    case let value as UInt8: value.argumentNode
+    case let value as UInt16: value.argumentNode
+    case let value as UInt32: value.argumentNode
+    case let value as UInt64: value.argumentNode
+    default: nil
+    }
+}

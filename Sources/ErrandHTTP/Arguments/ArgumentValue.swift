@@ -1,0 +1,134 @@
+public import Foundation
+
+/// A value of ``Arguments``: a string, number, Boolean, date, data, or a collection of these.
+///
+/// A custom type conforms by converting itself to a supported value. An enum with raw values only needs the
+/// conformance:
+///
+///     enum Order: String, ArgumentValue { case newest, oldest }
+///
+///     struct Money: ArgumentValue {
+///         var cents: Int
+///         var argumentNode: ArgumentNode { cents.argumentNode }
+///     }
+public protocol ArgumentValue: Sendable {
+    /// The value as a node of the argument tree.
+    var argumentNode: ArgumentNode { get }
+}
+
+/// A node of an argument tree, the form that serializers receive.
+public indirect enum ArgumentNode: Sendable, Hashable {
+    /// No value; JSON's null.
+    case null
+    /// A Boolean.
+    case bool(Bool)
+    /// A whole number.
+    case integer(Int64)
+    /// A whole number beyond `Int64`.
+    case unsigned(UInt64)
+    /// A floating-point number; infinity and NaN cannot be encoded.
+    case double(Double)
+    /// An exact decimal number.
+    case decimal(Decimal)
+    /// Text.
+    case string(String)
+    /// A date; ``ArgumentEncoding/dates`` decides its form.
+    case date(Date)
+    /// Bytes; ``ArgumentEncoding/data`` decides their form.
+    case data(Data)
+    /// An ordered list of values.
+    case array([ArgumentNode])
+    /// An unordered collection, written in sorted order; a form repeats its key without brackets.
+    case set([ArgumentNode])
+    /// Named values.
+    case object(Arguments)
+}
+
+extension ArgumentNode: ArgumentValue {
+    /// The node itself.
+    public var argumentNode: ArgumentNode { self }
+}
+
+extension ArgumentValue where Self: RawRepresentable, RawValue: ArgumentValue {
+    /// The node of the raw value.
+    public var argumentNode: ArgumentNode { rawValue.argumentNode }
+}
+
+extension Optional: ArgumentValue where Wrapped: ArgumentValue {
+    /// The node of the value, or ``ArgumentNode/null``.
+    public var argumentNode: ArgumentNode { self?.argumentNode ?? .null }
+}
+
+extension String: ArgumentValue {
+    /// The text as an argument node.
+    public var argumentNode: ArgumentNode { .string(self) }
+}
+
+extension Substring: ArgumentValue {
+    /// The text as an argument node.
+    public var argumentNode: ArgumentNode { .string(String(self)) }
+}
+
+extension Character: ArgumentValue {
+    /// The character as text.
+    public var argumentNode: ArgumentNode { .string(String(self)) }
+}
+
+extension Bool: ArgumentValue {
+    /// The Boolean as an argument node.
+    public var argumentNode: ArgumentNode { .bool(self) }
+}
+
+extension Double: ArgumentValue {
+    /// The number as an argument node.
+    public var argumentNode: ArgumentNode { .double(self) }
+}
+
+extension Float: ArgumentValue {
+    /// The number with the digits of its description, so that 0.1 stays 0.1.
+    public var argumentNode: ArgumentNode { .double(Double(description) ?? Double(self)) }
+}
+
+extension Decimal: ArgumentValue {
+    /// The number as an argument node.
+    public var argumentNode: ArgumentNode { .decimal(self) }
+}
+
+extension Date: ArgumentValue {
+    /// The date as an argument node.
+    public var argumentNode: ArgumentNode { .date(self) }
+}
+
+extension Data: ArgumentValue {
+    /// The bytes as an argument node.
+    public var argumentNode: ArgumentNode { .data(self) }
+}
+
+extension URL: ArgumentValue {
+    /// The absolute URL as text.
+    public var argumentNode: ArgumentNode { .string(absoluteString) }
+}
+
+extension UUID: ArgumentValue {
+    /// The UUID as text in upper case.
+    public var argumentNode: ArgumentNode { .string(uuidString) }
+}
+
+extension Array: ArgumentValue where Element: ArgumentValue {
+    /// The elements in order.
+    public var argumentNode: ArgumentNode { .array(map(\.argumentNode)) }
+}
+
+extension Set: ArgumentValue where Element: ArgumentValue {
+    /// The elements, without order.
+    public var argumentNode: ArgumentNode { .set(map(\.argumentNode)) }
+}
+
+extension Dictionary: ArgumentValue where Key == String, Value: ArgumentValue {
+    /// The entries, sorted by key.
+    public var argumentNode: ArgumentNode {
+        var arguments = Arguments()
+        arguments.items = map { Arguments.Item(name: $0, node: $1.argumentNode) }
+        return .object(arguments.sorted())
+    }
+}

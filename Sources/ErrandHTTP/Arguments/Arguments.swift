@@ -1,0 +1,137 @@
+/// The arguments of a request: an ordered list of names and values; names can repeat.
+///
+/// Usually written as a literal:
+///
+///     ["user": name, "page": 2, "tags": ["a", "b"], "nickname": nil, "near": ["lat": 52.5, "lon": 13.4]]
+///
+/// `nil` becomes null. A nested literal is a dictionary, which is sorted by key and has values of one type. To
+/// keep its order or to mix types, state its type: `["b": 1, "a": "x"] as Arguments`. For arrays of mixed
+/// types use ``ArgumentList``.
+public struct Arguments: Sendable, Hashable {
+    package struct Item: Sendable, Hashable {
+        package var name: String
+        package var node: ArgumentNode
+    }
+
+    package var items: [Item] = []
+
+    /// Creates empty arguments.
+    public init() {}
+
+    /// Creates arguments from pairs, in their order.
+    public init(pairs: some Sequence<(String, (any ArgumentValue)?)>) {
+        items = pairs.map { Item(name: $0, node: $1?.argumentNode ?? .null) }
+    }
+
+    /// Creates arguments from a dictionary, sorted by key.
+    public init(dictionary: [String: (any ArgumentValue)?]) {
+        items = dictionary.map { Item(name: $0, node: $1?.argumentNode ?? .null) }
+        self = sorted()
+    }
+
+    /// Whether there are no arguments.
+    public var isEmpty: Bool { items.isEmpty }
+
+    /// The number of top-level arguments.
+    public var count: Int { items.count }
+
+    /// The top-level names in order, including duplicates.
+    public var names: [String] { items.map(\.name) }
+
+    /// The first value with this name; `nil` if there is none.
+    ///
+    /// Setting a value replaces the first argument of that name in place and removes the others. Setting `nil`
+    /// removes all of them; to set a null, assign ``ArgumentNode/null``.
+    public subscript(name: String) -> (any ArgumentValue)? {
+        get { items.first { $0.name == name }?.node }
+        set {
+            guard let newValue else {
+                items.removeAll { $0.name == name }
+                return
+            }
+            set(newValue.argumentNode, for: name)
+        }
+    }
+
+    /// Appends an argument and keeps existing ones of the same name; `nil` appends a null.
+    public mutating func append(_ name: String, _ value: (any ArgumentValue)?) {
+        items.append(Item(name: name, node: value?.argumentNode ?? .null))
+    }
+
+    /// Returns these arguments with the shared arguments of a configuration before them.
+    ///
+    /// - Parameters:
+    ///   - shared: The shared arguments. An argument in `self` replaces the shared ones of the same name.
+    ///   - fixedNames: The names for which the shared argument replaces the ones in `self` (default none).
+    public func merging(shared: Arguments, fixedNames: Set<String> = []) -> Arguments {
+        guard !shared.isEmpty else { return self }
+        guard !isEmpty else { return shared }
+        let own = Set(items.lazy.map(\.name))
+        let fixed = Set(shared.items.lazy.map(\.name)).intersection(fixedNames)
+        var merged = Arguments()
+        merged.items = shared.items.filter { fixed.contains($0.name) || !own.contains($0.name) }
+        merged.items += items.lazy.filter { !fixed.contains($0.name) }
+        return merged
+    }
+
+    /// Returns these arguments and the later ones, which replace arguments of the same name.
+    public func merging(_ later: Arguments) -> Arguments { later.merging(shared: self) }
+
+    /// Returns the arguments sorted by name in UTF-16 code units; equal names keep their order.
+    ///
+    /// Sorts only the top level. ``ArgumentEncoding/sortsKeys`` sorts every level.
+    public func sorted() -> Arguments {
+        var copy = self
+        // The offset makes the sort stable, which the standard library does not guarantee.
+        copy.items = items.enumerated()
+            .sorted { left, right in
+                let names = (left.element.name.utf16, right.element.name.utf16)
+                if names.0.lexicographicallyPrecedes(names.1) { return true }
+                if names.1.lexicographicallyPrecedes(names.0) { return false }
+                return left.offset < right.offset
+            }
+            .map(\.element)
+        return copy
+    }
+
+    private mutating func set(_ node: ArgumentNode, for name: String) {
+        guard let first = items.firstIndex(where: { $0.name == name }) else {
+            items.append(Item(name: name, node: node))
+            return
+        }
+        items[first].node = node
+        let rest = items[(first + 1)...].filter { $0.name != name }
+        items.replaceSubrange((first + 1)..., with: rest)
+    }
+}
+
+extension Arguments: ExpressibleByDictionaryLiteral {
+    /// Creates arguments from a literal, in its order; `nil` becomes null.
+    public init(dictionaryLiteral elements: (String, (any ArgumentValue)?)...) {
+        items.reserveCapacity(elements.count)
+        for (name, value) in elements {
+            items.append(Item(name: name, node: value?.argumentNode ?? .null))
+        }
+    }
+}
+
+extension Arguments: ArgumentValue {
+    /// The arguments as a nested object.
+    public var argumentNode: ArgumentNode { .object(self) }
+}
+
+/// An array of values of different types: `["list": [1, "two", nil] as ArgumentList]`.
+public struct ArgumentList: ArgumentValue, ExpressibleByArrayLiteral {
+    /// The values as an array node.
+    public let argumentNode: ArgumentNode
+
+    /// Creates a list from a literal; `nil` becomes null.
+    public init(arrayLiteral elements: (any ArgumentValue)?...) {
+        self.init(elements)
+    }
+
+    /// Creates a list from a sequence; `nil` becomes null.
+    public init(_ elements: some Sequence<(any ArgumentValue)?>) {
+        argumentNode = .array(elements.map { $0?.argumentNode ?? .null })
+    }
+}

@@ -1,0 +1,201 @@
+package import Foundation
+public import HTTPTypes
+import Synchronization
+
+/// A thread-safe store of cookies that selects the cookies of each request (RFC 6265bis).
+///
+/// Every agent has its own in-memory jar (``RequestAgent/cookieJar``). To share a jar between agents or to
+/// keep cookies across launches, set ``Configuration/cookieJar``:
+///
+///     configuration.cookieJar = CookieJar(
+///         persistence: FileCookiePersistence(URL(fileURLWithPath: "/home/me/.local/state/app/cookies")))
+///
+/// The jar stores at most 50 cookies per domain and 3000 in total. A cookie expires after 400 days at the
+/// latest.
+public final class CookieJar: Sendable {
+    private struct State {
+        var cookies = CookieStorageState()
+        var writing = CookieWriteState()
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        var failure: (any Error)?
+    }
+
+    private let state = Mutex(State())
+    private let acceptance: CookieAcceptance
+    private let persistence: (any CookiePersistence)?
+    private let clock: any RequestClock
+
+    /// Creates a jar and, with persistence, loads the saved cookies before it returns.
+    ///
+    /// - Parameters:
+    ///   - persistence: The storage of persistent cookies. Default `nil`: memory only. If loading fails, the
+    ///     jar is empty and ``persistenceFailure`` contains the error.
+    ///   - publicSuffixes: The domains that no cookie may cover. Default `nil`: ``PublicSuffixRules/builtIn``.
+    ///   - trustsLoopback: Whether `Secure` cookies are also sent to and accepted from `localhost` and loopback
+    ///     addresses without TLS, as browsers allow for development. Default false: https only.
+    ///   - clock: The clock for expiry dates. Requests use the clock of their agent.
+    public init(
+        persistence: (any CookiePersistence)? = nil,
+        publicSuffixes: (any PublicSuffixList)? = nil,
+        trustsLoopback: Bool = false, clock: any RequestClock = SystemClock()
+    ) {
+        self.persistence = persistence
+        self.clock = clock
+        acceptance = CookieAcceptance(
+            publicSuffixes: publicSuffixes, trustsLoopback: trustsLoopback)
+        guard let persistence else { return }
+        do {
+            let saved = try persistence.load()
+            let now = clock.now
+            state.withLock { $0.cookies.restore(saved, now: now) }
+        } catch {
+            state.withLock { $0.failure = error }
+        }
+    }
+
+    // MARK: - Reading
+
+    /// All cookies that have not expired, oldest first.
+    public var all: [Cookie] {
+        let now = clock.now
+        return state.withLock { $0.cookies.all(now: now) }
+    }
+
+    /// The cookies for a request to a URL, in the order of its `Cookie` header.
+    ///
+    /// The call marks the cookies as recently used, which protects them from eviction.
+    public func cookies(for url: URI) -> [Cookie] { cookies(for: url, now: clock.now) }
+
+    /// Whether the jar is empty; a cheap check before the current date is read.
+    package var isEmpty: Bool { state.withLock { $0.cookies.count == 0 } }
+
+    package func cookies(for url: URI, now: Date) -> [Cookie] {
+        let isSecure = acceptance.isSecure(url)
+        return state.withLock { $0.cookies.cookies(for: url, isSecure: isSecure, now: now) }
+    }
+
+    // MARK: - Writing
+
+    /// Stores a cookie and replaces one with the same name, domain and path.
+    ///
+    /// - Throws: ``CookieRefusal`` for a cookie that can never be sent as it is.
+    public func set(_ cookie: Cookie) throws(CookieRefusal) {
+        let now = clock.now
+        put(try acceptance.evaluate(cookie, now: now).get(), now: now)
+    }
+
+    /// Stores or refuses the cookie of one `Set-Cookie` field from a server.
+    ///
+    /// - Returns: The stored cookie, or the reason of the refusal. A cookie with an expiry date in the past
+    ///   removes the cookie that it would replace.
+    @discardableResult
+    public func receive(_ field: String, from url: URI) -> Result<Cookie, CookieRefusal> {
+        receive(field, from: url, now: clock.now)
+    }
+
+    /// Stores all acceptable cookies of a response's headers.
+    public func receive(_ headers: HTTPFields, from url: URI) {
+        receive(headers, from: url, now: clock.now)
+    }
+
+    package func receive(_ headers: HTTPFields, from url: URI, now: Date) {
+        for field in headers[values: .setCookie] { receive(field, from: url, now: now) }
+    }
+
+    @discardableResult
+    private func receive(
+        _ field: String, from url: URI, now: Date
+    ) -> Result<Cookie, CookieRefusal> {
+        let result = acceptance.evaluate(field, from: url, now: now)
+        guard case .success(let cookie) = result else { return result }
+        guard put(cookie, now: now, mayOverlaySecure: acceptance.isSecure(url)) else {
+            return .failure(.overlaysSecureCookie)
+        }
+        return result
+    }
+
+    /// Removes the cookie with the same name, domain and path; its value does not matter.
+    public func delete(_ cookie: Cookie) { delete { $0.hasIdentity(of: cookie) } }
+
+    /// Removes the cookies that match the predicate.
+    public func delete(where predicate: (Cookie) -> Bool) {
+        let writes = state.withLock { state in
+            guard state.cookies.remove(where: predicate) else { return false }
+            return state.writing.change()
+        }
+        if writes { write() }
+    }
+
+    /// Removes all cookies, also the saved ones.
+    public func clear() { delete { _ in true } }
+
+    /// Removes the session cookies, as a browser does at the end of its session.
+    public func clearSession() { delete(where: \.isSession) }
+
+    @discardableResult
+    private func put(_ cookie: Cookie, now: Date, mayOverlaySecure: Bool = true) -> Bool {
+        let (isTaken, writes) = state.withLock { state in
+            if !mayOverlaySecure, state.cookies.overlaysSecureCookie(cookie) {
+                return (false, false)
+            }
+            guard state.cookies.put(cookie, now: now) else { return (true, false) }
+            return (true, state.writing.change())
+        }
+        if writes { write() }
+        return isTaken
+    }
+
+    // MARK: - Persistence
+
+    /// The error of the last load or save; `nil` if it succeeded.
+    public var persistenceFailure: (any Error)? { state.withLock { $0.failure } }
+
+    /// Waits until all changes are saved, for example before the process exits.
+    ///
+    /// - Throws: The error of the last load or save, if it failed.
+    public func flush() async throws {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if state.writing.isIdle { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isIdle { continuation.resume() }
+        }
+        if let failure = persistenceFailure { throw failure }
+    }
+
+    private func write() {
+        guard let persistence else {
+            while nextToWrite() != nil {}
+            return
+        }
+        Task.detached(priority: .utility) { [self] in
+            while let saved = nextToWrite() {
+                let failure: (any Error)?
+                do {
+                    try persistence.save(saved)
+                    failure = nil
+                } catch {
+                    failure = error
+                }
+                state.withLock { $0.failure = failure }
+            }
+        }
+    }
+
+    /// The cookies to save now; `nil` when everything is saved, which also resumes the waiters.
+    private func nextToWrite() -> [Cookie]? {
+        let now = clock.now
+        let (saved, waiters) = state.withLock {
+            state -> ([Cookie]?, [CheckedContinuation<Void, Never>]) in
+            if state.writing.next() {
+                return (state.cookies.all(now: now).filter { !$0.isSession }, [])
+            }
+            defer { state.waiters = [] }
+            return (nil, state.waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        return saved
+    }
+}

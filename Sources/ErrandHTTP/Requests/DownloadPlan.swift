@@ -1,0 +1,37 @@
+public import Foundation
+
+/// The destination of a download and the rules for resuming it.
+public struct DownloadPlan: Sendable, Hashable {
+    /// The path of the finished file; for an existing directory, the URL's last path component is appended.
+    public var destination: URL
+    /// The handling of an existing file at the destination (default ``ExistingFile/overwrite``).
+    public var existingFile: ExistingFile
+    /// Whether the partial file of an earlier attempt is resumed (default true).
+    public var resumes: Bool
+    /// The expected SHA-256 digest of the finished file in hexadecimal; `nil`, the default, skips the check.
+    public var sha256: String?
+
+    /// Creates a plan.
+    public init(
+        destination: URL, existingFile: ExistingFile = .overwrite, resumes: Bool = true,
+        sha256: String? = nil
+    ) {
+        self.destination = destination
+        self.existingFile = existingFile
+        self.resumes = resumes
+        self.sha256 = sha256
+    }
+
+    /// The placeholder for a download without a destination; a path that cannot exist.
+    package static let noDestination = URL(fileURLWithPath: "/dev/null/destination")
+
+    /// The handling of an existing file at the destination.
+    public enum ExistingFile: Sendable, Hashable {
+        /// The file is replaced atomically, after the download is complete.
+        case overwrite
+        /// The request fails with ``RequestError/Code/fileFailed`` before anything is sent.
+        case fail
+        /// The new file gets a number before its extension: ` 2`, ` 3` and so on.
+        case rename
+    }
+}

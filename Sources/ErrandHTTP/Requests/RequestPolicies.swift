@@ -1,0 +1,93 @@
+/// The handling of a request while the same request is already in progress.
+///
+/// Two requests are the same if they have equal cache keys, headers, transport options, redirect and trust
+/// policies, authenticators, cookies and cache policies. Requests with ``allow`` are ignored:
+/// other requests do not join, await or cancel them, and are not rejected because of them.
+public enum DuplicatePolicy: Sendable, Hashable {
+    /// Both requests are sent; the default.
+    case allow
+    /// The later request fails with ``RequestError/Code/duplicate``.
+    case reject
+    /// The later request joins the earlier one's transfer and applies its own validation to the response.
+    ///
+    /// The transfer has the highest priority of the requests that wait for it. Requests with different cookies
+    /// never share a transfer.
+    case join
+    /// The earlier request is cancelled.
+    case cancelPrevious
+    /// The later request waits until the earlier one has ended, whatever its result; then it is sent.
+    ///
+    /// Several waiting requests are sent one after another, in the order in which they were started.
+    case queue
+}
+
+/// The redirects that are followed (RFC 9110 §15.4).
+public struct RedirectPolicy: Sendable, Hashable, Codable {
+    /// The maximum number of consecutive redirects; 0 returns every 3xx response as it is (default 20).
+    public var maximumCount: Int
+    /// Whether a redirect from https to http is followed, without credentials (default false).
+    public var allowsDowngrade: Bool
+
+    /// Creates a policy.
+    public init(maximumCount: Int = 20, allowsDowngrade: Bool = false) {
+        self.maximumCount = maximumCount
+        self.allowsDowngrade = allowsDowngrade
+    }
+
+    /// Follows up to 20 redirects, but none from https to http.
+    public static let follow = RedirectPolicy()
+    /// Follows no redirects: a 3xx response is returned as it is.
+    public static let none = RedirectPolicy(maximumCount: 0)
+}
+
+/// The rules for retrying failed requests.
+public struct RetryPolicy: Sendable, Hashable {
+    /// The maximum number of attempts; 1 means no retry (default 1).
+    public var maximumAttempts: Int
+    /// The upper bound of the delay before the second attempt (default 500 ms).
+    ///
+    /// It doubles with each further attempt. The actual delay is a random fraction of it (full jitter).
+    public var baseDelay: Duration
+    /// The maximum delay (default 30 s).
+    public var maximumDelay: Duration
+    /// The status codes that are retried (default 408, 425, 429, 500, 502, 503, 504).
+    public var retryableStatusCodes: Set<Int>
+    /// Whether requests with methods that are not idempotent are retried (default false).
+    ///
+    /// A request that sets an `Idempotency-Key` header is always retried.
+    public var retriesNonIdempotent: Bool
+    /// The time limit for the transfers of one attempt; `nil`, the default, means no limit.
+    ///
+    /// An attempt that takes longer fails with ``RequestError/Code/timedOut``. The limit counts only while data is
+    /// sent or received, not while the attempt waits for a rate limit, a concurrency permit or new credentials, or
+    /// is suspended by the app; ``Timeouts/total`` limits those. A limit of zero or less fails the request with
+    /// ``RequestError/Code/invalidConfiguration``.
+    public var attemptTimeout: Duration?
+    /// Whether requests with methods that are not idempotent send an `Idempotency-Key` (default false).
+    ///
+    /// All attempts send the same key, and such requests are retried like idempotent ones.
+    public var sendsIdempotencyKey: Bool
+
+    /// Creates a policy.
+    public init(
+        maximumAttempts: Int = 1, baseDelay: Duration = .milliseconds(500),
+        maximumDelay: Duration = .seconds(30),
+        retryableStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
+        retriesNonIdempotent: Bool = false, attemptTimeout: Duration? = nil,
+        sendsIdempotencyKey: Bool = false
+    ) {
+        self.maximumAttempts = maximumAttempts
+        self.baseDelay = baseDelay
+        self.maximumDelay = maximumDelay
+        self.retryableStatusCodes = retryableStatusCodes
+        self.retriesNonIdempotent = retriesNonIdempotent
+        self.attemptTimeout = attemptTimeout
+        self.sendsIdempotencyKey = sendsIdempotencyKey
+    }
+
+    /// A policy with one attempt.
+    public static let none = RetryPolicy()
+
+    /// A policy with this number of attempts and the other defaults.
+    public static func attempts(_ count: Int) -> RetryPolicy { RetryPolicy(maximumAttempts: count) }
+}

@@ -1,0 +1,171 @@
+/// The options of a transport.
+///
+/// They are set in ``Configuration/transportOptions``; an endpoint can override some of them. A transport that
+/// does not support an option refuses the request with ``RequestError/Code/unsupported`` before anything is
+/// sent.
+public struct TransportOptions: Sendable, Hashable {
+    /// The HTTP version (default ``HTTPVersionPolicy/automatic``: negotiated with the server).
+    public var httpVersion: HTTPVersionPolicy {
+        get { shared.value.httpVersion }
+        set { change { $0.httpVersion = newValue } }
+    }
+    /// Whether gzip, deflate, br and zstd are requested and decoded (default true).
+    public var decodesContent: Bool {
+        get { shared.value.decodesContent }
+        set { change { $0.decodesContent = newValue } }
+    }
+    /// The maximum size of a body in bytes, after decoding; `nil`, the default, means no limit.
+    public var maximumBodyBytes: Int64? {
+        get { shared.value.maximumBodyBytes }
+        set { change { $0.maximumBodyBytes = newValue } }
+    }
+    /// The maximum size of a body that is collected in memory, in bytes (default 256 MiB).
+    public var maximumBytesInMemory: Int64 {
+        get { shared.value.maximumBytesInMemory }
+        set { change { $0.maximumBytesInMemory = newValue } }
+    }
+    /// The maximum ratio of the decoded to the encoded size of a body (default 200); `nil` means no limit.
+    ///
+    /// With the default, the ratio is 1000 for the first 4 MiB: a small body is harmless, and repetitive JSON can
+    /// come close to that ratio. Any other value applies from the first byte.
+    public var maximumDecodingRatio: Int? {
+        get { shared.value.maximumDecodingRatio }
+        set { change { $0.maximumDecodingRatio = newValue } }
+    }
+    /// The maximum size of a response head in bytes (default 256 KiB).
+    public var maximumHeadBytes: Int {
+        get { shared.value.maximumHeadBytes }
+        set { change { $0.maximumHeadBytes = newValue } }
+    }
+    /// The number of bytes per read, if the transport can choose it (default `nil`).
+    ///
+    /// `nil` means 512 KiB for downloads, which costs a third less CPU for a large body, and the transport's
+    /// choice otherwise.
+    public var receiveBufferBytes: Int? {
+        get { shared.value.receiveBufferBytes }
+        set { change { $0.receiveBufferBytes = newValue } }
+    }
+    /// Whether the transport may replay a request that the server may have processed (RFC 9110 §9.2.2).
+    ///
+    /// The agent sets it from the method; it is false for methods that are not idempotent.
+    public var mayReplay = false
+    /// Whether cellular connections may be used (default true); has an effect on Apple platforms only.
+    public var allowsCellularAccess = true
+    /// The TLS policy for the server; `nil`, the default, uses the system's trust.
+    public var security: SecurityPolicy? {
+        get { shared.value.security }
+        set { change { $0.security = newValue } }
+    }
+    /// The proxy (default ``ProxyPolicy/environment``).
+    public var proxy: ProxyPolicy {
+        get { shared.value.proxy }
+        set { change { $0.proxy = newValue } }
+    }
+    /// The TLS policy for an `https://` proxy; `nil`, the default, uses the system's trust.
+    ///
+    /// ``security`` applies to the server. Pins are refused with ``RequestError/Code/unsupported``; trust only the
+    /// authority of the proxy instead.
+    public var proxySecurity: SecurityPolicy? {
+        get { shared.value.proxySecurity }
+        set { change { $0.proxySecurity = newValue } }
+    }
+    /// IP addresses to use instead of DNS, by `"host:port"`, or by `"host"` for all ports (default none).
+    ///
+    /// The Host header and the certificate check still use the URL's host.
+    public var addressOverrides: [String: [String]] {
+        get { shared.value.addressOverrides }
+        set { change { $0.addressOverrides = newValue } }
+    }
+    /// The IP address family (default any).
+    public var addressFamily: AddressFamily {
+        get { shared.value.addressFamily }
+        set { change { $0.addressFamily = newValue } }
+    }
+    /// The path of a Unix domain socket to connect to instead of the URL's host and port (default none).
+    public var unixSocketPath: String? {
+        get { shared.value.unixSocketPath }
+        set { change { $0.unixSocketPath = newValue } }
+    }
+
+    private struct Fields: Sendable, Hashable {
+        var httpVersion: HTTPVersionPolicy = .automatic
+        var decodesContent: Bool = true
+        var maximumBodyBytes: Int64?
+        var maximumBytesInMemory: Int64 = 256 << 20
+        var maximumDecodingRatio: Int? = TransportOptions.defaultDecodingRatio
+        var maximumHeadBytes: Int = 256 << 10
+        var receiveBufferBytes: Int?
+        var security: SecurityPolicy?
+        var proxy: ProxyPolicy = .environment
+        var proxySecurity: SecurityPolicy?
+        var addressOverrides: [String: [String]] = [:]
+        var addressFamily: AddressFamily = .any
+        var unixSocketPath: String?
+    }
+
+    // All requests of an agent share one reference to their common options (decision 10).
+    private var shared = Self.defaults
+
+    private static let defaults = Shared(Fields())
+
+    /// Whether all options except `mayReplay` and `allowsCellularAccess` have their defaults.
+    ///
+    /// A transport can then skip its checks of the single options.
+    package var hasDefaults: Bool { shared === Self.defaults }
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        shared = shared.changed(change)
+    }
+
+    /// Whether all values are equal.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.mayReplay == other.mayReplay && one.allowsCellularAccess == other.allowsCellularAccess
+            && (one.shared === other.shared || one.shared.value == other.shared.value)
+    }
+
+    /// Hashes all values.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(mayReplay)
+        hasher.combine(allowsCellularAccess)
+        hasher.combine(shared.value)
+    }
+
+    /// Creates options with the defaults of the properties.
+    public init() {}
+
+    /// A choice of the HTTP version.
+    public enum HTTPVersionPolicy: Sendable, Hashable {
+        /// HTTP/2 over TLS if the server supports it, otherwise HTTP/1.1.
+        case automatic
+        /// HTTP/1.1 only.
+        case http11
+        /// HTTP/2 over TLS with ALPN; an error if the server does not support it.
+        case http2
+        /// HTTP/2 without TLS and without an upgrade (prior knowledge, RFC 9113 §3.3).
+        case http2PriorKnowledge
+    }
+
+    /// A choice of the IP address family.
+    public enum AddressFamily: Sendable, Hashable {
+        /// IPv4 or IPv6, whichever connects first (RFC 8305).
+        case any
+        /// IPv4 only.
+        case ipv4
+        /// IPv6 only.
+        case ipv6
+    }
+
+    /// A choice of the proxy.
+    public enum ProxyPolicy: Sendable, Hashable {
+        /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+        case environment
+        /// No proxy, even if the environment sets one.
+        case none
+        /// This proxy: `http://`, `https://`, `socks5://` or `socks5h://`, with optional `user:password@`.
+        ///
+        /// `bypass` lists hosts that are reached directly, without ports: host names, each with its subdomains
+        /// (`example.com`, `.example.com` and `*.example.com` are equal), IP addresses, networks such as
+        /// `10.0.0.0/8`, or `*` for all hosts.
+        case url(String, bypass: [String] = [])
+    }
+}

@@ -1,0 +1,67 @@
+package import Foundation
+
+extension SecurityPolicy {
+    /// Throws ``RequestError/Code/invalidConfiguration`` if the policy is invalid or cannot apply to this host.
+    package func check(host: String, isSecure: Bool, now: Date) throws(RequestError) {
+        for pin in publicKeyPins { try Self.checkKey(pin) }
+        for pin in pins { try Self.check(pin) }
+        if clientIdentity != nil, clientCertificateFile != nil || clientKeyFile != nil {
+            throw Self.invalid(
+                "The client certificate is set twice: as clientIdentity and as files. Set only one."
+            )
+        }
+        if clientKeyFile != nil, clientCertificateFile == nil {
+            throw Self.invalid(
+                "clientKeyFile is set without clientCertificateFile. Set both, or use clientIdentity."
+            )
+        }
+        let rules = TrustRules(self, host: host, now: now)
+        switch TrustDecision.precheck(rules, isSecure: isSecure) {
+        case .notSecure:
+            throw Self.invalid(
+                "\(rules.host) is pinned, but the URL is not https, so the pins cannot be checked. "
+                    + "Use https, or remove the pins.")
+        case .contradictory:
+            throw Self.invalid(
+                "allowInvalidCertificates requires pins for \(rules.host) while validatesDomainName is true: "
+                    + "a host name in an unverified certificate proves nothing. "
+                    + "Pin the host, or, in tests, use SecurityPolicy.insecureForTests.")
+        case .untrusted, .wrongHost, .pinMismatch, nil: break
+        }
+    }
+
+    private static func check(_ pin: PinnedHost) throws(RequestError) {
+        guard let name = TrustRules.name(pin), !name.isEmpty,
+            !name.utf8.contains(where: { $0 <= 0x20 || $0 == 0x2A || $0 == 0x25 })
+        else {
+            throw invalid(
+                "A pinned host must be a host name such as api.example.com, without a port and without a wildcard. "
+                    + "Set includesSubdomains to pin subdomains.")
+        }
+        if pin.includesSubdomains, PublicSuffixRules.builtIn.isPublicSuffix(name) {
+            throw invalid(
+                "\(name) is a public suffix and cannot be pinned with its subdomains. "
+                    + "Pin a registered domain, or set includesSubdomains to false.")
+        }
+        guard !pin.publicKeys.isEmpty || !pin.certificates.isEmpty else {
+            throw invalid(
+                "The pin of \(name) has no keys and no certificates. Set publicKeys or certificates."
+            )
+        }
+        for key in pin.publicKeys { try checkKey(key) }
+        for text in pin.certificates where PEMText.certificates(in: text).isEmpty {
+            throw invalid("A pinned certificate of \(name) is not valid PEM text.")
+        }
+    }
+
+    private static func checkKey(_ pin: String) throws(RequestError) {
+        guard Data(base64Encoded: pin)?.count == 32 else {
+            throw invalid(
+                "A pinned key is not a SHA-256 digest in base64 (44 characters).")
+        }
+    }
+
+    private static func invalid(_ message: String) -> RequestError {
+        RequestError(.invalidConfiguration, stage: .transport, message)
+    }
+}

@@ -1,0 +1,96 @@
+extension URI {
+    /// Parses text into components and percent-encodes characters that they must not contain.
+    ///
+    /// Spaces and non-ASCII characters become percent escapes; non-ASCII host labels become `xn--…`. Existing
+    /// escapes are kept. The scheme and the host become lower case. Spaces around the text are removed.
+    ///
+    /// - Throws: ``RequestError/Code/invalidURL`` for control characters (CR, LF and NUL among them), a port
+    ///   outside 1 to 65535, and an invalid host.
+    public init(parsing text: String) throws(RequestError) {
+        self = try URIParser.parse(text)
+    }
+
+    /// Resolves a reference, such as the value of `Location`, against a base URI (RFC 3986 §5.2).
+    ///
+    /// - Throws: ``RequestError/Code/invalidURL``, in the same cases as ``init(parsing:)``.
+    public static func resolve(
+        _ reference: String, against base: URI
+    ) throws(RequestError) -> URI {
+        try URI(parsing: reference).resolved(against: base)
+    }
+
+    /// This reference resolved against a base URI (strict, RFC 3986 §5.2.2).
+    public func resolved(against base: URI) -> URI {
+        var target = self
+        if scheme != nil || host != nil {
+            target.scheme = scheme ?? base.scheme
+            target.path = Self.removingDotSegments(path)
+            return target
+        }
+        target.scheme = base.scheme
+        target.userInfo = base.userInfo
+        target.host = base.host
+        target.port = base.port
+        if path.isEmpty {
+            target.path = base.path
+            target.query = query ?? base.query
+        } else if path.utf8.first == UInt8(ascii: "/") {
+            target.path = Self.removingDotSegments(path)
+        } else {
+            target.path = Self.removingDotSegments(base.merging(path))
+        }
+        return target
+    }
+
+    /// Merges a relative path with the directory of the base path (RFC 3986 §5.2.3).
+    private func merging(_ reference: String) -> String {
+        if host != nil && path.isEmpty { return "/" + reference }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return reference }
+        var merged = String(path[...slash])
+        merged += reference
+        return merged
+    }
+
+    /// The path without `.` and `..` segments (RFC 3986 §5.2.4).
+    package static func removingDotSegments(_ path: String) -> String {
+        guard mayHoldDotSegments(path) else { return path }
+        let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+        let segments = path.utf8.dropFirst(isAbsolute ? 1 : 0)
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        var kept: [Substring] = []
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            switch Substring(segment) {
+            case ".":
+                if isLast { kept.append("") }
+            case "..":
+                if !kept.isEmpty { kept.removeLast() }
+                if isLast { kept.append("") }
+            case let segment:
+                kept.append(segment)
+            }
+        }
+        return (isAbsolute ? "/" : "") + kept.joined(separator: "/")
+    }
+
+    /// Whether a segment starts with a dot; most paths have none, so this check avoids the split.
+    private static func mayHoldDotSegments(_ path: String) -> Bool {
+        var isAtStart = true
+        for byte in path.utf8 {
+            if isAtStart && byte == UInt8(ascii: ".") { return true }
+            isAtStart = byte == UInt8(ascii: "/")
+        }
+        return false
+    }
+
+    /// Appends to the query, after `&` if it is not empty.
+    package mutating func appendQuery(_ addition: String) {
+        guard !addition.isEmpty else { return }
+        guard let query, !query.isEmpty else {
+            query = addition
+            return
+        }
+        self.query =
+            query.utf8.last == UInt8(ascii: "&") ? query + addition : "\(query)&\(addition)"
+    }
+}

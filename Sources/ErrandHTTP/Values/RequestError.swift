@@ -1,0 +1,185 @@
+public import ErrandJSON
+public import Foundation
+
+/// The error of a failed request: what failed, at which stage, and what to do about it.
+///
+/// Every failed request throws this type. ``code`` identifies the failure, ``stage`` the step of the
+/// pipeline. The description contains no secrets: no header values, no bodies and no query.
+public struct RequestError: Error, Sendable {
+    /// The kind of failure.
+    ///
+    /// Compare it with the constants of ``RequestError/Code``.
+    public var code: Code {
+        get { shared.value.code }
+        set { change { $0.code = newValue } }
+    }
+    /// The stage of the pipeline at which the request failed.
+    public var stage: Stage {
+        get { shared.value.stage }
+        set { change { $0.stage = newValue } }
+    }
+    /// The failure and how to resolve it, in one or two sentences, without secrets.
+    public var message: String {
+        get { shared.value.message }
+        set { change { $0.message = newValue } }
+    }
+    /// The response, if there was one: the status, the headers and the error body.
+    public var response: Response? {
+        get { shared.value.response }
+        set { change { $0.response = newValue } }
+    }
+    /// The underlying error, if there is one.
+    public var underlying: (any Error)? {
+        get { shared.value.underlying }
+        set { change { $0.underlying = newValue } }
+    }
+    /// The number of attempts; 0 if nothing was sent.
+    public var attempts: Int {
+        get { shared.value.attempts }
+        set { change { $0.attempts = newValue } }
+    }
+    /// The limit that was exceeded if ``code`` is ``Code/timedOut``.
+    public var timeout: TimeoutKind? {
+        get { shared.value.timeout }
+        set { change { $0.timeout = newValue } }
+    }
+    /// The first difference from the expected shape if ``code`` is ``Code/shapeMismatch``.
+    public var shapeFault: JSONShapeFault? {
+        get { shared.value.shapeFault }
+        set { change { $0.shapeFault = newValue } }
+    }
+    /// The reason why the cache had no usable response if ``code`` is ``Code/cacheMiss``.
+    public var cacheMiss: CacheMissReason? {
+        get { shared.value.cacheMiss }
+        set { change { $0.cacheMiss = newValue } }
+    }
+    /// The value that the endpoint's or the configuration's ``ErrorDecoder`` decoded from the response's body.
+    public var body: (any Sendable)? {
+        get { shared.value.body }
+        set { change { $0.body = newValue } }
+    }
+    /// The message of `Configuration.errorMessages` for users; `nil` if there is none.
+    public var userMessage: String? {
+        get { shared.value.userMessage }
+        set { change { $0.userMessage = newValue } }
+    }
+
+    /// The timings of the failed attempt; `nil` if it did not reach the transport.
+    public var timings: AttemptTimings? {
+        get { shared.value.timings }
+        set { change { $0.timings = newValue } }
+    }
+
+    /// Whether the server stated that it did not process the request, as HTTP/2 allows (RFC 9113 §8.7).
+    ///
+    /// If true, requests with any method can be retried, and a ``RetryPolicy`` does so. False if unknown.
+    public var isUnprocessed: Bool {
+        get { shared.value.isUnprocessed }
+        set { change { $0.isUnprocessed = newValue } }
+    }
+
+    /// Whether validation failed, so that another endpoint's rules could accept the same response.
+    package var isValidationFailure: Bool {
+        get { shared.value.isValidationFailure }
+        set { change { $0.isValidationFailure = newValue } }
+    }
+
+    private struct Fields: Sendable {
+        var code: Code
+        var stage: Stage
+        var message: String
+        var response: Response?
+        var underlying: (any Error)?
+        var attempts: Int
+        var timeout: TimeoutKind?
+        var shapeFault: JSONShapeFault?
+        var cacheMiss: CacheMissReason?
+        var body: (any Sendable)?
+        var userMessage: String?
+        var timings: AttemptTimings?
+        var isUnprocessed = false
+        var isValidationFailure = false
+    }
+
+    private var shared: Shared<Fields>
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        shared = shared.changed(change)
+    }
+
+    /// Creates an error.
+    public init(
+        _ code: Code, stage: Stage, _ message: String, response: Response? = nil,
+        underlying: (any Error)? = nil, attempts: Int = 0, timeout: TimeoutKind? = nil,
+        shapeFault: JSONShapeFault? = nil, cacheMiss: CacheMissReason? = nil
+    ) {
+        shared = Shared(
+            Fields(
+                code: code, stage: stage, message: message, response: response,
+                underlying: underlying, attempts: attempts, timeout: timeout,
+                shapeFault: shapeFault, cacheMiss: cacheMiss))
+    }
+
+    /// The stage of the pipeline at which a request failed.
+    public enum Stage: String, Sendable, Hashable, CaseIterable {
+        /// Reading the endpoint's overrides and building the request from them.
+        case build
+        /// Running filters and adding shared headers and arguments.
+        case adapt
+        /// Reading the response store.
+        case cache
+        /// Waiting for a concurrency permit.
+        case schedule
+        /// Sending the request and receiving the response.
+        case transport
+        /// Checking the status, the content type and the shape of the response.
+        case validate
+        /// Decoding the body as the output type.
+        case decode
+        /// Running response processors.
+        case process
+        /// Cancellation by the caller.
+        case cancel
+    }
+
+    /// The limit of ``Timeouts`` or ``RetryPolicy`` that was exceeded.
+    public enum TimeoutKind: String, Sendable, Hashable {
+        /// The connection was not established within ``Timeouts/connect``.
+        case connect
+        /// No byte was sent or received for longer than ``Timeouts/idle``.
+        case idle
+        /// The attempt took longer than ``RetryPolicy/attemptTimeout``.
+        case attempt
+        /// The request took longer than ``Timeouts/total``.
+        case total
+    }
+
+    /// Whether the request was cancelled.
+    public var isCancellation: Bool { code == .cancelled }
+
+    /// The status of the response, if there was one.
+    public var status: HTTPResponse.Status? { response?.status }
+
+    /// The decoded error body if it has this type, otherwise `nil`.
+    public func body<Body>(as type: Body.Type = Body.self) -> Body? { body as? Body }
+
+    /// The error of a cancelled request.
+    public static var cancelled: RequestError {
+        RequestError(.cancelled, stage: .cancel, "The request was cancelled.")
+    }
+}
+
+extension RequestError: CustomStringConvertible, LocalizedError {
+    /// The code, the stage and the message, without secrets.
+    public var description: String {
+        var text = "\(code) (\(stage.rawValue)): \(message)"
+        if attempts > 1 { text += " After \(attempts) attempts." }
+        return text
+    }
+
+    /// The message for users, ``userMessage``; if there is none, ``description``.
+    public var errorDescription: String? { userMessage ?? description }
+
+    /// The message for developers, the same as ``message``.
+    public var failureReason: String? { message }
+}

@@ -1,0 +1,196 @@
+public import ErrandJSON
+public import Foundation
+public import HTTPTypes
+import Synchronization
+
+/// A complete HTTP response, from the network or from the response store.
+public struct Response: Sendable {
+    /// The status code, such as 200.
+    ///
+    /// It can be compared with a literal: `response.status == 404`.
+    public var status: HTTPResponse.Status {
+        get { shared.value.status }
+        set { change { $0.status = newValue } }
+    }
+    /// The header fields in the order of arrival; names compare case-insensitively.
+    public var headers: HTTPFields {
+        get { shared.value.headers }
+        set { change { $0.headers = newValue } }
+    }
+    /// The body: bytes in memory, or the file of a download.
+    public var body: Body {
+        get { shared.value.body }
+        set {
+            change {
+                $0.body = newValue; $0.lazyJSON = LazyJSON()
+            }
+        }
+    }
+    /// The URL of the response, after redirects.
+    ///
+    /// After a redirect it has the fragment of `Location`, otherwise the fragment of the request's URL (RFC 9110
+    /// §10.2.2). A fragment is never sent, and responses from the store have none.
+    public var url: URI {
+        get { shared.value.url }
+        set { change { $0.url = newValue } }
+    }
+    /// The source of the response: the network or the store.
+    public var source: Source {
+        get { shared.value.source }
+        set { change { $0.source = newValue } }
+    }
+    /// The number of attempts; 0 for a response from the cache.
+    public var attempts: Int {
+        get { shared.value.attempts }
+        set { change { $0.attempts = newValue } }
+    }
+    /// The timings of every request that was sent: failed attempts, redirects and credential refreshes included.
+    ///
+    /// The last element belongs to this response.
+    public var timings: [AttemptTimings] {
+        get { shared.value.timings }
+        set { change { $0.timings = newValue } }
+    }
+    /// The HTTP version; `nil` if the transport does not report it.
+    public var httpVersion: HTTPVersion? {
+        get { shared.value.httpVersion }
+        set { change { $0.httpVersion = newValue } }
+    }
+    /// The peer's address as `IP:port`; `nil` if the transport does not report it.
+    public var remoteAddress: String? {
+        get { shared.value.remoteAddress }
+        set { change { $0.remoteAddress = newValue } }
+    }
+    /// The trailer fields, which follow the body (RFC 9110 §6.5).
+    public var trailers: HTTPFields {
+        get { shared.value.trailers }
+        set { change { $0.trailers = newValue } }
+    }
+
+    private struct Fields: Sendable {
+        var status: HTTPResponse.Status
+        var headers: HTTPFields
+        var body: Body
+        var url: URI
+        var source: Source
+        var attempts: Int
+        var timings: [AttemptTimings]
+        var httpVersion: HTTPVersion?
+        var remoteAddress: String?
+        var trailers: HTTPFields
+        var lazyJSON = LazyJSON()
+        var removesNulls = false
+    }
+
+    private var shared: Shared<Fields>
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        shared = shared.changed(change)
+    }
+
+    /// Creates a response, for example in a custom transport or store.
+    public init(
+        status: HTTPResponse.Status, headers: HTTPFields = [:], body: Body = .data(Data()),
+        url: URI, source: Source = .network, attempts: Int = 1, timings: [AttemptTimings] = [],
+        httpVersion: HTTPVersion? = nil, remoteAddress: String? = nil, trailers: HTTPFields = [:]
+    ) {
+        shared = Shared(
+            Fields(
+                status: status, headers: headers, body: body, url: url, source: source,
+                attempts: attempts, timings: timings, httpVersion: httpVersion,
+                remoteAddress: remoteAddress, trailers: trailers))
+    }
+
+    /// The form of a response body.
+    public enum Body: Sendable, Hashable {
+        /// Bytes in memory.
+        case data(Data)
+        /// The file of a finished download.
+        case file(URL)
+    }
+
+    /// The source of a response.
+    public enum Source: String, Sendable, Hashable {
+        /// The server, for this request.
+        case network
+        /// The store; the response is fresh.
+        case cacheFresh
+        /// The store; the response is stale, and a policy allows its use.
+        case cacheStale
+        /// The store, after the server confirmed with 304 that the response is still valid.
+        case revalidated
+    }
+
+    /// Whether the response comes from the store without revalidation.
+    public var isFromCache: Bool { source == .cacheFresh || source == .cacheStale }
+
+    /// The status code as a number.
+    public var statusCode: Int { status.code }
+
+    /// The bytes of the body.
+    ///
+    /// For a download, the contents of its file; empty if the file cannot be read.
+    public var data: Data {
+        switch body {
+        case .data(let data): data
+        case .file(let url): (try? Data(contentsOf: url, options: .mappedIfSafe)) ?? Data()
+        }
+    }
+
+    /// The file of a download; `nil` for a body in memory.
+    public var file: URL? {
+        if case .file(let url) = body { url } else { nil }
+    }
+
+    /// The body as JSON; an absent value if the body is empty or not valid JSON.
+    ///
+    /// Parsed at the first use and cached.
+    public var json: JSON { (try? parsedJSON()) ?? .absent }
+
+    /// The body as JSON.
+    ///
+    /// - Throws: `JSONError` if the body is not valid JSON.
+    public func parsedJSON() throws(JSONError) -> JSON {
+        try shared.value.lazyJSON.value(of: data, removesNulls: shared.value.removesNulls).get()
+    }
+
+    /// Removes null members and items from the body's JSON.
+    package mutating func removeNulls() {
+        change {
+            $0.removesNulls = true
+            $0.lazyJSON = LazyJSON(removingNullsOf: $0.lazyJSON)
+        }
+    }
+}
+
+/// JSON that is parsed at the first use, once for all copies of a response.
+private final class LazyJSON: Sendable {
+    private let state = Mutex<Result<JSON, JSONError>?>(nil)
+    /// The JSON with its nulls, which may already be parsed.
+    private let original: LazyJSON?
+
+    init(removingNullsOf original: LazyJSON? = nil) { self.original = original }
+
+    func value(
+        of data: @autoclosure () -> Data, removesNulls: Bool
+    ) -> Result<JSON, JSONError> {
+        state.withLock { state in
+            if let state { return state }
+            var result: Result<JSON, JSONError>
+            if let original {
+                result = original.value(of: data(), removesNulls: false)
+            } else {
+                let bytes = data()
+                result = Result { () throws(JSONError) in try JSON(parsing: bytes) }
+            }
+            if removesNulls { result = result.map(\.removingNulls) }
+            state = result
+            return result
+        }
+    }
+}
+
+extension Response: CustomStringConvertible {
+    /// The status, the source and the URL without its query.
+    public var description: String { "\(statusCode) (\(source.rawValue)) from \(url.redacted)" }
+}

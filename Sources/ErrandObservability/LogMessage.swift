@@ -1,0 +1,69 @@
+#if Observability
+    import ErrandCore
+    import Logging
+
+    /// The log level and the text for an event.
+    struct LogMessage: Equatable {
+        var level: Logger.Level
+        var text: String
+
+        private init(_ level: Logger.Level, _ text: String) {
+            self.level = level
+            self.text = text
+        }
+
+        init(_ kind: RequestEvent.Kind) {
+            self = Self.ofTask(kind) ?? Self.ofCache(kind) ?? Self.ofAttempt(kind)
+        }
+
+        private static func ofTask(_ kind: RequestEvent.Kind) -> LogMessage? {
+            switch kind {
+            case .started: LogMessage(.debug, "started")
+            case .adapted(let method, let url): LogMessage(.debug, "prepared \(method) \(url)")
+            case .joined: LogMessage(.debug, "joined a running request")
+            case .queued: LogMessage(.debug, "queued")
+            case .suspended: LogMessage(.debug, "suspended")
+            case .continued: LogMessage(.debug, "continued")
+            case .cancelled: LogMessage(.debug, "cancellation requested")
+            case .ended(nil): LogMessage(.info, "succeeded")
+            case .ended(let error?) where error.isCancellation: LogMessage(.debug, "cancelled")
+            case .ended(let error?): LogMessage(.warning, "failed: \(error)")
+            default: nil
+            }
+        }
+
+        private static func ofCache(_ kind: RequestEvent.Kind) -> LogMessage? {
+            switch kind {
+            case .cacheHit(let age, let source):
+                LogMessage(.debug, "served from the cache (\(source.rawValue)), age \(age)")
+            case .cacheMiss(let reason): LogMessage(.debug, "cache miss: \(reason.rawValue)")
+            case .cacheStored(let bytes): LogMessage(.debug, "stored \(bytes) bytes in the cache")
+            case .cacheWriteFailed(let error):
+                LogMessage(.warning, "could not store the response: \(error)")
+            default: nil
+            }
+        }
+
+        private static func ofAttempt(_ kind: RequestEvent.Kind) -> LogMessage {
+            switch kind {
+            case .attemptStarted(let number): LogMessage(.debug, "attempt \(number) started")
+            case .headReceived(let attempt, let status):
+                LogMessage(.debug, "attempt \(attempt) received status \(status.code)")
+            case .redirected(let url, let status):
+                LogMessage(.debug, "redirected to \(url) (status \(status.code))")
+            case .attemptEnded(let number, let timings, let error):
+                LogMessage(
+                    .debug,
+                    "attempt \(number) ended, \(timings.bytesReceived) bytes"
+                        + (error.map { ": \($0.code)" } ?? ""))
+            case .retrying(let pause, let error):
+                LogMessage(.notice, "retries in \(pause) after \(error.code)")
+            case .resumed(let offset): LogMessage(.debug, "resumed at byte \(offset)")
+            case .validated(let error):
+                LogMessage(.debug, error.map { "invalid: \($0.code)" } ?? "passed validation")
+            case .pinMismatch(let mismatch): LogMessage(.warning, mismatch.description)
+            default: LogMessage(.trace, "\(kind)")
+            }
+        }
+    }
+#endif

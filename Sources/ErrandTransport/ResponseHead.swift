@@ -1,0 +1,47 @@
+public import HTTPTypes
+
+/// The status and the headers of a response.
+public struct ResponseHead: Sendable, Hashable {
+    /// The status.
+    public var status: HTTPResponse.Status
+    /// The header fields in the order received; repeated fields are kept.
+    public var headers: HTTPFields
+    /// The HTTP version of the response; `nil` if the transport does not know it.
+    public var httpVersion: HTTPVersion?
+    /// The peer's address as `IP:port`; `nil` if the transport does not know it.
+    public var remoteAddress: String?
+    /// The number of body bytes after decoding; `nil` if unknown, and for an encoded body.
+    public var contentLength: Int64?
+
+    /// Creates a head.
+    public init(
+        status: HTTPResponse.Status, headers: HTTPFields = [:], httpVersion: HTTPVersion? = nil,
+        remoteAddress: String? = nil, contentLength: Int64? = nil
+    ) {
+        self.status = status
+        self.headers = headers
+        self.httpVersion = httpVersion
+        self.remoteAddress = remoteAddress
+        self.contentLength = contentLength
+    }
+}
+
+/// The end of a transfer: a complete response or an error.
+public struct TransferEnd: Sendable {
+    /// The error; `nil` if the response is complete.
+    public var error: RequestError?
+    /// The time at which each phase of the transfer ended.
+    public var timings: AttemptTimings
+    /// The trailer fields after the body (RFC 9110 §6.5).
+    public var trailers: HTTPFields
+
+    /// Creates an end.
+    public init(
+        error: RequestError? = nil, timings: AttemptTimings = AttemptTimings(),
+        trailers: HTTPFields = [:]
+    ) {
+        self.error = error
+        self.timings = timings
+        self.trailers = trailers
+    }
+}

@@ -1,0 +1,87 @@
+/// Sends single requests over the network and reports their responses, without cache, retries or
+/// redirects.
+///
+/// For example, an agent with another transport:
+///
+///     let agent = RequestAgent(transport: URLSessionTransport())
+public protocol Transport: Sendable {
+    /// A short name for events and errors, such as `curl`.
+    var name: String { get }
+
+    /// Checks whether this transport can perform a request.
+    ///
+    /// Called before ``start(_:receiver:)``; nothing has been sent.
+    ///
+    /// - Throws: ``RequestError/Code/unsupported`` if it cannot.
+    func check(_ request: TransportRequest) throws(RequestError)
+
+    /// Starts a transfer and returns at once.
+    ///
+    /// The transport retains the receiver until it has called ``TransferReceiver/didEnd(_:)``. It
+    /// calls the receiver serially, and calls `didEnd` exactly once, also if the transfer is
+    /// cancelled or the transport is shut down.
+    func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer
+
+    /// Ends every transfer with ``RequestError/Code/agentShutDown``; later transfers fail with it
+    /// at once.
+    func shutDown()
+}
+
+/// A transfer in progress.
+///
+/// The methods may be called from any thread and at any time, also after the end.
+public protocol Transfer: AnyObject, Sendable {
+    /// Ends the transfer with ``RequestError/Code/cancelled``, unless it has ended.
+    ///
+    /// The receiver is called with the end, possibly on another thread, and not after it.
+    func cancel()
+
+    /// Continues receiving after ``Demand/pause``.
+    func resumeReceiving()
+}
+
+/// Whether the receiver accepts more bytes now.
+public enum Demand: Sendable, Hashable {
+    /// Continue receiving.
+    case more
+    /// Stop reading from the network until ``Transfer/resumeReceiving()``.
+    ///
+    /// The bytes of this call count as received.
+    case pause
+    /// Stop the transfer: it ends with ``RequestError/Code/cancelled``.
+    case stop
+}
+
+/// Receives the response of a transfer.
+///
+/// The methods are called serially, on a thread of the transport. `didEnd` may be called on another
+/// thread, which also delivers the ends of other transfers. No method may block.
+public protocol TransferReceiver: AnyObject, Sendable {
+    /// Called for each interim response, 100 to 199 (RFC 9110 §15.2), before the final head.
+    func didReceive(informational head: ResponseHead)
+
+    /// Called once with the final head, before any bytes; not if the transfer fails earlier.
+    func didReceive(head: ResponseHead)
+
+    /// Called with bytes of the body, after content decoding; they are valid only during the call.
+    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand
+
+    /// Called with the number of bytes of the request's body that were sent so far.
+    func didSend(bodyBytes: Int64)
+
+    /// Called before anything is sent if the peer's certificates do not match a report-only pin;
+    /// the transfer continues.
+    func didNotice(_ mismatch: PinMismatch)
+
+    /// Called once with the end of the transfer; no method is called after it.
+    func didEnd(_ end: TransferEnd)
+}
+
+extension TransferReceiver {
+    /// Ignores interim responses.
+    public func didReceive(informational head: ResponseHead) {}
+    /// Ignores progress.
+    public func didSend(bodyBytes: Int64) {}
+    /// Ignores mismatches of report-only pins.
+    public func didNotice(_ mismatch: PinMismatch) {}
+}

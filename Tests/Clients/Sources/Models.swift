@@ -1,0 +1,26 @@
+import Errand
+
+// `nonisolated` is needed only in the module whose default isolation is the main actor, because decoding runs off it.
+// It has no effect in the other two language modes.
+
+nonisolated struct User: Codable {
+    var id: Int
+    var nick: String
+    var level: Int
+}
+
+nonisolated struct Page<Item: Codable & Sendable>: Codable {
+    var items: [Item]
+    var next: String?
+}
+
+nonisolated struct BusinessError: Error {
+    var number: Int
+}
+
+nonisolated struct BusinessCheck: ResponseProcessor {
+    func process(_ response: Response, attempt: Int) async throws -> Response {
+        if let number = response.json["error"].int { throw BusinessError(number: number) }
+        return response
+    }
+}

@@ -1,0 +1,60 @@
+import Dispatch
+import Errand
+import Foundation
+
+/// Endpoints in actors and in nonisolated code.
+actor Worker {
+    // An endpoint is used by the actor that created it.
+    private let held = GetUser(id: 7)
+    private(set) var nicks: [String] = []
+
+    func run() async throws {
+        let user = try await held.value()
+        nicks.append(user.nick)
+        held.start(on: .global()) { result in
+            if case .failure(let error) = result { print(error) }
+        }
+        let results = try await BatchRequest([GetUser(id: 1), GetUser(id: 2)]).send()
+        nicks.append("\(results.count)")
+    }
+}
+
+nonisolated func fetchAll(_ ids: [Int]) async throws -> [String] {
+    try await withThrowingTaskGroup(of: String.self) { group in
+        for id in ids {
+            group.addTask { try await GetUser(id: id).value().nick }
+        }
+        var nicks: [String] = []
+        for try await nick in group { nicks.append(nick) }
+        return nicks
+    }
+}
+
+nonisolated func fireAndForget(_ queue: DispatchQueue) -> RequestTask {
+    InlineRequest("https://api.example.com/ping").start(on: queue) { _ in }
+}
+
+nonisolated func agents() async throws {
+    var configuration = Configuration(baseURL: "https://a.example", cdnURL: "https://cdn.example")
+    configuration.sharedHeaders[.acceptLanguage] = "en"
+    configuration.sharedArguments = ["app": "client"]
+    configuration.headerProvider = { [.authorization: "Bearer token"] }
+    configuration.urlFilters = [ClosureURLFilter { url, _ in url + "?v=1" }]
+    configuration.responseProcessors = [
+        BusinessCheck(), ClosureProcessor { response, _ in response },
+    ]
+    configuration.eventListeners = [Printer()]
+    let urlSession = RequestAgent(configuration: configuration, transport: URLSessionTransport())
+    let inMemory = RequestAgent(configuration: configuration, store: MemoryResponseStore())
+    let request = GetUser(id: 1)
+    request.agent = urlSession
+    _ = try await request.value()
+    urlSession.cancel(tag: 7)
+    await inMemory.shutdown()
+}
+
+nonisolated struct Printer: RequestEventListener {
+    func handle(_ event: RequestEvent) {
+        if case .cacheHit(let age, _) = event.kind { print(event.endpoint, age) }
+    }
+}

@@ -1,0 +1,186 @@
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandCore
+
+/// Runs the download step against an in-process server that supports ranges.
+final class DownloadStepFixture: Sendable {
+    let directory: URL
+    let server: RangeServer
+    let events = EventRecorder()
+    private let plan: Mutex<DownloadPlan>
+    private let description = Mutex(RequestDescription(endpoint: "Test", url: "/f.bin"))
+
+    init(content: Data = DownloadStepFixture.bytes(100_000)) throws {
+        directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("errand-download-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        server = RangeServer(content: content)
+        plan = Mutex(DownloadPlan(destination: directory.appendingPathComponent("f.bin")))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    static func bytes(_ count: Int, seed: Int = 1) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31 &+ seed) >> 3) })
+    }
+
+    var destination: URL { plan.withLock { $0.destination } }
+    var part: URL { directory.appendingPathComponent(".f.bin.errand-part") }
+    var journal: URL { directory.appendingPathComponent(".f.bin.errand-journal") }
+
+    func plan(_ change: (inout DownloadPlan) -> Void) { plan.withLock { change(&$0) } }
+    func describe(_ change: (inout RequestDescription) -> Void) {
+        description.withLock { change(&$0) }
+    }
+
+    func context() -> TaskContext {
+        var description = description.withLock { $0 }
+        description.download = plan.withLock { $0 }
+        var configuration = Configuration()
+        configuration.eventListeners = [events]
+        return TaskContext.forTest(description: description, configuration: configuration)
+    }
+
+    @discardableResult
+    func run(
+        isCancelled: Bool = false, _ change: (inout TransportRequest) -> Void = { _ in }
+    ) async throws(RequestError) -> Response {
+        var request = TransportRequest(
+            method: description.withLock { $0.method },
+            url: URI(scheme: "http", host: "a", path: "/f.bin"))
+        change(&request)
+        let pipelineRequest = PipelineRequest(context: context(), request: request)
+        if isCancelled { pipelineRequest.scope.cancel() }
+        return try await Next([DownloadStep(), ValidateStep(), server])(pipelineRequest)
+    }
+
+    func runToError(isCancelled: Bool = false) async -> RequestError? {
+        do throws(RequestError) {
+            try await run(isCancelled: isCancelled)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).sorted()
+    }
+
+    func content(_ name: String = "f.bin") -> Data? {
+        try? Data(contentsOf: directory.appendingPathComponent(name))
+    }
+}
+
+/// The last step of the pipeline: responds like a server, and drives the sink like a transport.
+final class RangeServer: Step {
+    struct State: Sendable {
+        var content: Data
+        var headers: HTTPFields = [.eTag: "\"v1\""]
+        /// After how many body bytes the connection breaks; each element is used for one response.
+        var cuts: [Int] = []
+        /// Responses in place of the content; each element is used once.
+        var scripted: [(status: Int, headers: HTTPFields, body: Data)?] = []
+        var supportsRanges = true
+        var sendsContentLength = true
+        /// The `Content-Length` in place of the length of the body.
+        var wrongLength: Int64?
+        /// The longest range that one response sends.
+        var longestRange = Int.max
+        var requests: [TransportRequest] = []
+        var onBody: (@Sendable () -> Void)?
+    }
+
+    private let state: Mutex<State>
+
+    init(content: Data) { state = Mutex(State(content: content)) }
+
+    func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    var requests: [TransportRequest] { state.withLock { $0.requests } }
+    /// The `Range` of each request; `-` for a request without one.
+    var ranges: [String] { requests.map { $0.headers[.range] ?? "-" } }
+
+    func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        let (head, body, cut, onBody) = state.withLock { state in
+            state.requests.append(pipelineRequest.request)
+            let (head, body) = Self.makeResponse(pipelineRequest.request, &state)
+            let cut = state.cuts.isEmpty || head.status.code >= 400 ? nil : state.cuts.removeFirst()
+            return (head, body, cut, state.onBody)
+        }
+        onBody?()
+        return try Self.deliver(head, body, cut: cut, pipelineRequest)
+    }
+
+    private static func makeResponse(
+        _ request: TransportRequest, _ state: inout State
+    ) -> (ResponseHead, Data) {
+        if !state.scripted.isEmpty, let scripted = state.scripted.removeFirst() {
+            let head = ResponseHead(
+                status: .init(code: scripted.status), headers: scripted.headers,
+                contentLength: Int64(scripted.body.count))
+            return (head, scripted.body)
+        }
+        let total = state.content.count
+        var head = ResponseHead(status: .ok, headers: state.headers)
+        var body = state.content
+        let isCurrent =
+            request.headers[.ifRange] == nil || request.headers[.ifRange] == state.headers[.eTag]
+            || request.headers[.ifRange] == state.headers[.lastModified]
+        if state.supportsRanges, isCurrent, let range = request.headers[.range],
+            let offset = Int(range.dropFirst(6).dropLast())
+        {
+            if offset >= total {
+                head.status = .init(code: 416)
+                head.headers[.contentRange] = "bytes */\(total)"
+                body = Data("<html>416</html>".utf8)
+            } else {
+                let end = min(total, offset + min(state.longestRange, total))
+                head.status = .partialContent
+                head.headers[.contentRange] = "bytes \(offset)-\(end - 1)/\(total)"
+                body = state.content[offset..<end]
+            }
+        }
+        head.contentLength =
+            state.sendsContentLength ? state.wrongLength ?? Int64(body.count) : nil
+        return (head, body)
+    }
+
+    private static func deliver(
+        _ head: ResponseHead, _ body: Data, cut: Int?, _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> Response {
+        func response(_ body: Response.Body) -> Response {
+            Response(
+                status: head.status, headers: head.headers, body: body,
+                url: pipelineRequest.request.url)
+        }
+        func failed(_ error: RequestError) -> RequestError {
+            var error = error
+            error.response = error.response ?? response(.data(Data()))
+            return error
+        }
+        guard let sink = pipelineRequest.sink else { return response(.data(body)) }
+        switch sink.accept(head) {
+        case .failure(let error): throw failed(error)
+        case .success(false): return response(.data(body))
+        case .success(true): break
+        }
+        var rest = Data(body.prefix(cut ?? .max))[...]
+        while !rest.isEmpty {
+            let chunk = rest.prefix(7000)
+            if let error = chunk.withUnsafeBytes({ sink.write($0) }) { throw failed(error) }
+            rest = rest.dropFirst(chunk.count)
+        }
+        let broken = RequestError(.connectionLost, stage: .transport, "The connection was cut.")
+        switch sink.finish(cut == nil ? nil : broken) {
+        case .failure(let error): throw failed(error)
+        case .success(let body): return response(body)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import ErrandCore
+import Foundation
+import Testing
+
+@Suite struct CacheKeyBuilderTests {
+    private var request: TransportRequest {
+        TransportRequest(
+            method: .get, url: URI(scheme: "http", host: "a", path: "/b", query: "c=1"))
+    }
+
+    private func key(
+        _ identity: String? = nil, _ change: (inout TransportRequest) -> Void = { _ in }
+    )
+        -> CacheKey?
+    {
+        var request = request
+        change(&request)
+        return CacheKeyBuilder.key(for: request, identity: identity)
+    }
+
+    @Test func keyIsStableAcrossProcesses() {
+        #expect(key()?.canonical == "GET\nhttp://a/b?c=1\n\n\n\n")
+        #expect(key()?.hash64 == CacheKey(canonical: "GET\nhttp://a/b?c=1\n\n\n\n").hash64)
+    }
+
+    @Test func keyContainsWhatSelectsTheResponse() {
+        let keys: [CacheKey?] = [
+            key(), key("anna"), key(""), key { $0.method = .post }, key { $0.url.query = "c=2" },
+            key { $0.url.host = "b" }, key { $0.url.port = 81 }, key { $0.body = .string("x") },
+            key { $0.body = .string("y") }, key { $0.body = .string("") },
+            key { $0.headers[.accept] = "text/html" }, key { $0.headers[.acceptLanguage] = "de" },
+        ]
+        #expect(!keys.contains(nil))
+        #expect(Set(keys).count == keys.count)
+    }
+
+    @Test func keyIgnoresWhatDoesNotSelectTheResponse() {
+        #expect(key { $0.url.fragment = "x" } == key())
+        #expect(key { $0.url.userInfo = "me:secret" } == key())
+        #expect(key("anna") { $0.headers[.authorization] = "Bearer x" } == key("anna"))
+        #expect(key { $0.headers[.userAgent] = "x" } == key())
+    }
+
+    @Test func credentialsReplaceAMissingIdentity() {
+        let first = key { $0.headers[.authorization] = "Bearer x" }
+        #expect(first != key())
+        #expect(first != key { $0.headers[.authorization] = "Bearer y" })
+        #expect(first?.canonical.contains("Bearer") == false)
+    }
+
+    @Test func identityCannotForgeOtherKeyParts() {
+        #expect(key("anna\n=bob") != key("anna"))
+        #expect(key("\n") != key())
+    }
+
+    @Test func bodiesOfUnknownContentHaveNoKey() {
+        #expect(key { $0.body = .file(URL(fileURLWithPath: "/etc/hosts")) } == nil)
+        #expect(key { $0.body = .stream { AsyncStream<Data> { $0.finish() } } } == nil)
+    }
+
+    @Test func explicitCacheKeyOverridesTheBuiltKey() throws {
+        let fixture = try CacheStepFixture()
+        var pipelineRequest = fixture.pipelineRequest()
+        #expect(
+            cacheKey(for: pipelineRequest)
+                == CacheKeyBuilder.key(for: pipelineRequest.request, identity: nil))
+        pipelineRequest.cacheKey = CacheKey(canonical: "mine")
+        #expect(cacheKey(for: pipelineRequest) == CacheKey(canonical: "mine"))
+    }
+}

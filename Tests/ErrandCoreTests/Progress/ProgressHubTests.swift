@@ -1,0 +1,151 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandCore
+
+@Suite(.timeLimit(.minutes(5))) struct ProgressHubTests {
+    private func progress(_ received: Int64, of total: Int64? = nil) -> TransferProgress {
+        var progress = TransferProgress()
+        progress.bytesReceived = received
+        progress.totalBytesToReceive = total
+        return progress
+    }
+
+    @Test func throttleEmitsByTimeOrByBytes() {
+        var throttle = ProgressThrottle(every: .milliseconds(100), bytes: 50)
+        let emitted = [(0, 0), (10, 50), (20, 99), (30, 100), (40, 120), (90, 130), (5, 131)].map {
+            throttle.offer(progress(Int64($0.0)), now: .milliseconds($0.1))
+        }
+        #expect(emitted == [true, false, false, true, false, true, true])
+        #expect(!throttle.hasNotDelivered(progress(5)) && throttle.hasNotDelivered(progress(6)))
+    }
+
+    @Test func throttledHandlerReceivesTheLastValueBeforeTheEnd() {
+        let values = Mutex<[Int64]>([])
+        let hub = ProgressHub()
+        hub.listen(every: .seconds(3600)) { progress in
+            values.withLock { $0.append(progress.bytesReceived) }
+        }
+        for bytes in 1...100 { hub.update { $0.bytesReceived = Int64(bytes) } }
+        #expect(values.withLock { $0 } == [1])
+        hub.finish(isWhole: true)
+        #expect(values.withLock { $0 } == [1, 100])
+        #expect(hub.current.totalBytesToReceive == 100 && hub.current.fractionCompleted == 1)
+        hub.finish()
+        hub.listen { progress in values.withLock { $0.append(-progress.bytesReceived) } }
+        #expect(values.withLock { $0 } == [1, 100, -100])
+    }
+
+    @Test func throttledStreamEndsWithTheLastValue() async {
+        let hub = ProgressHub()
+        var stream = hub.subscribe(every: .seconds(3600)).makeAsyncIterator()
+        #expect(await stream.next()?.bytesReceived == 0)
+        for bytes in 1...100 { hub.update { $0.bytesReceived = Int64(bytes) } }
+        hub.finish()
+        #expect(await stream.next()?.bytesReceived == 100)
+        #expect(await stream.next() == nil)
+    }
+
+    @Test func handlersReceiveValuesSeriallyAndInOrder() async {
+        let hub = ProgressHub()
+        let state = Mutex((last: Int64(-1), isInside: false, violations: 0))
+        hub.listen { progress in
+            state.withLock { state in
+                if state.isInside || progress.bytesReceived < state.last { state.violations += 1 }
+                state.isInside = true
+                state.last = progress.bytesReceived
+            }
+            state.withLock { $0.isInside = false }
+        }
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<5000 { hub.update { $0.bytesReceived += 1 } }
+                }
+            }
+        }
+        hub.finish()
+        #expect(state.withLock { $0.last } == 20_000 && state.withLock { $0.violations } == 0)
+    }
+
+    @Test func busyHandlerReceivesTheLastValueBeforeTheEnd() async {
+        let leader = ProgressHub()
+        let hub = ProgressHub()
+        let values = Mutex<[Int64]>([])
+        let proceed = DispatchSemaphore(value: 0)
+        leader.mirror(into: hub, id: 1)
+        await withCheckedContinuation { entered in
+            hub.listen { progress in
+                if progress.bytesReceived == 1 {
+                    entered.resume()
+                    proceed.wait()
+                }
+                values.withLock { $0.append(progress.bytesReceived) }
+            }
+            // Another thread, as that of a transfer, is inside the handler.
+            DispatchQueue.global().async { leader.update { $0.bytesReceived = 1 } }
+        }
+        leader.update { $0.bytesReceived = 2 }
+        #expect(!hub.finish(isWhole: true))
+        // No value follows the last one.
+        leader.update { $0.bytesReceived = 3 }
+        hub.update { $0.bytesSent = 4 }
+        #expect(values.withLock { $0 } == [])
+        async let delivered: Void = hub.untilDelivered()
+        proceed.signal()
+        await delivered
+        #expect(values.withLock { $0 } == [1, 2])
+        await hub.untilDelivered()
+        #expect(hub.finish())
+    }
+
+    @Test func handlerMayFinishItsHub() async {
+        let hub = ProgressHub()
+        let values = Mutex<[Int64]>([])
+        hub.listen(every: .seconds(3600)) { progress in
+            values.withLock { $0.append(progress.bytesReceived) }
+            guard progress.bytesReceived == 1 else { return }
+            hub.update { $0.bytesReceived = 2 }
+            #expect(!hub.finish())
+        }
+        hub.update { $0.bytesReceived = 1 }
+        await hub.untilDelivered()
+        #expect(values.withLock { $0 } == [1, 2])
+    }
+
+    @Test func handlerMayReadItsHub() {
+        let hub = ProgressHub()
+        let follower = ProgressHub()
+        let seen = Mutex<[Int64]>([])
+        hub.mirror(into: follower, id: 1)
+        // The hub holds its handlers: strong references from them to the hub would be a cycle.
+        follower.listen { [weak hub, weak follower] _ in
+            guard let hub, let follower else { return }
+            let both = follower.current.bytesReceived * 100 + hub.current.bytesReceived
+            seen.withLock { $0.append(both) }
+        }
+        hub.update { $0.bytesReceived = 3 }
+        hub.endMirror(1)
+        hub.update { $0.bytesReceived = 4 }
+        #expect(seen.withLock { $0 } == [303])
+    }
+
+    /// The release of a captured object may call the hub, which would deadlock under the lock.
+    @Test(arguments: [false, true])
+    func capturesOfHandlersAreReleasedOutsideTheLock(hasReceivedAll: Bool) {
+        final class Owner: Sendable {
+            let hub: ProgressHub
+            init(_ hub: ProgressHub) { self.hub = hub }
+            deinit { _ = hub.current }
+        }
+        let hub = ProgressHub()
+        func listen() {
+            let owner = Owner(hub)
+            hub.listen { _ in _ = owner }
+        }
+        listen()
+        if hasReceivedAll { hub.update { $0.bytesReceived = 1 } }
+        #expect(hub.finish())
+    }
+}

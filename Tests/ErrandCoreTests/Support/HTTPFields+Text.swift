@@ -1,0 +1,1 @@
+../../Support/HTTPFields+Text.swift

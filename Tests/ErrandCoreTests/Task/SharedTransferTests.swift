@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@testable import ErrandCore
+
+/// A shared transfer with two requests, in every order of its events.
+@Suite(.timeLimit(.minutes(5))) struct SharedTransferTests {
+    enum Action: CaseIterable {
+        case followerJoins, leaderLeaves, followerLeaves
+        case suspendLeader, suspendFollower, resumeBoth, transferEnds
+    }
+
+    @Test func lastLeaverCancelsAndAllTogetherSuspendTheTransfer() {
+        for length in 1...5 {
+            for order in sequences(of: Action.allCases, length: length) { check(order) }
+        }
+    }
+
+    private func check(_ order: [Action]) {
+        let leader = TaskContext.forTest()
+        let follower = TaskContext.forTest()
+        let sharedTransfer = SharedTransfer(leader: leader)
+        let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
+        sharedTransfer.attach(SharedTransfer.Work(task: Task {}, context: transfer))
+        var joined: [Int: TaskContext] = [SharedTransfer.leaderID: leader]
+        var followerIndex: Int?
+        var hasEnded = false
+        var isAbandoned = false
+        for action in order {
+            switch action {
+            case .followerJoins where followerIndex == nil:
+                followerIndex = sharedTransfer.join(follower)
+                #expect((followerIndex != nil) == (!hasEnded && !isAbandoned), "\(order)")
+                if let followerIndex { joined[followerIndex] = follower }
+            case .leaderLeaves where joined[SharedTransfer.leaderID] != nil:
+                sharedTransfer.leave(SharedTransfer.leaderID)
+                joined[SharedTransfer.leaderID] = nil
+            case .followerLeaves:
+                guard let index = followerIndex, joined[index] != nil else { break }
+                sharedTransfer.leave(index)
+                joined[index] = nil
+            case .suspendLeader: leader.pause.pause()
+            case .suspendFollower: follower.pause.pause()
+            case .resumeBoth:
+                leader.pause.open()
+                follower.pause.open()
+            case .transferEnds where !hasEnded:
+                hasEnded = true
+                sharedTransfer.finish(.failure(.cancelled))
+            default: break
+            }
+            if joined.isEmpty, !hasEnded { isAbandoned = true }
+            let allPaused = !joined.isEmpty && joined.values.allSatisfy(\.pause.isPaused)
+            #expect(sharedTransfer.pause.isPaused == allPaused, "\(order)")
+            #expect(transfer.scope.isCancelled == isAbandoned, "\(order)")
+            guard !hasEnded, let oldest = joined.keys.min() else { continue }
+            #expect(sharedTransfer.eventContext === joined[oldest], "\(order)")
+        }
+    }
+
+    @Test func leaderThatLeavesBeforeTheTransferStartsCancelsIt() {
+        let leader = TaskContext.forTest()
+        let sharedTransfer = SharedTransfer(leader: leader)
+        sharedTransfer.leave(SharedTransfer.leaderID)
+        let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
+        sharedTransfer.attach(SharedTransfer.Work(task: Task {}, context: transfer))
+        #expect(transfer.scope.isCancelled)
+        #expect(sharedTransfer.join(TaskContext.forTest()) == nil)
+    }
+
+    @Test func transferHasTheHighestPriorityOfItsRequests() throws {
+        let (leader, follower) = (TaskContext.forTest(), TaskContext.forTest())
+        leader.priority = .low
+        let sharedTransfer = SharedTransfer(leader: leader)
+        let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
+        sharedTransfer.attach(SharedTransfer.Work(task: Task {}, context: transfer))
+        #expect(transfer.priority == .low)
+        let followerIndex = try #require(sharedTransfer.join(follower))
+        #expect(transfer.priority == .normal)
+        leader.priority = .high
+        #expect(transfer.priority == .high)
+        sharedTransfer.leave(SharedTransfer.leaderID)
+        #expect(transfer.priority == .normal)
+        // A request that has left no longer counts.
+        leader.priority = .low
+        follower.priority = .high
+        #expect(transfer.priority == .high && follower.priority == .high)
+        sharedTransfer.leave(followerIndex)
+        follower.priority = .low
+        #expect(transfer.priority == .high)
+    }
+
+    @Test func priorityChangedBeforeTheTransferStartsIsApplied() {
+        let leader = TaskContext.forTest()
+        let sharedTransfer = SharedTransfer(leader: leader)
+        let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
+        leader.priority = .high
+        sharedTransfer.attach(SharedTransfer.Work(task: Task {}, context: transfer))
+        #expect(transfer.priority == .high)
+    }
+
+    @Test func everyRequestReceivesTheProgress() async {
+        let (leader, follower) = (TaskContext.forTest(), TaskContext.forTest())
+        let sharedTransfer = SharedTransfer(leader: leader)
+        sharedTransfer.progress.update { $0.bytesReceived = 3 }
+        let followerIndex = sharedTransfer.join(follower)
+        #expect(follower.progress.current.bytesReceived == 3)
+        sharedTransfer.progress.update { $0.bytesReceived = 5 }
+        #expect(leader.progress.current.bytesReceived == 5)
+        #expect(follower.progress.current.bytesReceived == 5)
+        if let followerIndex { sharedTransfer.leave(followerIndex) }
+        sharedTransfer.progress.update { $0.bytesReceived = 9 }
+        #expect(follower.progress.current.bytesReceived == 5)
+    }
+}

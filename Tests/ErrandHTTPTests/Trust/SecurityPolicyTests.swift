@@ -1,0 +1,161 @@
+import ErrandHTTP
+import Foundation
+import Testing
+
+/// The pins of each host, and policies that are rejected before a request is sent.
+@Suite("Security policies")
+struct SecurityPolicyTests {
+    private static let pin = Data(repeating: 1, count: 32).base64EncodedString()
+    private static let now = Date(timeIntervalSince1970: 1_000_000)
+
+    @Test(arguments: [
+        ("example.com", "exact"), ("EXAMPLE.com", "exact"), ("example.com.", "exact"),
+        ("a.example.com", "below"), ("x.a.example.com", "below"), ("b.example.com", "b"),
+        ("x.b.example.com", "below"), ("badexample.com", "all"), ("example.com.evil.net", "all"),
+        ("com", "all"), ("10.0.0.1", "address"), ("1.10.0.0.1", "all"),
+    ])
+    func mostSpecificPinsApply(host: String, expected: String) {
+        var policy = SecurityPolicy()
+        policy.publicKeyPins = ["all"]
+        policy.pins = [
+            PinnedHost("example.com", publicKeys: ["exact"]),
+            PinnedHost("Example.Com", includesSubdomains: true, publicKeys: ["below"]),
+            PinnedHost("b.example.com", publicKeys: ["b"]),
+            PinnedHost("10.0.0.1", includesSubdomains: true, publicKeys: ["address"]),
+        ]
+        let rules = TrustRules(policy, host: host, now: Self.now)
+        #expect(rules.enforced.contains { $0.publicKeys == [expected] }, "\(rules.enforced)")
+        let isBelow = host.lowercased().hasPrefix("example.com") && expected == "exact"
+        #expect(rules.enforced.count == (isBelow ? 2 : 1))
+    }
+
+    @Test(arguments: [
+        ("bücher.de", "xn--bcher-kva.de"), ("BÜCHER.de", "xn--bcher-kva.de"), ("::1", "[::1]"),
+        ("[::1]", "[::1]"), ("2001:DB8::7", "[2001:db8::7]"), ("10.0.0.1", "10.0.0.1"),
+    ])
+    func pinnedHostsAreNormalized(pinned: String, host: String) throws {
+        var policy = SecurityPolicy()
+        policy.pins = [PinnedHost(pinned, publicKeys: [Self.pin])]
+        try policy.check(host: host, isSecure: true, now: Self.now)
+        #expect(TrustRules(policy, host: host, now: Self.now).enforced.count == 1)
+    }
+
+    @Test(arguments: [
+        "example.com:8443", "[::1]:443", "user@example.com", "example.com/path", "example.com?q",
+        "example.com#f", "a b.com", "exa%20mple.com", "example.com:",
+    ])
+    func invalidPinnedHostsAreRejected(pinned: String) {
+        #expect(
+            refusal { $0.pins = [PinnedHost(pinned, publicKeys: [Self.pin])] }?.code
+                == .invalidConfiguration)
+    }
+
+    @Test func expiredPinsOfAHostDoNotFallBackToGeneralPins() {
+        var policy = SecurityPolicy()
+        policy.publicKeyPins = [Self.pin]
+        policy.pins = [
+            PinnedHost("example.com", publicKeys: [Self.pin], expires: Self.now)
+        ]
+        #expect(!TrustRules(policy, host: "example.com", now: Self.now).hasPins)
+    }
+
+    @Test func nothingIsPinnedByDefault() {
+        let rules = TrustRules(SecurityPolicy(), host: "example.com", now: Self.now)
+        #expect(!rules.hasPins && rules.requiresName && rules.requiresValidChain)
+        let open = TrustRules(.insecureForTests, host: "example.com", now: Self.now)
+        #expect(!open.requiresName && !open.requiresValidChain && !open.isContradictory)
+    }
+
+    private func refusal(
+        host: String = "example.com", isSecure: Bool = true,
+        _ change: (inout SecurityPolicy) -> Void
+    ) -> RequestError? {
+        var policy = SecurityPolicy()
+        change(&policy)
+        do throws(RequestError) {
+            try policy.check(host: host, isSecure: isSecure, now: Self.now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func invalidPoliciesAreRejected() {
+        let bad: [(inout SecurityPolicy) -> Void] = [
+            { $0.publicKeyPins = ["nonsense"] },
+            { $0.pins = [PinnedHost("example.com")] },
+            { $0.pins = [PinnedHost("", publicKeys: [Self.pin])] },
+            { $0.pins = [PinnedHost("*.example.com", publicKeys: [Self.pin])] },
+            { $0.pins = [PinnedHost("https://example.com/", publicKeys: [Self.pin])] },
+            { $0.pins = [PinnedHost("example.com", publicKeys: ["short"])] },
+            { $0.pins = [PinnedHost("example.com", certificates: ["no PEM"])] },
+            { $0.pins = [PinnedHost("co.uk", includesSubdomains: true, publicKeys: [Self.pin])] },
+            { $0.pins = [PinnedHost("com", includesSubdomains: true, publicKeys: [Self.pin])] },
+            { $0.allowInvalidCertificates = true },
+            {
+                $0.clientIdentity = .pkcs12(file: "a", password: "b")
+                $0.clientCertificateFile = "c"
+            },
+        ]
+        for (index, change) in bad.enumerated() {
+            let error = refusal(change)
+            #expect(error?.code == .invalidConfiguration, "case \(index)")
+            #expect(error?.stage == .transport)
+        }
+        #expect(refusal { $0 = .insecureForTests } == nil)
+        #expect(refusal { $0.publicKeyPins = [Self.pin] } == nil)
+        #expect(
+            refusal {
+                $0.publicKeyPins = [Self.pin]
+                $0.allowInvalidCertificates = true
+            } == nil)
+    }
+
+    /// No request is sent to a pinned host without TLS.
+    @Test func pinnedHostsRequireTLS() {
+        let pinned: (inout SecurityPolicy) -> Void = {
+            $0.pins = [PinnedHost("example.com", publicKeys: [Self.pin])]
+        }
+        #expect(refusal(isSecure: false, pinned)?.code == .invalidConfiguration)
+        #expect(refusal(host: "other.com", isSecure: false, pinned) == nil)
+        #expect(
+            refusal(isSecure: false) { $0.publicKeyPins = [Self.pin] }?.code
+                == .invalidConfiguration)
+        #expect(
+            refusal(isSecure: false) {
+                $0.pins = [
+                    PinnedHost("example.com", publicKeys: [Self.pin], isReportOnly: true)
+                ]
+            } == nil)
+        // Certificate options have no effect without TLS.
+        #expect(refusal(isSecure: false) { $0.allowInvalidCertificates = true } == nil)
+    }
+
+    @Test func pemCertificatesAreParsed() {
+        let one = "-----BEGIN CERTIFICATE-----\nAAEC\r\nAwQ=\n-----END CERTIFICATE-----\n"
+        #expect(PEMText.certificates(in: one) == [Data([0, 1, 2, 3, 4])])
+        #expect(PEMText.certificates(in: "text\n" + one + "between\n" + one).count == 2)
+        #expect(PEMText.certificates(in: "") == [])
+        #expect(PEMText.certificates(in: "-----BEGIN CERTIFICATE-----\nAAEC") == [])
+        #expect(
+            PEMText.certificates(
+                in: "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----") == [])
+    }
+
+    @Test func descriptionsContainNoSecrets() {
+        var policy = SecurityPolicy()
+        let all: [ClientIdentity] = [
+            .pkcs12(file: "/a.p12", password: "s3cret"), .pkcs12(Data([1]), password: "s3cret"),
+            .pem(certificateFile: "/a.pem", keyFile: "/b.pem", password: "s3cret"),
+            .pem(certificate: "a", key: "s3cret", password: "s3cret"),
+        ]
+        for identity in all {
+            policy.clientIdentity = identity
+            var dumped = ""
+            dump(policy, to: &dumped)
+            let texts = [dumped, "\(policy)", String(reflecting: policy), "\(identity)"]
+            #expect(!texts.contains { $0.contains("s3cret") }, "\(texts)")
+        }
+        #expect(all[2].files == ["/a.pem", "/b.pem"])
+    }
+}

@@ -1,0 +1,163 @@
+import CSQLite
+import ErrandCore
+import Foundation
+import Testing
+
+@testable import ErrandSQLite
+
+/// Files that are corrupt or belong to another application.
+@Suite(.timeLimit(.minutes(5)))
+struct CorruptFileTests {
+    let directory: TemporaryDirectory
+    let path: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path("a.sqlite")
+    }
+
+    private func expectWorking(_ store: SQLiteResponseStore) async throws {
+        try await store.store(entry("new"), for: key("new"))
+        #expect(try await store.entry(for: key("new")) == entry("new"))
+    }
+
+    @Test func fileThatIsNotADatabaseIsReplaced() async throws {
+        let text = String(repeating: "This is no database. ", count: 500)
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let store = SQLiteResponseStore(path: path)
+        #expect(try await store.entry(for: key("a")) == nil)
+        try await expectWorking(store)
+        #expect(try String(contentsOfFile: path + ".broken-1", encoding: .utf8) == text)
+        #expect(store.problems.count == 1)
+        #expect(store.problems.first?.message.contains("broken-1") == true)
+    }
+
+    @Test func emptyFileBecomesANewDatabase() async throws {
+        try Data().write(to: URL(fileURLWithPath: path))
+        let store = SQLiteResponseStore(path: path)
+        try await expectWorking(store)
+        #expect(store.problems.isEmpty)
+    }
+
+    @Test(
+        "A database of another application, version or schema is replaced",
+        arguments: [
+            "CREATE TABLE users (id INTEGER)",
+            "PRAGMA application_id = 42; CREATE TABLE entries (id INTEGER)",
+            "PRAGMA application_id = 1163023940; PRAGMA user_version = 99; CREATE TABLE x (y)",
+            "PRAGMA application_id = 1163023940; PRAGMA user_version = 1; CREATE TABLE entries (id)",
+        ])
+    func foreignDatabaseIsReplaced(sql: String) async throws {
+        try SQLiteConnection(path: path, busyMilliseconds: 0).execute(sql)
+        let store = SQLiteResponseStore(path: path)
+        try await expectWorking(store)
+        #expect(directory.names.contains("a.sqlite.broken-1"))
+        #expect(store.problems.count == 1)
+    }
+
+    @Test func databaseWithDamagedPagesIsReplaced() async throws {
+        do {
+            let store = SQLiteResponseStore(path: path, maximumMemoryBytes: 0)
+            for number in 0..<300 {
+                try await store.store(
+                    entry(String(repeating: "x", count: 900)), for: key("\(number)"))
+            }
+            try checkpoint()
+        }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        let end = try file.seekToEnd()
+        try #require(end > 40 * 4096)
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0x5a, count: 20 * 4096))
+        try file.close()
+
+        let store = SQLiteResponseStore(path: path, maximumMemoryBytes: 0)
+        for number in 0..<300 { _ = try? await store.entry(for: key("\(number)")) }
+        try await expectWorking(store)
+        #expect(store.problems.count == 1)
+        #expect(directory.names.contains("a.sqlite.broken-1"))
+    }
+
+    @Test func truncatedDatabaseIsReplaced() async throws {
+        do {
+            let store = SQLiteResponseStore(path: path)
+            for number in 0..<300 { try await store.store(entry("x"), for: key("\(number)")) }
+            try checkpoint()
+        }
+        truncate(path, 5000)
+        let store = SQLiteResponseStore(path: path)
+        for number in 0..<300 { _ = try? await store.entry(for: key("\(number)")) }
+        try await expectWorking(store)
+    }
+
+    private func checkpoint() throws {
+        try SQLiteConnection(path: path, busyMilliseconds: 1000)
+            .execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    @Test func modifiedBodyIsACacheMiss() async throws {
+        do {
+            let store = SQLiteResponseStore(path: path)
+            try await store.store(entry("good"), for: key("a"))
+        }
+        try SQLiteConnection(path: path, busyMilliseconds: 1000)
+            .execute("UPDATE entries SET body = CAST('evil' AS BLOB)")
+        let store = SQLiteResponseStore(path: path)
+        let error = await #expect(throws: RequestError.self) {
+            try await store.entry(for: key("a"))
+        }
+        #expect(error?.code == .cacheMiss)
+        #expect(error?.cacheMiss == .invalidData)
+        #expect(try await store.entry(for: key("a")) == nil)
+        #expect(store.problems.isEmpty)
+    }
+
+    @Test(
+        "A modified value in any column is detected",
+        arguments: [
+            "stored_at = stored_at + 1", "cache_version = 1", "status = 404", "tag = 9",
+            "app_version = ''", "identity = 'you'", "url = 'x'", "headers = CAST('a' AS BLOB)",
+            "headers = CAST('content-type:x' || char(10) AS BLOB)", "stored_at = 'soon'",
+        ])
+    func modifiedColumnIsACacheMiss(assignment: String) async throws {
+        let store = SQLiteResponseStore(path: path)
+        try await store.store(entry("good"), for: key("a"))
+        try SQLiteConnection(path: path, busyMilliseconds: 1000)
+            .execute("UPDATE entries SET " + assignment)
+        let error = await #expect(throws: RequestError.self) {
+            try await store.entry(for: key("a"))
+        }
+        #expect(error?.cacheMiss == .invalidData)
+    }
+
+    @Test func atMostThreeCorruptFilesAreKept() async throws {
+        for _ in 0..<6 {
+            try String(repeating: "no database ", count: 100)
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            for suffix in ["-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: path + suffix)
+            }
+            try await expectWorking(SQLiteResponseStore(path: path))
+        }
+        let broken = directory.names.filter { $0.contains("broken") && !$0.hasSuffix("-wal") }
+        #expect(broken == ["a.sqlite.broken-1", "a.sqlite.broken-2", "a.sqlite.broken-3"])
+    }
+
+    @Test func unwritablePathIsAnErrorWithAHint() async throws {
+        let store = SQLiteResponseStore(path: "/proc/errand/a.sqlite")
+        let error = await #expect(throws: RequestError.self) {
+            try await store.store(entry("x"), for: key("a"))
+        }
+        #expect(error?.code == .storeFailed)
+        #expect(error?.message.contains("another path") == true)
+    }
+
+    @Test func directoryAtThePathIsAnError() async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let store = SQLiteResponseStore(path: path)
+        let error = await #expect(throws: RequestError.self) {
+            try await store.entry(for: key("a"))
+        }
+        #expect(error?.code == .storeFailed)
+    }
+}

@@ -1,0 +1,152 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// The thread of a started request: the caller's until the request first waits, if it does no expensive work before.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct CallerThreadStartTests {
+    private final class PostArguments: BaseRequest {
+        override var url: String { "/sent" }
+        override var method: HTTPMethod { .post }
+        override var arguments: Arguments? { ["a": 1] }
+    }
+
+    private final class ValidatedRequest: BaseRequest {
+        override var url: String { "/validated" }
+        override var processors: [any ResponseProcessor] { [MainThreadCheck()] }
+        override var businessValidator: BusinessValidator? {
+            BusinessValidator { _ in
+                MainThreadCheck.isOnMain ? .reject(MainThreadCheck.OnMain()) : .accept
+            }
+        }
+    }
+
+    /// A processor that fails on the main thread.
+    private struct MainThreadCheck: ResponseProcessor {
+        struct OnMain: Error {}
+
+        private static let key: DispatchSpecificKey<Bool> = {
+            let key = DispatchSpecificKey<Bool>()
+            DispatchQueue.main.setSpecific(key: key, value: true)
+            return key
+        }()
+
+        static var isOnMain: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+
+        func process(_ response: Response, attempt: Int) async throws -> Response {
+            if Self.isOnMain { throw OnMain() }
+            return response
+        }
+    }
+
+    /// Starts a request on the main actor and waits for its closures.
+    private func run(_ request: some BaseRequest, then check: () -> Void = {}) async
+        -> RequestError?
+    {
+        await withCheckedContinuation { continuation in
+            request.start { _ in
+                continuation.resume(returning: nil)
+            } failure: { _, error in
+                continuation.resume(returning: error)
+            }
+            check()
+        }
+    }
+
+    @Test func requestIsSentBeforeStartReturns() async {
+        let fixture = AgentFixture { $0.eventListeners = [] }
+        fixture.transport.on(.get, "/plain", .json("{}"))
+        for count in 1...3 {
+            let error = await run(fixture.with(Plain("/plain"))) {
+                #expect(fixture.transport.requests.count == count)
+            }
+            #expect(error == nil)
+        }
+    }
+
+    /// Closures run on the main thread, which also checks `isOnMain` itself.
+    ///
+    /// Response processing does not.
+    @Test func responsesAreNotProcessedOnTheMainThread() async {
+        #expect(MainThreadCheck.isOnMain)
+        let fixture = AgentFixture { $0.eventListeners = [] }
+        fixture.transport.on(.get, "/validated", .json("{}"))
+        for _ in 0..<50 {
+            #expect(await run(fixture.with(ValidatedRequest())) == nil)
+            #expect(MainThreadCheck.isOnMain)
+        }
+    }
+
+    /// Serializing a body and running processors may take long.
+    @Test func requestProcessorsDoNotRunOnTheMainThread() async {
+        let fixture = AgentFixture { configuration in
+            configuration.eventListeners = []
+            configuration.requestProcessors = [RejectingOnMain()]
+        }
+        fixture.transport.on(.post, "/sent", .json("{}"))
+        fixture.transport.on(.get, "/plain", .json("{}"))
+        #expect(await run(fixture.with(PostArguments())) == nil)
+        #expect(await run(fixture.with(Plain("/plain"))) == nil)
+    }
+
+    private struct RejectingOnMain: RequestProcessor {
+        func process(
+            _ request: inout TransportRequest, of description: RequestDescription
+        ) async throws {
+            if MainThreadCheck.isOnMain { throw MainThreadCheck.OnMain() }
+        }
+    }
+
+    /// The caller of `start` may hold a lock that a listener needs, so listeners must not run inside `start`.
+    @Test func listenersAreNotCalledInsideStart() async {
+        let listener = CountingListener()
+        let fixture = AgentFixture { $0.eventListeners = [listener] }
+        fixture.transport.on(.get, "/plain", .json("{}"))
+        for _ in 0..<10 {
+            #expect(await run(fixture.with(Plain("/plain"))) == nil)
+        }
+        #expect(await run(fixture.with(InlineRequest("http://[broken")))?.code == .invalidURL)
+        #expect(listener.count.load(ordering: .relaxed) > 0)
+        #expect(listener.countOnMain.load(ordering: .relaxed) == 0)
+    }
+
+    /// Counts all events, and those on the main thread.
+    private final class CountingListener: RequestEventListener {
+        let count = Atomic<Int>(0)
+        let countOnMain = Atomic<Int>(0)
+
+        func handle(_ event: RequestEvent) {
+            count.add(1, ordering: .relaxed)
+            if MainThreadCheck.isOnMain { countOnMain.add(1, ordering: .relaxed) }
+        }
+    }
+
+    @Test func progressHandlersAreNotCalledInsideStart() async {
+        let countOnMain = Atomic<Int>(0)
+        let request = InlineRequest("http://[broken") {
+            $0.progressHandler = { _ in
+                if MainThreadCheck.isOnMain { countOnMain.add(1, ordering: .relaxed) }
+            }
+        }
+        #expect(
+            await run(AgentFixture { $0.eventListeners = [] }.with(request))?.code == .invalidURL)
+        #expect(countOnMain.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func invalidRequestFailsAfterStartReturns() async {
+        let fixture = AgentFixture { $0.eventListeners = [] }
+        let request = InlineRequest("http://[broken")
+        var hasReturned = false
+        let error: RequestError? = await withCheckedContinuation { continuation in
+            fixture.with(request).start { _ in
+                continuation.resume(returning: nil)
+            } failure: { _, error in
+                #expect(hasReturned, "the closure is never called inside start")
+                continuation.resume(returning: error)
+            }
+            hasReturned = true
+        }
+        #expect(error?.code == .invalidURL)
+    }
+}

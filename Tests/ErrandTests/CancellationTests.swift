@@ -1,0 +1,208 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// A cancelled request ends at once, at every point where a request can wait and for every way to cancel it.
+@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
+    /// The point at which the request waits.
+    enum WaitPoint: String, CaseIterable, Sendable {
+        case filter, headers, arguments, requestProcessor, network, queue, retryDelay, rateLimit
+        case credentials, credentialRefresh, transfer, transferWithAttemptTimeout, joined
+        case responseProcessor, errorProcessor, suspended
+    }
+
+    /// The way in which the request is cancelled.
+    enum Canceller: CaseIterable, Sendable { case agent, swiftTask, shutDown }
+
+    @Test(arguments: WaitPoint.allCases, Canceller.allCases)
+    func awaitedRequestEndsAtOnce(at point: WaitPoint, by canceller: Canceller) async throws {
+        let scenario = Scenario(point)
+        let waiter = Task { [agent = scenario.fixture.agent] () -> RequestError? in
+            let request = WaitingRequest(point)
+            request.agent = agent
+            do throws(RequestError) {
+                try await request.send()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        try await scenario.untilWaiting()
+        await scenario.cancel(canceller, waiter)
+        let expected: RequestError.Code = canceller == .shutDown ? .agentShutDown : .cancelled
+        #expect(await waiter.value?.code == expected)
+        #expect(scenario.fixture.agent.activeTasks.allSatisfy { $0.endpoint != "WaitingRequest" })
+    }
+
+    @Test(arguments: WaitPoint.allCases, Canceller.allCases)
+    func startedRequestEndsAtOnce(at point: WaitPoint, by canceller: Canceller) async throws {
+        let scenario = Scenario(point)
+        let task = scenario.fixture.agent.start(WaitingRequest(point).describe())
+        let waiter = Task { () -> RequestError? in
+            do throws(RequestError) {
+                _ = try await task.response()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        try await scenario.untilWaiting()
+        await scenario.cancel(canceller, waiter)
+        let expected: RequestError.Code = canceller == .shutDown ? .agentShutDown : .cancelled
+        #expect(await waiter.value?.code == expected)
+        #expect(task.phase == .ended)
+    }
+
+    private final class WaitingRequest: BaseRequest {
+        let point: WaitPoint
+        init(_ point: WaitPoint) { self.point = point }
+        override var url: String { point == .transfer ? "silent" : point.rawValue }
+        override var duplicatePolicy: DuplicatePolicy { point == .joined ? .join : .allow }
+        override var retryPolicy: RetryPolicy? {
+            var policy = RetryPolicy.none
+            switch point {
+            case .retryDelay: policy.maximumAttempts = 2
+            case .transferWithAttemptTimeout: policy.attemptTimeout = .seconds(60)
+            default: return nil
+            }
+            return policy
+        }
+    }
+
+    /// An agent configured so that the request waits at one point.
+    private struct Scenario {
+        let point: WaitPoint
+        let fixture: AgentFixture
+        let gate = Gate()
+
+        init(_ point: WaitPoint) {
+            self.point = point
+            let gate = gate
+            fixture = AgentFixture { Scenario.configure(&$0, point, gate) }
+            switch point {
+            case .retryDelay:
+                fixture.transport.on(nil, nil, .json("{}", status: .serviceUnavailable))
+            case .credentialRefresh:
+                fixture.transport.on(nil, nil, .json("{}", status: .unauthorized))
+            case .errorProcessor: fixture.transport.on(nil, nil, .json("{}", status: .notFound))
+            case .responseProcessor: fixture.transport.on(nil, nil, .json("{}"))
+            default: fixture.transport.on(nil, nil, .silence)
+            }
+        }
+
+        private static func configure(
+            _ configuration: inout Configuration, _ point: WaitPoint, _ gate: Gate
+        ) {
+            switch point {
+            case .filter:
+                configuration.urlFilters = [
+                    ClosureURLFilter { url, _ in
+                        try await gate.passed()
+                        return url
+                    }
+                ]
+            case .headers:
+                configuration.headerProvider = {
+                    try await gate.passed()
+                    return [:]
+                }
+            case .arguments:
+                configuration.argumentProvider = {
+                    try await gate.passed()
+                    return [:]
+                }
+            case .requestProcessor: configuration.requestProcessors = [GatedProcessor(gate: gate)]
+            case .responseProcessor: configuration.responseProcessors = [GatedProcessor(gate: gate)]
+            case .errorProcessor:
+                configuration.errorProcessors = [
+                    ClosureErrorProcessor { error, _ in
+                        try? await gate.passed()
+                        return error
+                    }
+                ]
+            case .network:
+                configuration.reachability = NetworkStatusHub(NetworkStatus(.none))
+                configuration.connectivityPolicy = .waitForConnectivity
+            case .queue: configuration.limits.total = 1
+            case .rateLimit: configuration.rateLimit = RateLimit(requests: 1, per: .seconds(60))
+            case .credentials:
+                configuration.authenticators = [
+                    HostAuthenticator("api.example.com", GatedAuthenticator(applying: gate))
+                ]
+            case .credentialRefresh:
+                configuration.authenticators = [
+                    HostAuthenticator("api.example.com", GatedAuthenticator(refreshing: gate))
+                ]
+            case .retryDelay, .transfer, .transferWithAttemptTimeout, .joined, .suspended: break
+            }
+        }
+
+        /// Waits until the request has reached its wait point.
+        func untilWaiting() async throws {
+            switch point {
+            case .filter, .headers, .arguments, .requestProcessor, .credentials, .credentialRefresh,
+                .responseProcessor, .errorProcessor:
+                try await gate.reached()
+            case .network:
+                _ = try await fixture.events.next {
+                    $0.isWaitingForConnectivity
+                }
+            case .queue, .rateLimit: break
+            case .retryDelay: try await fixture.clock.untilSleeping()
+            case .transferWithAttemptTimeout:
+                try await fixture.clock.untilSleeping()
+                _ = try await fixture.transport.nextRequest()
+            case .transfer, .joined, .suspended: _ = try await fixture.transport.nextRequest()
+            }
+            try await enterLatePoint()
+        }
+
+        private func enterLatePoint() async throws {
+            switch point {
+            case .queue, .rateLimit:
+                _ = try await fixture.transport.nextRequest()
+                let second = fixture.agent.start(WaitingRequest(point).describe())
+                if point == .rateLimit {
+                    try await fixture.clock.untilSleeping()
+                } else {
+                    _ = try await fixture.events.next {
+                        $0.isQueued && $0.taskID == second.id
+                    }
+                }
+            case .suspended: for task in fixture.agent.activeTasks { task.suspend() }
+            case .joined:
+                _ = fixture.agent.start(WaitingRequest(point).describe())
+                try await fixture.untilJoined()
+            default: break
+            }
+        }
+
+        func cancel(_ canceller: Canceller, _ waiter: Task<RequestError?, Never>) async {
+            switch canceller {
+            case .agent: fixture.agent.cancelAll()
+            case .swiftTask:
+                waiter.cancel()
+                _ = await waiter.value
+                fixture.agent.cancelAll()
+            case .shutDown: await fixture.agent.shutdown(draining: false)
+            }
+            await fixture.agent.shutdown()
+            // A credential refresh continues after its only waiter was cancelled: let it end.
+            gate.open()
+        }
+    }
+
+    private struct GatedProcessor: RequestProcessor, ResponseProcessor {
+        let gate: Gate
+
+        func process(
+            _ request: inout TransportRequest, of description: RequestDescription
+        ) async throws { try await gate.passed() }
+
+        func process(_ response: Response, attempt: Int) async throws -> Response {
+            try await gate.passed()
+            return response
+        }
+    }
+}

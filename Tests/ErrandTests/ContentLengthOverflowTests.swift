@@ -1,0 +1,44 @@
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Errand
+
+/// Sums of announced content lengths saturate instead of overflowing.
+@Suite(.timeLimit(.minutes(5))) struct ContentLengthOverflowTests {
+    @Test func sumsOfByteCountsSaturate() {
+        #expect(TransferProgress.sum(.max, 1) == .max)
+        #expect(TransferProgress.sum(2, 3) == 5)
+        var progress = TransferProgress()
+        progress.totalBytesToSend = 7
+        progress.totalBytesToReceive = .max
+        progress.bytesReceived = .max
+        progress.bytesSent = 7
+        #expect(progress.fractionCompleted == 1)
+        var bytes = CompositeBytes()
+        bytes.take(progress, of: UUID())
+        bytes.take(progress, of: UUID())
+        let sum = bytes.sum(ofMembers: 2)
+        #expect(sum.totalBytesToReceive == .max && sum.bytesReceived == .max)
+        #expect(sum.bytesSent == 14)
+    }
+
+    @Test func batchOfResponsesWithHugeContentLengthEndsWithErrors() async throws {
+        let server = LoopbackServer()
+        server.otherwise { _ in
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nx")
+        }
+        try await server.start()
+        let agent = RequestAgent(
+            configuration: Configuration(baseURL: server.url()), transport: CurlTransport())
+        let members = (0..<3).map { _ in
+            let request = Plain("huge")
+            request.agent = agent
+            return request
+        }
+        _ = try await BatchRequest(members, policy: .collectAll).send()
+        #expect(members.allSatisfy { $0.error?.code == .truncatedBody })
+        await server.stop()
+    }
+}

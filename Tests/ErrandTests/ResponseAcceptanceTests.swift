@@ -1,0 +1,180 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Rules of the endpoint and of the configuration for which responses are accepted.
+@Suite(.timeLimit(.minutes(5))) struct ResponseAcceptanceTests {
+    private struct SoldOut: Error {}
+
+    @Test func statusCodeValidatorAcceptsSetsAndPredicates() async {
+        let missing = ScriptedResponse.json("{}", status: .notFound)
+        #expect(await failure(missing) { $0.statusCodeValidator = .codes([200, 404]) } == nil)
+        #expect(await failure(missing) { $0.statusCodeValidator = .any } == nil)
+        let error = await failure(.json("{}")) {
+            $0.acceptableStatusCodes = 200..<300
+            $0.statusCodeValidator = StatusCodeValidator { $0 % 2 == 1 }
+        }
+        #expect(error?.code == .unacceptableStatus)
+    }
+
+    @Test func configurationContentTypesApplyUnlessTheEndpointHasItsOwn() async {
+        let text = ScriptedResponse(
+            headers: [.contentType: "text/plain"], body: Data(#"{"a":1}"#.utf8))
+        let any: (inout Configuration) -> Void = { $0.acceptableContentTypes = .any }
+        #expect(await failure(text)?.code == .unacceptableContentType)
+        #expect(await agentFailure(text, configuration: any) == nil)
+        let own = await agentFailure(text, configuration: any) {
+            $0.acceptableContentTypes = .types(["text/html"])
+        }
+        #expect(own?.code == .unacceptableContentType)
+        let suffix = ScriptedResponse(
+            headers: [.contentType: "application/vnd.api+json; charset=utf-8"],
+            body: Data("{}".utf8))
+        #expect(await failure(suffix) == nil)
+    }
+
+    @Test func compoundSerializerAcceptsEachOfItsFormats() async {
+        let serializer = ResponseSerializer.compound([.json, .plist])
+        let xml = Data(
+            """
+            <?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict/></plist>
+            """.utf8)
+        let plist = ScriptedResponse(headers: [.contentType: "application/x-plist"], body: xml)
+        #expect(await failure(plist) { $0.responseSerializer = serializer } == nil)
+        #expect(await failure(.json("{}")) { $0.responseSerializer = serializer } == nil)
+        let error = await failure(.json("{\"a\":")) { $0.responseSerializer = serializer }
+        #expect(error?.code == .undecodable)
+        let html = ScriptedResponse(headers: [.contentType: "text/html"], body: xml)
+        #expect(
+            await failure(html) { $0.responseSerializer = serializer }?.code
+                == .unacceptableContentType)
+    }
+
+    @Test func businessValidatorAcceptsRejectsOrDrops() async {
+        let validator = BusinessValidator { response in
+            switch response.json["code"].int {
+            case 0: .accept
+            case 9: .drop("superseded")
+            default: .reject(SoldOut())
+            }
+        }
+        #expect(await failure(.json(#"{"code":0}"#)) { $0.businessValidators = [validator] } == nil)
+        let rejected = await failure(.json(#"{"code":1}"#)) { $0.businessValidators = [validator] }
+        #expect(rejected?.code == .rejected)
+        #expect(rejected?.underlying is SoldOut)
+        #expect(rejected?.response?.json["code"].int == 1)
+        let dropped = await failure(.json(#"{"code":9}"#)) { $0.businessValidators = [validator] }
+        #expect(dropped?.isCancellation == true)
+        #expect(dropped?.message.contains("superseded") == true)
+    }
+
+    @Test func rejectionByTheConfigurationsBusinessValidatorCanBeRetried() async throws {
+        let fixture = AgentFixture {
+            $0.retryPolicy = .attempts(2)
+            $0.businessValidators = [
+                BusinessValidator { $0.json["code"].int == 0 ? .accept : .reject(SoldOut()) }
+            ]
+            $0.retryDecider = { $0.error.code == .rejected ? .again(after: .zero) : .asPolicy }
+        }
+        fixture.transport.on(.get, "/x", .json(#"{"code":1}"#), .json(#"{"code":0}"#))
+        let response = try await fixture.with(Plain("x")).send()
+        #expect(response.attempts == 2)
+    }
+
+    @Test func cachedResponseThatIsRejectedIsFetchedAgain() async throws {
+        final class Stored: BaseRequest {
+            var refused: Int?
+            override var url: String { "stored" }
+            override var cacheSeconds: Int { 60 }
+            override var writesCacheAsynchronously: Bool { false }
+            override var businessValidator: BusinessValidator? {
+                BusinessValidator { [refused] in
+                    $0.json["n"].int == refused ? .reject(SoldOut()) : .accept
+                }
+            }
+        }
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/stored", .json(#"{"n":1}"#), .json(#"{"n":2}"#))
+        let request = fixture.with(Stored())
+        #expect(try await request.send().json["n"].int == 1)
+        #expect(try await request.send().source == .cacheFresh)
+        request.refused = 1
+        let fresh = try await request.send()
+        #expect(fresh.json["n"].int == 2 && fresh.source == .network)
+        #expect(try await request.send().source == .cacheFresh)
+    }
+
+    @Test func nullsAreRemovedAtEveryLevelAfterValidation() async throws {
+        final class Sparse: JSONRequest<[String: [Int]]> {
+            override var url: String { "x" }
+            override var removesNulls: Bool { true }
+            override var validator: JSONShape? { ["gone": .null] }
+        }
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/x", .json(#"{"gone":null,"list":[1,null,2]}"#))
+        let request = fixture.with(Sparse())
+        #expect(try await request.value() == ["list": [1, 2]])
+        #expect(request.response?.json["gone"].exists == false)
+        #expect(request.response?.string == #"{"gone":null,"list":[1,null,2]}"#)
+    }
+
+    @Test func errorCarriesItsDecodedBody() async {
+        struct Problem: Decodable, Sendable { var title: String }
+        let response = ScriptedResponse.json(#"{"title":"Out of stock"}"#, status: .conflict)
+        let own = await failure(response) { $0.errorDecoder = .json(Problem.self) }
+        #expect(own?.body(as: Problem.self)?.title == "Out of stock")
+        let shared = await agentFailure(
+            response, configuration: { $0.errorDecoder = .json(Problem.self) })
+        #expect(shared?.body(as: Problem.self)?.title == "Out of stock")
+        let other = await failure(.json("[]", status: .conflict)) {
+            $0.errorDecoder = .json(Problem.self)
+        }
+        #expect(other?.code == .unacceptableStatus && other?.body == nil)
+    }
+
+    @Test func errorRecoveryTurnsAFailureIntoAResponse() async throws {
+        let fixture = AgentFixture {
+            $0.errorRecovery = { error, description in
+                guard error.code == .unacceptableStatus else { return nil }
+                return Response(
+                    status: 200, body: .data(Data(#"{"nick":"guest","level":0}"#.utf8)),
+                    url: error.response?.url ?? URI())
+            }
+        }
+        fixture.transport.on(.get, "/users", .json("{}", status: .notFound))
+        let user = try await fixture.with(GetUser(id: 1)).value()
+        #expect(user == User(nick: "guest", level: 0))
+        fixture.transport.on(
+            .get, "/users", .failure(RequestError(.offline, stage: .transport, "")))
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.with(GetUser(id: 1)).send()
+        }
+        #expect(error?.code == .offline)
+    }
+
+    @Test func userMessageDiffersFromTheDescription() async {
+        let messages = ErrorMessages(
+            general: "Please try again.", [.unacceptableStatus: "Not today."], showsCode: true)
+        let error = await agentFailure(
+            .json("{}", status: .gone), configuration: { $0.errorMessages = messages })
+        #expect(error?.localizedDescription == "Not today. (unacceptableStatus 410)")
+        #expect(error?.description.contains("status 410 (expected 200..<300)") == true)
+        let other = await agentFailure(.json("{"), configuration: { $0.errorMessages = messages })
+        #expect(other?.userMessage == "Please try again. (undecodable 200)")
+        #expect(await failure(.json("{"))?.userMessage == nil)
+    }
+
+    private func agentFailure(
+        _ response: ScriptedResponse, configuration configure: (inout Configuration) -> Void,
+        _ describe: (inout RequestDescription) -> Void = { _ in }
+    ) async -> RequestError? {
+        await AgentFixture(configure).failure(of: response, describe)
+    }
+
+    private func failure(
+        _ response: ScriptedResponse, _ describe: (inout RequestDescription) -> Void = { _ in }
+    ) async -> RequestError? {
+        await AgentFixture().failure(of: response, describe)
+    }
+}

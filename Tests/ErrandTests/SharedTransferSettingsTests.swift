@@ -1,0 +1,142 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// Each request that shares a transfer keeps its own serializer, validators, priority and events.
+@Suite(.timeLimit(.minutes(5))) struct SharedTransferSettingsTests {
+    private final class SharingRequest: BaseRequest {
+        var serializer = ResponseSerializer.json
+        var businessRule: BusinessValidator?
+        var requestPriority = RequestPriority.normal
+        override var url: String { "shared" }
+        override var duplicatePolicy: DuplicatePolicy { .join }
+        override var responseSerializer: ResponseSerializer { serializer }
+        override var acceptableContentTypes: AcceptableContentTypes { .any }
+        override var businessValidator: BusinessValidator? { businessRule }
+        override var priority: RequestPriority { requestPriority }
+    }
+
+    private let gate = Gate()
+
+    /// The error codes of two requests that share a transfer, in the order in which they start.
+    private func outcomes(
+        of response: ScriptedResponse, _ change: (SharingRequest, SharingRequest) -> Void
+    ) async throws -> [RequestError.Code?] {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/shared", response.held(by: gate))
+        let endpoints = (SharingRequest(), SharingRequest())
+        change(endpoints.0, endpoints.1)
+        let first = fixture.agent.start(endpoints.0.describe())
+        _ = try await fixture.transport.nextRequest()
+        let second = fixture.agent.start(endpoints.1.describe())
+        try await fixture.untilJoined()
+        gate.open()
+        var codes: [RequestError.Code?] = []
+        for task in [first, second] {
+            do {
+                _ = try await task.response()
+                codes.append(nil)
+            } catch {
+                codes.append(error.code)
+            }
+        }
+        #expect(fixture.transport.requests.count == 1)
+        return codes
+    }
+
+    @Test func firstRequestsSerializerDoesNotAffectTheSecond() async throws {
+        let codes = try await outcomes(of: .json("no json")) { $1.serializer = .string }
+        #expect(codes == [.undecodable, nil])
+    }
+
+    @Test func secondRequestsSerializerDoesNotAffectTheFirst() async throws {
+        let codes = try await outcomes(of: .json("no json")) { first, _ in
+            first.serializer = .string
+        }
+        #expect(codes == [nil, .undecodable])
+    }
+
+    @Test func firstRequestsRejectionDoesNotAffectTheSecond() async throws {
+        let codes = try await outcomes(of: .json("{}")) { first, _ in
+            first.businessRule = BusinessValidator { _ in
+                .reject(RequestError(.rejected, stage: .process, "Sold out."))
+            }
+        }
+        #expect(codes == [.rejected, nil])
+    }
+
+    @Test func transportFailureReachesAllJoinedRequests() async throws {
+        let lost = RequestError(.connectionLost, stage: .transport, "Gone.")
+        let codes = try await outcomes(of: .failure(lost)) { $1.serializer = .string }
+        #expect(codes == [.connectionLost, .connectionLost])
+    }
+
+    enum Change: CaseIterable { case none, urgentJoins, priorityRises, urgentLeaves }
+
+    /// The only permit is taken.
+    ///
+    /// The shared transfer waits with low priority, another request with normal.
+    @Test(arguments: Change.allCases) func highestPriorityOfTheJoinedRequestsDecidesTheOrder(
+        _ change: Change
+    ) async throws {
+        let fixture = AgentFixture { $0.limits.total = 1 }
+        fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
+        fixture.transport.on(.get, "/shared", .json("{}"))
+        fixture.transport.on(.get, "/other", .json("{}"))
+        var tasks = [fixture.agent.start(Plain("first").describe())]
+        _ = try await fixture.transport.nextRequest()
+        let first = SharingRequest()
+        first.requestPriority = .low
+        tasks.append(fixture.agent.start(first.describe()))
+        try await fixture.untilQueued(1)
+        tasks.append(fixture.agent.start(Plain("other").describe()))
+        try await fixture.untilQueued(2)
+        let second = SharingRequest()
+        second.requestPriority = change == .urgentJoins || change == .urgentLeaves ? .high : .low
+        let joined = fixture.agent.start(second.describe())
+        try await fixture.untilJoined()
+        switch change {
+        case .none, .urgentJoins: break
+        case .priorityRises: joined.priority = .high
+        case .urgentLeaves:
+            joined.cancel()
+            await joined.untilEnded()
+        }
+        gate.open()
+        for task in tasks { _ = try await task.response() }
+        let paths = fixture.transport.requests.map(\.url.path)
+        let isEarly = change == .urgentJoins || change == .priorityRises
+        #expect(
+            paths == (isEarly ? ["/first", "/shared", "/other"] : ["/first", "/other", "/shared"]))
+    }
+
+    @Test func remainingRequestReceivesTheTransferEvents() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/shared", ScriptedResponse.json("{}").held(by: gate))
+        let first = fixture.agent.start(SharingRequest().describe())
+        _ = try await fixture.transport.nextRequest()
+        let second = fixture.agent.start(SharingRequest().describe())
+        try await fixture.untilJoined()
+        first.cancel()
+        await first.untilEnded()
+        gate.open()
+        _ = try await second.response()
+        func names(_ task: RequestTask) -> [String] {
+            fixture.events.events.filter { $0.taskID == task.id }.map {
+                String(String(describing: $0.kind).prefix { $0 != "(" })
+            }
+        }
+        try await fixture.events.until { events in
+            events.contains {
+                guard case .ended = $0.kind else { return false }
+                return $0.taskID == second.id
+            }
+        }
+        let received = names(second)
+        for name in ["joined", "headReceived", "transferEnded", "validated", "attemptEnded"] {
+            #expect(received.contains(name), "\(received)")
+        }
+        #expect(received.last == "ended")
+        #expect(names(first).last == "ended" && !names(first).contains("transferEnded"))
+    }
+}

@@ -1,0 +1,31 @@
+import ErrandCore
+import ErrandCurl
+import ErrandTesting
+import ErrandTransport
+import Testing
+
+/// Responses whose end depends on the close of the connection.
+@Suite("Real peers: connection close", .timeLimit(.minutes(1)))
+struct ConnectionCloseTests {
+    private let peers: Peers
+    init() throws { peers = try Peers.get() }
+
+    /// The end of the stream decides, not how the connection closes afterwards (RFC 9113 §8.1).
+    @Test(arguments: ["whole", "cut"])
+    func endOfStreamDecidesOverConnectionClose(how: String) async throws {
+        let record = try await CurlTransport().run(
+            peers.request(.earlyTLS, method: .post, "/ends?how=\(how)"))
+        #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
+        #expect(record.error?.code == (how == "whole" ? nil : .connectionLost))
+    }
+
+    /// A body delimited by the close is complete only after a TLS close_notify (RFC 9112 §9.8).
+    @Test(arguments: ["/properly", "/"])
+    func bodyWithoutCloseNotifyIsTruncated(path: String) async throws {
+        var request = peers.request(.earlyTLS, host: "http11-ends.errand.test", path)
+        request.options.security = .insecureForTests
+        let record = try await CurlTransport().run(request)
+        #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
+        #expect(record.error?.code == (path == "/" ? .truncatedBody : nil))
+    }
+}

@@ -1,0 +1,31 @@
+import ErrandCore
+import ErrandCurl
+import ErrandTesting
+import ErrandTransport
+import Testing
+
+/// Servers that send DATA frames without content.
+@Suite("Real peers: empty DATA frames", .timeLimit(.minutes(1)))
+struct EmptyDataFrameTests {
+    private let peers: Peers
+    init() throws { peers = try Peers.get() }
+
+    /// Empty DATA frames are no progress and do not delay the deadlines of the event loop.
+    @Test func emptyDataFramesDoNotPreventTimeouts() async throws {
+        let transport = CurlTransport()
+        var flooded = peers.request(.earlyTLS, "/flood")
+        flooded.timeouts.idle = .milliseconds(500)
+        var silent = peers.request(.earlyTLS, host: "http11.errand.test", "/")
+        silent.options.security = .insecureForTests
+        silent.timeouts.idle = .milliseconds(1500)
+        async let other = transport.run(silent)
+        let record = try await transport.run(flooded)
+        #expect(record.head?.status == .ok)
+        #expect(record.error?.timeout == .idle, "\(record.errorText)")
+        // The flood lasts for twenty seconds.
+        #expect((record.end?.timings.finished ?? .zero) < .seconds(10))
+        let otherRecord = try await other
+        #expect(otherRecord.error?.timeout == .idle, "\(otherRecord.errorText)")
+        #expect((otherRecord.end?.timings.finished ?? .zero) < .seconds(10))
+    }
+}

@@ -1,0 +1,1 @@
+../../Support/RecordingReceiver+Text.swift

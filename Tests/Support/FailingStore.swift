@@ -1,0 +1,50 @@
+import ErrandCaching
+import Synchronization
+
+/// A memory store whose reads and writes can be made to fail, and whose writes can be held.
+final class FailingStore: ResponseStore {
+    let inner = MemoryResponseStore()
+    private let failure = Mutex<(reads: RequestError?, writes: RequestError?)>((nil, nil))
+    private let heldWrites = Mutex<(isHeld: Bool, waiting: [CheckedContinuation<Void, Never>])>(
+        (false, []))
+
+    func fail(reads: RequestError? = nil, writes: RequestError? = nil) {
+        failure.withLock { $0 = (reads, writes) }
+    }
+
+    func holdWrites() { heldWrites.withLock { $0.isHeld = true } }
+
+    func releaseWrites() {
+        let waiting = heldWrites.withLock { heldWrites in
+            heldWrites.isHeld = false
+            defer { heldWrites.waiting = [] }
+            return heldWrites.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse? {
+        if let error = failure.withLock({ $0.reads }) { throw error }
+        return try await inner.entry(for: key)
+    }
+
+    func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError) {
+        await withCheckedContinuation { continuation in
+            let isHeld = heldWrites.withLock { heldWrites in
+                if heldWrites.isHeld { heldWrites.waiting.append(continuation) }
+                return heldWrites.isHeld
+            }
+            if !isHeld { continuation.resume() }
+        }
+        if let error = failure.withLock({ $0.writes }) { throw error }
+        try await inner.store(entry, for: key)
+    }
+
+    func remove(_ key: CacheKey) async throws(RequestError) { try await inner.remove(key) }
+
+    func removeAll(
+        where predicate: (@Sendable (StoredEntryInfo) -> Bool)?
+    ) async throws(RequestError) { try await inner.removeAll(where: predicate) }
+
+    func entries() async throws(RequestError) -> [StoredEntryInfo] { try await inner.entries() }
+}
