@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Scanners over zero-padded bytes.
 ///
 /// Each function reads up to 17 bytes ahead, which the tape's padding allows, and stops at the zero
@@ -5,7 +7,6 @@
 enum Scan {
     typealias Bytes = UnsafePointer<UInt8>
 
-    @inline(__always)
     static func word(_ at: Bytes) -> UInt64 {
         UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
     }
@@ -13,7 +14,6 @@ enum Scan {
     /// The number of leading bytes, 0 to 8, that are plain string text.
     ///
     /// Plain text is ASCII without quotes, backslashes and control characters.
-    @inline(__always)
     static func plainText(_ at: Bytes) -> Int {
         let block = word(at)
         // Compares a word of eight bytes: with Swift 6.3 on Linux, comparisons of SIMD vectors
@@ -29,7 +29,6 @@ enum Scan {
     }
 
     /// The number of leading bytes, 0 to 8, that are ASCII digits.
-    @inline(__always)
     static func digits(_ at: Bytes) -> Int {
         let block = word(at)
         let others =
@@ -39,7 +38,6 @@ enum Scan {
     }
 
     /// Skips digits and returns the first other byte.
-    @inline(__always)
     static func pastDigits(_ at: Bytes) -> Bytes {
         var next = at
         while true {
@@ -50,7 +48,6 @@ enum Scan {
     }
 
     /// Skips white space and returns the first other byte.
-    @inline(__always)
     static func pastSpace(_ at: Bytes) -> Bytes {
         if at.pointee > 0x20 { return at }
         // The common case: one space after a colon or a comma.
@@ -88,11 +85,9 @@ enum Scan {
         }
     }
 
-    @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     /// The value of a hexadecimal digit, nil for any other byte.
-    @inline(__always)
     static func hex(_ byte: UInt8) -> UInt32? {
         switch byte {
         case 0x30...0x39: UInt32(byte &- 0x30)

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// A growing buffer of bytes with functions that write JSON strings and numbers.
 ///
 /// It is a handle without reference counting, because the encoder's hot path copies it often. All
@@ -38,8 +40,8 @@ struct ByteSink {
     var base: UnsafeMutablePointer<UInt8> { state.pointee.base }
 
     var count: Int {
-        @inline(__always) get { state.pointee.count }
-        @inline(__always) nonmutating set { state.pointee.count = newValue }
+        get { state.pointee.count }
+        nonmutating set { state.pointee.count = newValue }
     }
 
     var capacity: Int { state.pointee.capacity }
@@ -47,17 +49,14 @@ struct ByteSink {
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
     /// Whether the buffer has capacity for `more` bytes after the last one.
-    @inline(__always)
     func hasRoom(_ more: Int) -> Bool { state.pointee.capacity &- state.pointee.count >= more }
 
     /// Ensures capacity for `more` bytes, which the caller then writes without bounds checks.
-    @inline(__always)
     private func reserve(_ more: Int) -> UnsafeMutablePointer<UInt8> {
         if state.pointee.capacity &- state.pointee.count < more { grow(more) }
         return state.pointee.base + state.pointee.count
     }
 
-    @inline(never)
     private func grow(_ more: Int) {
         let capacity = max(state.pointee.capacity * 2, count + more)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
@@ -206,9 +205,7 @@ struct ByteSink {
     }
 
     /// Loads one to seven bytes into a word without reading beyond them.
-    @inline(__always)
     private static func lastBytes(_ at: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
-        @inline(__always)
         func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, _ offset: Int) -> UInt64 {
             UInt64(T(littleEndian: UnsafeRawPointer(at + offset).loadUnaligned(as: type)))
         }
@@ -224,7 +221,6 @@ struct ByteSink {
     }
 
     /// The number of bytes, from the lowest, that need no escape.
-    @inline(__always)
     private static func plainBytes(_ word: UInt64, _ escapesSlashes: Bool) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quote = word ^ (ones &* 0x22)
@@ -302,13 +298,11 @@ struct ByteSink {
         return length
     }
 
-    @inline(__always)
     private static func writePair(_ pair: UInt64, to target: UnsafeMutablePointer<UInt8>) {
         target[0] = 0x30 | UInt8(truncatingIfNeeded: pair / 10)
         target[1] = 0x30 | UInt8(truncatingIfNeeded: pair % 10)
     }
 
-    @inline(__always)
     private static func digitCount(_ value: UInt64) -> Int {
         // 1233 / 4096 is slightly more than log10(2).
         let bits = 64 &- value.leadingZeroBitCount

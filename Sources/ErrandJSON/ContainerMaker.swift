@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Returns a stored keyed container of the standard library without knowing its concrete type.
 ///
 /// `KeyedDecodingContainer` and `KeyedEncodingContainer` are generic and resilient. Code that

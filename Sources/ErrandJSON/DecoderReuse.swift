@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Reuse of decoders and keyed containers for the next value of the same type.
 ///
 /// With reuse, decoding an object allocates neither of the two and looks up no metadata. `release`
@@ -23,7 +25,6 @@ extension DecodingSession {
 extension TapeDecoder: ReusedCoder {
     typealias CollectionType = any TapeCollection.Type
 
-    @inline(__always)
     func isContainerFree() -> Bool { container == nil || isKnownUniquelyReferenced(&container) }
 
     /// Returns a child decoder for a value of the record's type.
@@ -42,7 +43,6 @@ extension TapeDecoder: ReusedCoder {
         return newChild(record, index, key: key, position: position)
     }
 
-    @inline(never)
     private func newChild(
         _ record: Record, _ index: Int, key: (any CodingKey)?,
         position: Int
@@ -56,7 +56,6 @@ extension TapeDecoder: ReusedCoder {
 
     /// The keyed container of this object; the container of an earlier value is reused if there is
     /// one.
-    @inline(__always)
     func keyedContainer<Key: CodingKey>(
         _ type: Key.Type
     ) throws -> KeyedDecodingContainer<Key> {
@@ -70,7 +69,6 @@ extension TapeDecoder: ReusedCoder {
         return newContainer(type)
     }
 
-    @inline(never)
     private func newContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedDecodingContainer<Key> {
         // The standard library's container is currently one reference to a class instance, so its
         // reference count shows whether a copy was kept. If that layout changes, containers are not

@@ -1,10 +1,12 @@
+// Performance annotations: decision 17.
+
 /// State shared by all decoders of one document.
 final class DecodingSession {
-    @exclusivity(unchecked) private(set) var tape: Tape
-    @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable]
-    @exclusivity(unchecked) private(set) var floats: FloatTexts?
-    @exclusivity(unchecked) private(set) var foundation: FoundationDecoding
-    @exclusivity(unchecked) private(set) var maximumDepth: Int
+    private(set) var tape: Tape
+    private(set) var userInfo: [CodingUserInfoKey: any Sendable]
+    private(set) var floats: FloatTexts?
+    private(set) var foundation: FoundationDecoding
+    private(set) var maximumDepth: Int
     /// Converts a key of the document, given its path, to the key of the type; nil keeps all keys.
     let convertKey: (([any CodingKey], String) -> String)?
 
@@ -20,7 +22,7 @@ final class DecodingSession {
     @exclusivity(unchecked) private var records = Records()
     /// The number of live decoders; a decoder that user code has kept makes it larger than
     /// expected.
-    @exclusivity(unchecked) var decoderCount = 0
+    var decoderCount = 0
 
     private static let spares = CodingSessionPool<DecodingSession>()
 
@@ -88,7 +90,6 @@ final class DecodingSession {
     /// The coding path of a value, computed only for errors.
     typealias Path = () -> [any CodingKey]
 
-    @inline(__always)
     func bool(at index: Int, _ path: Path) throws -> Bool {
         switch tape.kind(at: index) {
         case .true: true
@@ -97,7 +98,6 @@ final class DecodingSession {
         }
     }
 
-    @inline(__always)
     func string(at index: Int, _ path: Path) throws -> String {
         let kind = tape.words[index] >> 60
         guard kind == Word.Kind.string.rawValue || kind == Word.Kind.escaped.rawValue else {
@@ -161,7 +161,6 @@ final class DecodingSession {
 
     // MARK: - Errors
 
-    @inline(never)
     func mismatch<T>(_ type: T.Type, at index: Int, _ path: [any CodingKey]) -> DecodingError {
         let found = JSON(tape: tape, index: index).kindInWords
         let context = DecodingError.Context(
@@ -171,7 +170,6 @@ final class DecodingSession {
             ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    @inline(never)
     private func unrepresentable<T>(_ type: T.Type, at index: Int, _ path: [any CodingKey])
         -> DecodingError
     {

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Reuse of encoders and keyed containers, as for decoders in `DecoderReuse.swift`.
 extension EncodingSession {
     /// Encodes the top-level value.
@@ -20,7 +22,6 @@ extension EncodingSession {
 extension StreamEncoder: ReusedCoder {
     typealias CollectionType = any StreamCollection.Type
 
-    @inline(__always)
     func isContainerFree() -> Bool { container == nil || isKnownUniquelyReferenced(&container) }
 
     /// Returns a child encoder for a value of the record's type.
@@ -38,7 +39,6 @@ extension StreamEncoder: ReusedCoder {
         return newChild(record, type, key: key, position: position)
     }
 
-    @inline(never)
     private func newChild<T>(
         _ record: Record, _ type: T.Type, key: (any CodingKey)?, position: Int
     ) -> StreamEncoder {
@@ -53,7 +53,6 @@ extension StreamEncoder: ReusedCoder {
 
     /// The keyed container of this object; the container of an earlier value is reused if there is
     /// one.
-    @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
         if containerKey == ObjectIdentifier(type), let makeContainer, open(.object) {
             return makeContainer(as: KeyedEncodingContainer<Key>.self)
@@ -61,7 +60,6 @@ extension StreamEncoder: ReusedCoder {
         return newContainer(type)
     }
 
-    @inline(never)
     private func newContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
         let target = opened(.object)
         // The same layout check as in `TapeDecoder.newContainer`.

@@ -1,9 +1,11 @@
+// Performance annotations: decision 17.
+
 /// State shared by all encoders of one top-level value.
 final class EncodingSession {
-    @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable]
+    private(set) var userInfo: [CodingUserInfoKey: any Sendable]
     let escapesSlashes: Bool
-    @exclusivity(unchecked) private(set) var floats: DecodingSession.FloatTexts?
-    @exclusivity(unchecked) private(set) var foundation: FoundationEncoding
+    private(set) var floats: DecodingSession.FloatTexts?
+    private(set) var foundation: FoundationEncoding
     /// Converts a key of a type, given its path, to the key in the text; nil keeps all keys.
     let convertKey: (([any CodingKey]) -> String)?
     /// Set when a value was written out of order, so that the text is not valid.
@@ -12,19 +14,18 @@ final class EncodingSession {
     let stream = EncodingStream(capacity: 1024)
     /// The number of live encoders; an encoder that user code has kept makes it larger than
     /// expected.
-    @exclusivity(unchecked) var encoderCount = 0
+    var encoderCount = 0
 
     typealias Records = TypeRecords<any StreamCollection.Type, StreamEncoder>
     /// The types encoded so far.
     @exclusivity(unchecked) private var records = Records()
     /// The keys written so far, one table for each key type.
-    @exclusivity(unchecked)
     var keyTables: [(type: ObjectIdentifier, table: UnsafeMutablePointer<KnownKey>)] = []
     let keyTexts = ByteSink(capacity: 1024)
     /// The generation of the current top-level value.
     ///
     /// The text of a key from an earlier generation is compared before it is reused.
-    @exclusivity(unchecked) private(set) var turn: UInt16 = 1
+    private(set) var turn: UInt16 = 1
 
     private static let spares = CodingSessionPool<EncodingSession>()
     private static let slashEscapingSpares = CodingSessionPool<EncodingSession>()
@@ -50,7 +51,6 @@ final class EncodingSession {
     }
 
     /// Whether the keys of the type are data, such as dictionary keys, and are not converted.
-    @inline(__always)
     func keepsKeys<T>(of type: T.Type) -> Bool {
         convertKey != nil && type is any StringKeyed.Type
     }

@@ -3,13 +3,10 @@
 /// Values are written directly into the stream in the order in which types encode them. A nested
 /// container or a super encoder may be written later, so it has its own stream, which is inserted
 /// when the enclosing value ends.
-///
-/// The variables are not checked for exclusive access: one thread at a time uses an encoder, and no
-/// access spans a call out of this module.
 final class EncodingStream {
     let sink: ByteSink
     /// The number of open values in this stream; only the innermost may write.
-    @exclusivity(unchecked) var depth = 0
+    var depth = 0
     /// The members of all open objects, outermost first.
     private let members: MemberLog
 
@@ -32,16 +29,13 @@ final class EncodingStream {
     }
 
     /// The number of members written so far, which is the index of the next object's first member.
-    @inline(__always)
     var memberCount: Int { members.count }
 
-    @inline(__always)
     func dropMembers(from first: Int) { members.count = first }
 
     func dropLastMember() { members.count = max(members.count - 1, 0) }
 
     /// Records a member whose key, written at `start`, is known to be new in its object.
-    @inline(__always)
     func append(_ fingerprint: UInt64, start: Int) {
         members.append(.init(fingerprint: fingerprint, start: start))
     }
@@ -64,7 +58,6 @@ final class EncodingStream {
     }
 
     /// Finds the key in an object with many members, using a set of fingerprints.
-    @inline(never)
     private func indexed(
         _ fingerprint: UInt64, since first: Int, _ index: inout Set<UInt64>?
     ) -> Int? {
@@ -73,7 +66,6 @@ final class EncodingStream {
         return members.position(of: fingerprint, since: first)
     }
 
-    @inline(never)
     private func remove(_ earlier: Int) -> Range<Int>? {
         // The range includes the comma after the member.
         let range = members[earlier].start..<members[earlier + 1].start
@@ -111,22 +103,20 @@ struct MemberLog {
     }
 
     var count: Int {
-        @inline(__always) get { state.pointee.count }
-        @inline(__always) nonmutating set { state.pointee.count = newValue }
+        get { state.pointee.count }
+        nonmutating set { state.pointee.count = newValue }
     }
 
     subscript(position: Int) -> Member {
-        @inline(__always) get { state.pointee.base[position] }
+        get { state.pointee.base[position] }
     }
 
-    @inline(__always)
     func append(_ member: Member) {
         if count == state.pointee.capacity { grow() }
         state.pointee.base[count] = member
         count &+= 1
     }
 
-    @inline(never)
     private func grow() {
         let larger = UnsafeMutablePointer<Member>.allocate(capacity: count * 2)
         larger.update(from: state.pointee.base, count: count)
@@ -135,7 +125,6 @@ struct MemberLog {
         state.pointee.capacity = count * 2
     }
 
-    @inline(__always)
     func position(of fingerprint: UInt64, since first: Int) -> Int? {
         let base = state.pointee.base
         let count = count
@@ -160,7 +149,6 @@ struct MemberLog {
 
 extension ByteSink {
     /// A hash of the text from `start` to the end.
-    @inline(__always)
     func fingerprint(from start: Int) -> UInt64 {
         let end = base + count
         var next = base + start

@@ -167,13 +167,11 @@ struct FoundationDecoding {
     }
 
     /// Whether `decode` handles the type.
-    @inline(__always)
     func handles<T>(_ type: T.Type) -> Bool {
         type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
     }
 
     /// Decodes a value of a type that `handles` accepts.
-    @inline(never)
     func decode<T: Decodable>(_ type: T.Type, _ decoder: TapeDecoder) throws -> T {
         if decoder.decodeNil() {
             throw decoder.session.mismatch(type, at: decoder.index, decoder.codingPath)

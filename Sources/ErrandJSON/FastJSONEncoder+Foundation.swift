@@ -120,13 +120,11 @@ struct FoundationEncoding {
     }
 
     /// Whether `encode` handles the type.
-    @inline(__always)
     func handles<T>(_ type: T.Type) -> Bool {
         type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
     }
 
     /// Encodes a value of a type that `handles` accepts; returns false for all other types.
-    @inline(__always)
     func encode<T>(_ value: T, _ encoder: StreamEncoder) throws -> Bool {
         if T.self == Date.self {
             try date(unsafeBitCast(value, to: Date.self), encoder)

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 extension JSON {
     /// The kind of this value.
     @inlinable public var kind: Kind {
@@ -104,7 +106,7 @@ extension JSON {
         JSON(tape: tape, index: tape.place(of: position, inArrayAt: index))
     }
 
-    @inlinable @inline(__always)
+    @inlinable
     var isContainer: Bool { tape.words[index] >> 60 >= Word.Kind.array.rawValue }
 
     private var elements: [JSON] {
@@ -123,7 +125,7 @@ extension JSON: Sequence {
         @usableFromInline let stop: Int
         @usableFromInline let step: Int
 
-        @inlinable @inline(__always)
+        @inlinable
         init(_ json: JSON) {
             tape = json.tape
             (place, stop, step) = json.tape.extent(of: json.index)
@@ -140,7 +142,7 @@ extension JSON: Sequence {
     }
 
     /// Returns an iterator over the elements of an array or the values of an object.
-    @inlinable @inline(__always)
+    @inlinable
     public func makeIterator() -> Iterator { Iterator(self) }
 
     /// The exact number of values that an iteration visits.

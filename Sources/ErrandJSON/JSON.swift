@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// An immutable JSON value: a reference into a parsed document that is cheap to copy.
 ///
 /// For example:

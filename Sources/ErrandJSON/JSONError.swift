@@ -77,7 +77,6 @@ extension JSONError {
     }
 
     /// Creates an error at `offset` and computes its line and column from the document.
-    @inline(never)
     static func located(
         _ kind: Kind, at offset: Int, in bytes: UnsafePointer<UInt8>, count: Int
     ) -> JSONError {

@@ -33,7 +33,6 @@ enum ValuePosition {
 
 extension JSONShape {
     /// Whether `null` passes regardless of the rule; nil if the rule decides.
-    @inline(__always)
     func decidesNull(_ place: ValuePosition, isStrict: Bool) -> Bool? {
         switch nulls {
         case .accepted: return true

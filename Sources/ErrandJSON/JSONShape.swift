@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// A description of valid JSON, written as a literal and checked without decoding the value.
 ///
 /// For example:

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// A cached key: the location of its written text, including quotes and escapes.
 struct KnownKey {
     var fingerprint: UInt64 = 0
@@ -40,7 +42,6 @@ extension EncodingSession {
     }
 
     /// The text of a key; at least seven more bytes are readable after it.
-    @inline(__always)
     func keyText(_ key: KnownKey) -> UnsafePointer<UInt8> {
         UnsafePointer(keyTexts.base + Int(key.offset))
     }

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Finds members of an object by key, fastest when keys are requested in document order.
 ///
 /// For a repeated key the first member is found, whatever the order of requests.
@@ -36,7 +38,6 @@ struct MemberCursor {
         count = Word.count(extent)
     }
 
-    @inline(__always)
     private func end(of place: Int) -> Int {
         words[place] >> 60 >= Word.Kind.array.rawValue
             ? Word.end(words[place &+ 1]) : place &+ 1
@@ -53,13 +54,11 @@ struct MemberCursor {
     }
 
     /// The two bits of a key in the filter.
-    @inline(__always)
     static func bits(_ text: UnsafePointer<UInt8>?, _ count: Int) -> UInt64 {
         guard let text, count > 0 else { return 1 }
         return bits(first: UInt64(text[0]), last: UInt64(text[count &- 1]), count)
     }
 
-    @inline(__always)
     private static func bits(_ key: ShortString) -> UInt64 {
         guard key.count > 0 else { return 1 }
         let last =
@@ -68,7 +67,6 @@ struct MemberCursor {
         return bits(first: key.low & 0xFF, last: last & 0xFF, key.count)
     }
 
-    @inline(__always)
     private static func bits(first: UInt64, last: UInt64, _ count: Int) -> UInt64 {
         let mix = (first | last << 8 | UInt64(count) << 16) &* 0x9E37_79B9_7F4A_7C15
         return 1 &<< (mix &>> 58) | 1 &<< (mix &>> 52 & 63)
@@ -93,7 +91,6 @@ struct MemberCursor {
     }
 
     /// Returns the index of the value of the first member with this key; 0 if there is none.
-    @inline(__always)
     mutating func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         let place = next
         let bits = MemberCursor.bits(key.baseAddress, key.count)
@@ -119,7 +116,6 @@ struct MemberCursor {
         return place &+ 1
     }
 
-    @inline(never)
     private mutating func search(_ key: UnsafeBufferPointer<UInt8>, _ bits: UInt64) -> Int {
         if seen & bits == bits {
             // Types often request a key twice: first its presence, then its value. The member found

@@ -1,12 +1,12 @@
+// Performance annotations: decision 17.
+
 /// Member lookup by key for decoders, fastest in document order.
 extension TapeDecoder {
     /// Prepares the lookup for converted keys; called when a container is created.
-    @inline(__always)
     func prepareKeys() {
         if session.convertKey != nil { convertKeys() }
     }
 
-    @inline(never)
     private func convertKeys() {
         guard table == nil, !keepsKeys, let convertKey = session.convertKey else { return }
         let path = codingPath
@@ -23,7 +23,6 @@ extension TapeDecoder {
         return findAnywhere(key)
     }
 
-    @inline(never)
     private func findAnywhere(_ key: String) -> Int? {
         let place =
             key.utf8.withContiguousStorageIfAvailable { find($0) }
@@ -39,13 +38,11 @@ extension TapeDecoder {
         return place > 0 ? place : recordMiss(key)
     }
 
-    @inline(never)
     private func findInTable(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         table?[String(decoding: key, as: UTF8.self)] ?? 0
     }
 
     /// Creates a hash table if the searches so far have compared too many members.
-    @inline(never)
     private func recordMiss(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         if cursor.skipped > 16 &* cursor.count &+ 256 { table = makeTable { $0 } }
         return 0
@@ -101,7 +98,6 @@ extension TapeDecoder {
         return isNull(at: place) ? nil : place
     }
 
-    @inline(never)
     private func missing(_ key: some CodingKey) -> DecodingError {
         .keyNotFound(
             key,

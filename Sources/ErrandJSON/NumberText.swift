@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Conversion from the text of a validated number to integers and floating point.
 enum NumberText {
     typealias Text = UnsafeBufferPointer<UInt8>
@@ -34,7 +36,6 @@ enum NumberText {
     }
 
     /// The value of eight ASCII digits, the first one in the lowest byte.
-    @inline(__always)
     static func eightDigits(_ digits: UInt64) -> UInt64 {
         // Combines pairs, then groups of four, then all eight, each multiplied by its power of ten.
         var lanes = digits &- 0x3030_3030_3030_3030
@@ -45,7 +46,6 @@ enum NumberText {
     }
 
     /// Works like `integer`, for numbers of any length.
-    @inline(never)
     private static func longInteger<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
         var value: T = 0
         let isNegative = text.first == UInt8(ascii: "-")
@@ -62,7 +62,6 @@ enum NumberText {
     }
 
     /// Parses a number with a fraction or an exponent; nil if it is not an integer or does not fit.
-    @inline(never)
     static func integral<T: FixedWidthInteger>(_ text: Text, as _: T.Type) -> T? {
         let number = ExactNumber(text)
         // No supported integer type has 64 digits, so larger exponents cannot fit.
@@ -100,7 +99,6 @@ enum NumberText {
     /// Uses the standard library's conversion.
     ///
     /// Few numbers need it, for example halfway cases with hundreds of digits.
-    @inline(never)
     private static func slowDouble(_ text: Text) -> Double? {
         guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite
         else { return nil }

@@ -25,7 +25,6 @@ extension ReusedCoder {
     /// Stores a coder for reuse after its value is done.
     ///
     /// `coder` must be the caller's only reference.
-    @inline(__always)
     static func release(_ coder: inout Self, to record: Record) {
         guard coder.isReused else { return }
         if isKnownUniquelyReferenced(&coder), coder.isContainerFree() {
@@ -36,7 +35,6 @@ extension ReusedCoder {
     }
 
     /// Excludes the coder from reuse, because user code has kept it or its container.
-    @inline(never)
     private func detach(_ record: Record) {
         hold(parent: true)
         isReused = false

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// A decimal number as 19 leading digits and a power of ten, and its nearest `Double`.
 ///
 /// The conversion uses Clinger's fast path, then the Eisel-Lemire algorithm. The few remaining
@@ -33,7 +35,6 @@ struct ScannedNumber {
     }
 
     /// Appends digits to the mantissa, eight at a time where possible.
-    @inline(__always)
     private mutating func readDigits(
         _ first: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>
     ) -> UnsafePointer<UInt8> {
@@ -50,7 +51,6 @@ struct ScannedNumber {
     }
 
     /// Scans a number with more than 19 digits again; some of them may be leading zeros.
-    @inline(never)
     private mutating func recount(_ first: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) {
         var next = first
         var digits = 0
@@ -72,7 +72,6 @@ struct ScannedNumber {
         }
     }
 
-    @inline(never)
     private static func power(_ first: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) -> Int {
         var next = first
         var value = 0
@@ -97,7 +96,6 @@ struct ScannedNumber {
         return scaled
     }
 
-    @inline(never)
     private var scaled: Double? {
         guard let magnitude = ScannedNumber.nearest(mantissa, exponent) else { return nil }
         if isCut {

@@ -37,7 +37,6 @@ extension Tape {
         return double(at: index) != nil
     }
 
-    @inline(__always)
     private func hasExponent(_ number: UInt64) -> Bool {
         if number >> 60 == Word.Kind.integer.rawValue { return false }
         var next = bytes + Word.offset(number)

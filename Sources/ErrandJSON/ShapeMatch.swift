@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// The fast path of validation: it returns only whether a value matches.
 struct ShapeMatch {
     let tape: Tape
@@ -82,7 +84,6 @@ struct ShapeMatch {
     ///
     /// Arrays of short number arrays, such as coordinates, are common; this check is inlined for
     /// them.
-    @inline(__always)
     private func areScalars(_ index: Int, by sure: UInt64) -> Bool {
         let words = tape.words
         let stop = Word.end(words[index &+ 1])

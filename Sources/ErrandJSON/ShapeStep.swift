@@ -33,7 +33,6 @@ struct ShapeStep {
     }
 
     /// The kinds of scalars that pass as items if this is an array shape; otherwise none.
-    @inline(__always)
     func sureScalars(isStrict: Bool) -> UInt64 {
         guard let item else { return 0 }
         let isStrict = isStrict || self.isStrict

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// A string of at most 15 bytes, converted to and from its two words without calls.
 ///
 /// `String` is a frozen type that stores short text inline: the bytes, and in the last byte their
@@ -16,7 +18,6 @@ struct ShortString {
     /// Whether `String` has the expected layout.
     ///
     /// Literals are compared with their expected words; the compiler folds this to a constant.
-    @inline(__always)
     static var isKnown: Bool {
         guard MemoryLayout<String>.size == MemoryLayout<Bits>.size else { return false }
         let ascii = unsafeBitCast("0123456789abcde", to: Bits.self)
@@ -40,7 +41,6 @@ struct ShortString {
     /// Creates a string from at most 15 bytes of valid UTF-8.
     ///
     /// Sixteen bytes from `text` must be readable.
-    @inline(__always)
     static func string(_ text: UnsafePointer<UInt8>, count: Int) -> String {
         let text = TextPrefix(text, count: count)
         let isASCII = (text.low | text.high) & 0x8080_8080_8080_8080 == 0
@@ -49,7 +49,6 @@ struct ShortString {
     }
 
     /// Calls `body` with the bytes.
-    @inline(__always)
     func withUTF8<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
         withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { bytes in
             bytes.withMemoryRebound(to: UInt8.self) {
@@ -84,7 +83,6 @@ struct TextPrefix {
         high = text.high
     }
 
-    @inline(__always)
     private static func masks(_ count: Int) -> (UInt64, UInt64) {
         let bits = UInt64(truncatingIfNeeded: count &* 8)
         let low: UInt64 = count >= 8 ? .max : (1 &<< bits) &- 1
@@ -94,7 +92,6 @@ struct TextPrefix {
     }
 
     /// Whether a text of the same length has the same prefix; 16 bytes must be readable.
-    @inline(__always)
     func begins(_ text: UnsafePointer<UInt8>) -> Bool {
         (Scan.word(text) ^ low) & lowMask | (Scan.word(text + 8) ^ high) & highMask == 0
     }

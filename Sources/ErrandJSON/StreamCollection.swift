@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Arrays of the standard library, encoded in one loop without containers.
 protocol StreamCollection {
     /// Writes an array of scalars under `key` or at `position` in `parent`.

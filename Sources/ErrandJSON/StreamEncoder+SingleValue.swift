@@ -32,7 +32,6 @@ extension StreamEncoder: SingleValueEncodingContainer {
         text.withUTF8 { sink.write($0) }
     }
 
-    @inline(__always)
     private func integer(_ value: some FixedWidthInteger) {
         beginScalar()
         sink.write(integer: value)

@@ -1,13 +1,15 @@
+// Performance annotations: decision 17.
+
 /// An encoder of one value into a stream; also a node of the coding path.
 final class StreamEncoder: Encoder {
     let session: EncodingSession
     let stream: EncodingStream
     /// The enclosing encoder, alive while this one encodes; `owner` retains it beyond that.
-    @exclusivity(unchecked) private(set) unowned(unsafe) var parent: StreamEncoder?
-    @exclusivity(unchecked) private var owner: StreamEncoder?
+    private(set) unowned(unsafe) var parent: StreamEncoder?
+    private var owner: StreamEncoder?
     /// The key of the value; nil for an item of an array, which has a `position`.
     @exclusivity(unchecked) private(set) var key: (any CodingKey)?
-    @exclusivity(unchecked) private(set) var position: Int
+    private(set) var position: Int
     /// The stream's sink and the session's settings, copied to avoid an indirection.
     let sink: ByteSink
     let escapesSlashes: Bool
@@ -15,24 +17,24 @@ final class StreamEncoder: Encoder {
     let convertsKeys: Bool
 
     /// The kind of value written so far.
-    @exclusivity(unchecked) private(set) var form = Form.nothing
+    private(set) var form = Form.nothing
     /// The number of members or items.
-    @exclusivity(unchecked) private(set) var count = 0
+    private(set) var count = 0
     /// The stream depth at which this encoder may write; -1 when it is done.
-    @exclusivity(unchecked) private var writableDepth: Int
+    private var writableDepth: Int
     @exclusivity(unchecked) private var firstMember: Int
     @exclusivity(unchecked) private var keyIndex: Set<UInt64>?
     /// A Bloom filter of the keys written, one bit for each fingerprint.
-    @exclusivity(unchecked) private var keyBits: UInt64 = 0
+    private var keyBits: UInt64 = 0
     /// Values with their own streams, and the offsets at which to insert them.
     @exclusivity(unchecked) private var pending: [(offset: Int, encoder: StreamEncoder)] = []
 
     /// Whether the encoder is reused for other values, see `EncoderReuse.swift`.
-    @exclusivity(unchecked) var isReused = false
+    var isReused = false
     /// The keyed container for reuse, its factory, and the type of its keys.
-    @exclusivity(unchecked) var container: AnyObject?
-    @exclusivity(unchecked) var makeContainer: ContainerMaker<AnyObject>?
-    @exclusivity(unchecked) var containerKey: ObjectIdentifier?
+    var container: AnyObject?
+    var makeContainer: ContainerMaker<AnyObject>?
+    var containerKey: ObjectIdentifier?
 
     enum Form { case nothing, scalar, object, array }
 
@@ -166,7 +168,6 @@ final class StreamEncoder: Encoder {
         return start
     }
 
-    @inline(never)
     private func writeKey(
         _ key: some CodingKey, _ known: UnsafeMutablePointer<KnownKey>?
     ) -> UInt64 {
@@ -189,7 +190,6 @@ final class StreamEncoder: Encoder {
     }
 
     /// Completes `beginMember` for a key that may be repeated in the object.
-    @inline(never)
     private func finishRepeated(_ fingerprint: UInt64, start: Int, keyStart: Int) -> Int {
         let removed = stream.note(
             fingerprint, start: keyStart, since: firstMember, index: &keyIndex)
@@ -269,14 +269,12 @@ final class StreamEncoder: Encoder {
     }
 
     /// Encodes a value and ends the encoder.
-    @inline(__always)
     func encodeWhole<T: Encodable>(_ value: T, _ record: EncodingSession.Records.Record) throws {
         defer { end() }
         try encodeParts(of: value, record)
         close()
     }
 
-    @inline(__always)
     private func encodeParts<T: Encodable>(
         of value: T, _ record: EncodingSession.Records.Record
     ) throws {
@@ -348,7 +346,6 @@ final class StreamEncoder: Encoder {
         }
     }
 
-    @inline(never)
     private func closePending() {
         for (offset, encoder) in pending.reversed() {
             encoder.close()

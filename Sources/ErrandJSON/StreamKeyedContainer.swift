@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// A keyed container that writes the members of an object.
 //
 // It retains its encoder only if no other object does, like `TapeKeyedContainer`.

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// An unkeyed container that writes the items of an array.
 struct StreamUnkeyedContainer: UnkeyedEncodingContainer {
     private let encoder: StreamEncoder

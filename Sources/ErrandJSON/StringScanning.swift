@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Finds the end of strings and validates their UTF-8 and escapes.
 enum StringScan {
     /// Continues a scan at `at`, a byte inside a string that is not plain ASCII.
@@ -27,7 +29,6 @@ enum StringScan {
         }
     }
 
-    @inline(__always)
     private static func pastPlainText(_ at: Scan.Bytes) -> Scan.Bytes {
         var next = at
         while true {
@@ -49,7 +50,6 @@ enum StringScan {
     }
 
     /// The length of the valid multi-byte sequence at `at`; 0 if it is invalid.
-    @inline(__always)
     private static func sequenceLength(_ at: Scan.Bytes) -> Int {
         let word = UInt32(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt32.self))
         if word & 0x00C0_C0F0 == 0x0080_80E0 {

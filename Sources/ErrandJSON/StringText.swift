@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Conversion from the bytes of a validated string to its text.
 extension Tape {
     /// The text of the string at `index`.
@@ -19,7 +21,6 @@ extension Tape {
     }
 
     /// Whether the string at `index`, with escapes resolved, equals the UTF-8 in `other`.
-    @inline(__always)
     func isString(at index: Int, equalTo other: UnsafeBufferPointer<UInt8>) -> Bool {
         let word = words[index]
         guard let base = other.baseAddress else { return Word.length(word) == 0 }
@@ -30,7 +31,6 @@ extension Tape {
         return isEscapedString(at: index, equalTo: other)
     }
 
-    @inline(never)
     private func isEscapedString(
         at index: Int, equalTo other: UnsafeBufferPointer<UInt8>
     ) -> Bool {
@@ -64,7 +64,6 @@ enum Bytes {
         return count == 0 || a.pointee == b.pointee
     }
 
-    @inline(__always)
     private static func isSame<T: FixedWidthInteger & BitwiseCopyable>(
         _ type: T.Type, _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ offset: Int
     ) -> Bool {
@@ -86,7 +85,6 @@ enum StringText {
         return longString(text)
     }
 
-    @inline(__always)
     private static func longString(_ text: UnsafeBufferPointer<UInt8>) -> String {
         #if canImport(Darwin)
             String(decoding: text, as: UTF8.self)
@@ -114,7 +112,6 @@ enum StringText {
         return marks & 0x8080_8080_8080_8080 == 0
     }
 
-    @inline(never)
     static func unescaped(_ text: UnsafeBufferPointer<UInt8>) -> String {
         let capacity = text.count + slack
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
@@ -158,7 +155,6 @@ enum StringText {
     }
 
     /// The character of the escapes for quote, slash, backslash, b, f, n, r and t.
-    @inline(__always)
     private static func simpleEscape(_ letter: UInt8) -> UInt8 {
         // Branch-free, because the order of escapes is unpredictable. The table has four bits for
         // each second letter from b on.
@@ -168,7 +164,6 @@ enum StringText {
     }
 
     /// The value of four hexadecimal digits.
-    @inline(__always)
     private static func hex4(_ at: UnsafePointer<UInt8>) -> UInt32 {
         let digits = UInt32(
             littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt32.self))

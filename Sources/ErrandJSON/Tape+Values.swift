@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Value access for code that is inlined into other modules.
 ///
 /// None of these functions makes the caller retain or release the tape.
@@ -15,7 +17,6 @@ extension Tape {
         return place(length: key.count, inObjectAt: object) { text.begins($0) }
     }
 
-    @inline(never)
     private func longPlace(of key: String, inObjectAt object: Int) -> Int {
         key.utf8.withContiguousStorageIfAvailable { longPlace(of: $0, inObjectAt: object) }
             ?? Array(key.utf8).withUnsafeBufferPointer { longPlace(of: $0, inObjectAt: object) }
@@ -49,7 +50,6 @@ extension Tape {
     }
 
     /// Searches empty keys, keys too long for a word, and objects in which keys have escapes.
-    @inline(never)
     private func escapedPlace(
         of key: UnsafeBufferPointer<UInt8>, inObjectAt object: Int
     ) -> Int {

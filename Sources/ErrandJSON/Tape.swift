@@ -51,18 +51,18 @@
     }()
 
     /// The kind of the value whose first word is at `index`.
-    @inlinable @inline(__always)
+    @inlinable
     func kind(at index: Int) -> Word.Kind { Word.kind(words[index]) }
 
     /// The index after the last word of the value at `index`.
-    @inlinable @inline(__always)
+    @inlinable
     func end(of index: Int) -> Int {
         words[index] >> 60 >= Word.Kind.array.rawValue
             ? Word.end(words[index + 1]) : index + 1
     }
 
     /// The bytes of the string, number or literal at `index`; for a string without the quotes.
-    @inlinable @inline(__always)
+    @inlinable
     func text(at index: Int) -> UnsafeBufferPointer<UInt8> {
         let word = words[index]
         return UnsafeBufferPointer(start: bytes + Word.offset(word), count: Word.length(word))
@@ -88,39 +88,39 @@
     /// The maximum length of a text that a word can describe.
     static let maximumLength = 1 << 28 - 1
 
-    @inlinable @inline(__always)
+    @inlinable
     static func make(_ kind: Kind, length: Int, offset: Int) -> UInt64 {
         kind.rawValue << 60 | UInt64(truncatingIfNeeded: length) << 32
             | UInt64(truncatingIfNeeded: offset)
     }
 
-    @inlinable @inline(__always)
+    @inlinable
     static func kind(_ word: UInt64) -> Kind {
         // The tag of a case equals its raw value, and only `make` writes words. `Kind(rawValue:)`
         // would be a call and a search for every value visited.
         unsafeBitCast(UInt8(truncatingIfNeeded: word >> 60), to: Kind.self)
     }
 
-    @inlinable @inline(__always)
+    @inlinable
     static func length(_ word: UInt64) -> Int {
         Int(truncatingIfNeeded: word >> 32 & 0x0FFF_FFFF)
     }
 
-    @inlinable @inline(__always)
+    @inlinable
     static func offset(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & 0xFFFF_FFFF) }
 
     /// A bit in the first word of an object: at least one key has escapes.
     static let hasEscapedKeys: UInt64 = 1 << 32
 
     /// The second word of a container.
-    @inlinable @inline(__always)
+    @inlinable
     static func extent(count: Int, end: Int) -> UInt64 {
         UInt64(truncatingIfNeeded: count) << 32 | UInt64(truncatingIfNeeded: end) & 0xFFFF_FFFF
     }
 
-    @inlinable @inline(__always)
+    @inlinable
     static func count(_ extent: UInt64) -> Int { Int(truncatingIfNeeded: extent >> 32) }
 
-    @inlinable @inline(__always)
+    @inlinable
     static func end(_ extent: UInt64) -> Int { Int(truncatingIfNeeded: extent & 0xFFFF_FFFF) }
 }

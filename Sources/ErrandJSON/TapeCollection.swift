@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Arrays and dictionaries of the standard library, decoded in one loop without containers.
 ///
 /// Their own `init(from:)` copies each element through an existential container. The errors are the

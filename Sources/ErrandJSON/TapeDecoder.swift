@@ -1,34 +1,36 @@
+// Performance annotations: decision 17.
+
 /// A decoder of one value of a tape; also a node of the coding path.
 ///
-/// Variables that change while decoding are not checked for exclusive access: one thread at a time
-/// uses a decoder, and no access spans a call out of this module.
+/// Variables that every value accesses are not checked for exclusive access (decision 17): one
+/// thread at a time uses a decoder, and no access spans a call out of this module.
 final class TapeDecoder: Decoder {
     let session: DecodingSession
-    @exclusivity(unchecked) private(set) var index: Int
+    private(set) var index: Int
     /// The enclosing decoder, alive while this one decodes; `owner` retains it beyond that.
-    @exclusivity(unchecked) private(set) unowned(unsafe) var parent: TapeDecoder?
-    @exclusivity(unchecked) private var owner: TapeDecoder?
+    private(set) unowned(unsafe) var parent: TapeDecoder?
+    private var owner: TapeDecoder?
     /// The key of the value; nil for an item of an array, which has a `position`.
     @exclusivity(unchecked) private(set) var key: (any CodingKey)?
-    @exclusivity(unchecked) private(set) var position: Int
-    @exclusivity(unchecked) private(set) var depth: Int
+    private(set) var position: Int
+    private(set) var depth: Int
     /// Whether keys are not converted, because they are dictionary keys.
     let keepsKeys: Bool
 
     /// The session's tape, copied to avoid an indirection.
-    @exclusivity(unchecked) private(set) var words: UnsafePointer<UInt64>
-    @exclusivity(unchecked) private(set) var bytes: UnsafePointer<UInt8>
+    private(set) var words: UnsafePointer<UInt64>
+    private(set) var bytes: UnsafePointer<UInt8>
     /// The lookup position in the object, shared by all containers of this value.
     @exclusivity(unchecked) var cursor: MemberCursor
     /// A hash table of the keys, created for converted keys and for objects with many members.
     @exclusivity(unchecked) var table: [String: Int]?
 
     /// Whether the decoder is reused for other values, see `DecoderReuse.swift`.
-    @exclusivity(unchecked) var isReused = false
+    var isReused = false
     /// The keyed container for reuse, its factory, and the type of its keys.
-    @exclusivity(unchecked) var container: AnyObject?
-    @exclusivity(unchecked) var makeContainer: ContainerMaker<AnyObject>?
-    @exclusivity(unchecked) var containerKey: ObjectIdentifier?
+    var container: AnyObject?
+    var makeContainer: ContainerMaker<AnyObject>?
+    var containerKey: ObjectIdentifier?
 
     convenience init(_ session: DecodingSession, _ index: Int) {
         self.init(session, index, parent: nil, key: nil, position: 0, depth: 0, keepsKeys: false)
@@ -100,11 +102,9 @@ final class TapeDecoder: Decoder {
     /// Retains or releases the parent decoder.
     func hold(parent isHeld: Bool) { owner = isHeld ? parent : nil }
 
-    @inline(__always)
     func isNull(at place: Int) -> Bool { words[place] >> 60 == Word.Kind.null.rawValue }
 
     /// The index after the last word of the value at `place`.
-    @inline(__always)
     func end(of place: Int) -> Int {
         words[place] >> 60 >= Word.Kind.array.rawValue
             ? Word.end(words[place &+ 1]) : place &+ 1

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// A keyed container that decodes the members of an object.
 //
 // The standard library copies the container for every key. It therefore retains its decoder only

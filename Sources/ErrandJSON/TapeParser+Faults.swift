@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// The slow path of the parser: setup and error reporting.
 extension Tape {
     /// Copies and parses `count` bytes at `source`.

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// Parses a document into a tape in one pass, without recursion.
 ///
 /// The hot loop works on local pointers only. On an error it stops at the position, and
@@ -126,7 +128,6 @@ struct TapeParser {
 
     // MARK: - Containers
 
-    @inline(__always)
     private mutating func push(_ kind: Word.Kind) {
         free[0] = Word.make(kind, length: 0, offset: next - start)
         // While a container is open, its second word stores its parent's state.
@@ -138,7 +139,6 @@ struct TapeParser {
         isObject = kind == .object
     }
 
-    @inline(__always)
     private mutating func close() {
         let container = words + open
         let parent = container[1]
@@ -150,7 +150,6 @@ struct TapeParser {
     }
 
     /// Ensures capacity for a key and the two words of a container.
-    @inline(__always)
     private mutating func reserve() {
         if limit - free < 4 { grow() }
     }
@@ -247,7 +246,6 @@ struct TapeParser {
         return true
     }
 
-    @inline(__always)
     private mutating func literal(
         _ letters: UInt32, skip: Int, length: Int, _ kind: Word.Kind
     ) -> Bool {

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 /// An unkeyed container that decodes the items of an array.
 struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
     private let decoder: TapeDecoder
@@ -35,7 +37,6 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
         currentIndex &+= 1
     }
 
-    @inline(never)
     private func atEnd<T>(_ type: T.Type) -> DecodingError {
         .valueNotFound(
             type, .init(codingPath: path(), debugDescription: "The array has no more items."))

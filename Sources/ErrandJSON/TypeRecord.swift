@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 import Synchronization
 
 /// A session's cached information about a type.
@@ -51,7 +53,6 @@ struct TypeRecords<Collection, Coder: AnyObject> {
         return rare.isEmpty ? nil : rare[wanted]
     }
 
-    @inline(never)
     mutating func add<T>(_ type: T.Type, isFoundations: Bool) -> Record {
         let record = Record.allocate(capacity: 1)
         record.initialize(to: TypeRecord(type, isFoundations: isFoundations))
@@ -67,7 +68,6 @@ struct TypeRecords<Collection, Coder: AnyObject> {
     /// Releases the spare coders that `isKept` rejects.
     ///
     /// Returns the number of remaining coders; nil if there are too many types for reuse.
-    @inline(__always)
     func keepSpares(where isKept: (Coder) -> Bool) -> Int? {
         var count = 0
         for record in common {

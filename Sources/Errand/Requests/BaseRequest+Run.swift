@@ -7,9 +7,6 @@ extension BaseRequest {
     }
 
     /// Prepares the request like ``begin()``, for a caller that performs it in its own Swift task.
-    ///
-    /// Outlined to keep the caller's async frame small: a description is large (decision 10).
-    @inline(never)
     nonisolated func enlist() -> (RequestTask, RequestAgent) {
         let description = announce()
         let agent = agent ?? .shared

@@ -250,9 +250,6 @@ public final class RequestAgent: Sendable {
     }
 
     /// Emits the start, and starts the timer of the total time limit.
-    ///
-    /// Outlined to keep `run`'s async frame small (decision 10).
-    @inline(never)
     private func begin(_ task: RequestTask) -> Task<Void, Never>? {
         task.context.emit(.started)
         guard let limit = Self.limit(of: task.context) else { return nil }
@@ -270,7 +267,6 @@ public final class RequestAgent: Sendable {
     /// Records the end of the task.
     ///
     /// A reason to stop takes precedence over the result of the pipeline.
-    @inline(never)
     private func outcome(
         of task: RequestTask, _ result: Result<Response, RequestError>
     ) -> TaskOutcome {
@@ -288,7 +284,6 @@ public final class RequestAgent: Sendable {
     }
 
     /// Removes the task from the table; an agent that was shut down is idle after its last task.
-    @inline(never)
     private func remove(_ task: RequestTask) {
         let (removed, waiters) = state.withLock { state in
             let removed = state.tasks.remove(at: task.place.load(ordering: .relaxed))

@@ -16,7 +16,6 @@ package struct AdaptStep: Step {
     }
 
     /// The built request; `nil` if a hook requires suspension.
-    @inline(never)
     private static func adaptedSynchronously(
         _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
     ) throws(RequestError) -> PipelineRequest? {
@@ -28,7 +27,6 @@ package struct AdaptStep: Step {
         return adapted
     }
 
-    @inline(never)
     private static func adapted(
         _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
     ) async throws(RequestError) -> PipelineRequest {

@@ -85,7 +85,6 @@ package struct CacheStep: Step {
     }
 
     /// The transaction of a request; `nil` if there is no store and the policy needs none.
-    @inline(never)
     private func transaction(_ pipelineRequest: PipelineRequest) throws(RequestError)
         -> CacheTransaction?
     {
@@ -160,8 +159,6 @@ private final class CacheTransaction: Sendable {
         return response
     }
 
-    // Outlined to keep `load`'s async frame small (decision 10).
-    @inline(never)
     private func store(_ response: Response) async {
         guard let key = cacheKey(for: pipelineRequest),
             let entry = StoredResponse(

@@ -23,7 +23,6 @@ package struct CookieStep: Step {
         Self.jar(of: pipelineRequest.context) != nil
     }
 
-    @inline(never)
     private func authorized(_ pipelineRequest: PipelineRequest, _ jar: CookieJar) -> PipelineRequest
     {
         guard !jar.isEmpty else { return pipelineRequest }
@@ -35,7 +34,6 @@ package struct CookieStep: Step {
         return authorized
     }
 
-    @inline(never)
     private func keep(_ response: Response, _ pipelineRequest: PipelineRequest, _ jar: CookieJar) {
         let headers = response.headers
         guard headers.contains(where: { $0.name == .setCookie }) else { return }

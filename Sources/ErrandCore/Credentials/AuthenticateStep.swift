@@ -1,3 +1,5 @@
+// Performance annotations: decisions 10 and 17.
+
 import ErrandTransport
 import Foundation
 import HTTPTypes

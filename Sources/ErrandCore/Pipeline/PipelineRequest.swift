@@ -1,3 +1,5 @@
+// Performance annotations: decisions 10 and 17.
+
 package import ErrandTransport
 package import HTTPTypes
 

@@ -1,3 +1,5 @@
+// Performance annotations: decisions 10 and 17.
+
 /// One stage of the pipeline: it calls `next`, or returns a response itself.
 ///
 /// Only `CacheStep`, `RetryStep`, `DownloadStep`, `RedirectStep` and `AuthenticateStep` may call `next` more than once.

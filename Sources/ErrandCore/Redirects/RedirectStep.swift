@@ -68,7 +68,6 @@ package struct RedirectStep: Step {
     }
 
     /// The request that follows; `nil` if the response is to be delivered.
-    @inline(never)
     private static func nextRequest(
         _ response: Response, _ pipelineRequest: PipelineRequest, _ visited: [URI],
         _ policy: RedirectPolicy

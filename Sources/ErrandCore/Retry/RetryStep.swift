@@ -6,7 +6,7 @@ import HTTPTypes
 package struct RetryStep: Step {
     let hostHealth: HostHealth
 
-    // Synchronous and rare parts are outlined to keep the async frame small (decision 10).
+    // Synchronous and rare parts are functions, to keep the async frame small (decision 10).
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
@@ -33,7 +33,6 @@ package struct RetryStep: Step {
         return pipelineRequest.configuration.retryPolicy
     }
 
-    @inline(never)
     private static func isLimited(_ pipelineRequest: PipelineRequest) -> Bool {
         policy(of: pipelineRequest).attemptTimeout != nil
     }
@@ -43,7 +42,6 @@ package struct RetryStep: Step {
     }
 
     /// Prepares the first attempt.
-    @inline(never)
     private func firstAttempt(_ pipelineRequest: PipelineRequest) throws(RequestError)
         -> PipelineRequest
     {
@@ -69,7 +67,6 @@ package struct RetryStep: Step {
     }
 
     /// Waits for the delay and prepares the next attempt; throws the error if there is none.
-    @inline(never)
     private func nextAttempt(
         after failure: RequestError, _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> PipelineRequest {
@@ -100,7 +97,6 @@ package struct RetryStep: Step {
         pipelineRequest.context.emit(.attemptStarted(pipelineRequest.attempt))
     }
 
-    @inline(never)
     private func succeeded(_ response: Response, _ pipelineRequest: PipelineRequest) -> Response {
         var response = response
         // `TransportStep` sets the number; a replacement of it in tests may not.
@@ -115,7 +111,6 @@ package struct RetryStep: Step {
         return response
     }
 
-    @inline(never)
     private func failed(
         _ error: RequestError, _ pipelineRequest: PipelineRequest
     ) -> RequestError {
@@ -132,7 +127,6 @@ package struct RetryStep: Step {
     }
 
     /// The delay before the next attempt; throws the error if there is none.
-    @inline(never)
     private func pause(
         after error: RequestError, _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> Duration {
@@ -217,7 +211,6 @@ package struct RetryStep: Step {
     }
 
     /// Runs one attempt with its timeout, which counts only the time of transfers.
-    @inline(never)
     private func withinLimit(
         _ pipelineRequest: PipelineRequest, _ next: Next
     ) async throws(RequestError) -> Response {

@@ -34,8 +34,6 @@ package final class ConcurrencyPermit: Permit {
         try entered(entry, after: startedAt, pipelineRequest.context)
     }
 
-    // Outlined to keep `acquire`'s async frame small (decision 10).
-    @inline(never)
     private func arrive(_ pipelineRequest: PipelineRequest, _ hadPermit: Bool) -> ConcurrencyLimiter
         .Entry?
     {
@@ -49,7 +47,6 @@ package final class ConcurrencyPermit: Permit {
         return entry
     }
 
-    @inline(never)
     private func entered(
         _ entry: ConcurrencyLimiter.Entry?, after startedAt: Duration, _ context: TaskContext
     ) throws(RequestError) {

@@ -28,8 +28,6 @@ package struct RateLimitStep: Step {
         }
     }
 
-    // Outlined to keep `run`'s async frame small (decision 10).
-    @inline(never)
     private func reserve(
         _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> (buckets: [RateLimiter.Bucket], delay: Duration) {
@@ -68,7 +66,6 @@ package struct RateLimitStep: Step {
         return best?.limit
     }
 
-    @inline(never)
     private func learn(from response: Response, _ pipelineRequest: PipelineRequest) {
         guard pipelineRequest.configuration.learnsRateLimits else { return }
         let clock = pipelineRequest.context.clock

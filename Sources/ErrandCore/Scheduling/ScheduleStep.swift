@@ -22,7 +22,6 @@ package struct ScheduleStep: Step {
     }
 
     /// The permit that the request needs; `nil` if nothing limits it.
-    @inline(never)
     private func permit(for pipelineRequest: PipelineRequest) throws(RequestError)
         -> ConcurrencyPermit?
     {

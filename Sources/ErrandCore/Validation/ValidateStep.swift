@@ -15,8 +15,6 @@ package struct ValidateStep: Step {
         return response
     }
 
-    // Outlined to keep `run`'s async frame small.
-    @inline(never)
     private static func validate(
         _ response: Response, _ context: TaskContext
     ) throws(RequestError) {

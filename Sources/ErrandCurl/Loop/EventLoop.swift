@@ -1,4 +1,5 @@
 #if os(Linux)
+    // Performance annotations: decision 17.
     import CLibcurl
     import Dispatch
     import ErrandTransport
@@ -6,9 +7,8 @@
 
     /// libcurl's multi handle with its easy handles and sockets; ``LoopLock`` admits one thread.
     ///
-    /// Each turn of the loop processes socket events, the mailbox, libcurl's timer, the deadlines
-    /// and finished transfers. Then the loop sleeps until a socket event, a deadline or a message.
-    /// `docs/curl-loop.md` contains a diagram.
+    /// Each turn processes socket events, the mailbox, libcurl's timer, deadlines and finished
+    /// transfers. Then the loop sleeps until an event or a message (`docs/curl-loop.md`).
     final class EventLoop {
         private let mailbox: Mailbox
         private let poll: Int32
@@ -20,7 +20,7 @@
         private var isOpen = false
 
         /// The time at which this turn began.
-        @exclusivity(unchecked) private(set) var now = EventLoop.readClock()
+        private(set) var now = EventLoop.readClock()
         /// Buffers that all easy handles share, because only one of them is processed at a time.
         let scratch = LoopScratch()
         /// TLS sessions for new connections.
@@ -29,30 +29,30 @@
         @exclusivity(unchecked) var sockets: SocketTable
         /// The number of reads of shared connections within one call of libcurl; see
         /// EasyHandle+ReadBudget.swift.
-        @exclusivity(unchecked) var readsInCall = 0
+        var readsInCall = 0
         /// The number of the current call of libcurl.
-        @exclusivity(unchecked) var callNumber: UInt64 = 0
+        var callNumber: UInt64 = 0
         /// The last stream that each server has processed according to its GOAWAY, by connection;
         /// see EasyHandle+Unprocessed.swift.
-        @exclusivity(unchecked) var lastStreams: [UnsafeMutableRawPointer: UInt32] = [:]
+        var lastStreams: [UnsafeMutableRawPointer: UInt32] = [:]
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
         @exclusivity(unchecked) private(set) var active: [EasyHandle] = []
         @exclusivity(unchecked) private var spare: [EasyHandle] = []
-        @exclusivity(unchecked) private var curlTimer = MonotonicTime.never
-        @exclusivity(unchecked) private var nextSweep = MonotonicTime.never
+        private var curlTimer = MonotonicTime.never
+        private var nextSweep = MonotonicTime.never
         /// The time until which the loop's thread sleeps, and whether a caller has run a turn
         /// meanwhile.
-        @exclusivity(unchecked) private var asleepUntil = MonotonicTime.never
-        @exclusivity(unchecked) private var wasCallerTurn = false
+        private var asleepUntil = MonotonicTime.never
+        private var wasCallerTurn = false
         /// The origins for which a caller may run a turn.
         @exclusivity(unchecked) private var origins = RecentOrigins()
         @exclusivity(unchecked) private var refusedUploads: [EasyHandle] = []
-        @exclusivity(unchecked) var admission = HTTP2Admission<AdmissionTicket>()
+        var admission = HTTP2Admission<AdmissionTicket>()
         @exclusivity(unchecked) var admitted: [(waiting: AdmissionTicket, slot: AdmissionSlot)] = []
         /// The ends that are not yet reported; see ``reportEnds(isCallerTurn:)``.
         @exclusivity(unchecked) private var ends:
             [(receiver: any TransferReceiver, end: TransferEnd)] = []
-        @exclusivity(unchecked) var lastTicket: UInt64 = 0
+        var lastTicket: UInt64 = 0
         private var isShutDown = false
         private var isClosing = false
 

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 #if os(Linux)
     /// Buffers that all easy handles of a loop use for the duration of one call.
     final class LoopScratch {

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 #if os(Linux)
     import CLibcurl
     import HTTPTypes
@@ -9,8 +11,8 @@
         private let text = TextBuffer(capacity: 1024)
         // Unchecked: one thread uses a list, and none of these methods calls other code.
         @exclusivity(unchecked) private var offsets: [Int] = []
-        @exclusivity(unchecked) private var nodes: UnsafeMutablePointer<curl_slist>
-        @exclusivity(unchecked) private var capacity = 16
+        private var nodes: UnsafeMutablePointer<curl_slist>
+        private var capacity = 16
 
         init() { nodes = .allocate(capacity: capacity) }
 

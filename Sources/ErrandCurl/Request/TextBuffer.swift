@@ -1,9 +1,11 @@
+// Performance annotations: decision 17.
+
 /// A reusable buffer of text for C functions.
 final class TextBuffer {
     // Unchecked: one thread uses a buffer, and none of these methods calls other code.
-    @exclusivity(unchecked) private(set) var bytes: UnsafeMutablePointer<CChar>
+    private(set) var bytes: UnsafeMutablePointer<CChar>
     @exclusivity(unchecked) private(set) var count = 0
-    @exclusivity(unchecked) private var capacity: Int
+    private var capacity: Int
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)

@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 #if os(Linux)
     import CLibcurl
     import ErrandTransport
@@ -15,16 +17,16 @@
         var activeIndex = 0
 
         /// The admission at an origin with shared connections.
-        @exclusivity(unchecked) var admissionSlot: EventLoop.AdmissionSlot?
+        var admissionSlot: EventLoop.AdmissionSlot?
         private var ticket: UInt64?
 
-        // State for the callbacks; see EasyHandle+Callbacks.swift. Dynamic exclusivity checks cost
-        // a tenth of a small request. They are not needed: only the thread that runs the turn uses
-        // this state, and callbacks do not overlap.
-        @exclusivity(unchecked) var transfer: CurlTransfer?
-        @exclusivity(unchecked) var receiver: (any TransferReceiver)?
-        @exclusivity(unchecked) var state = TransferState()
-        @exclusivity(unchecked) var deadlines = Deadlines()
+        // State for the callbacks; see EasyHandle+Callbacks.swift. The unchecked variables are used
+        // most often (decision 17). Only the thread that runs the turn uses this state, and
+        // callbacks do not overlap.
+        var transfer: CurlTransfer?
+        var receiver: (any TransferReceiver)?
+        var state = TransferState()
+        var deadlines = Deadlines()
         @exclusivity(unchecked) var head = HeadReader()
         @exclusivity(unchecked) var body = BodyReader()
         @exclusivity(unchecked) var upload: Upload?
@@ -32,34 +34,34 @@
         /// The upload progress that was last reported to the receiver.
         var reportedBytes: Int64 = 0
         /// The number of times that the request head was sent.
-        @exclusivity(unchecked) var sendCount = 0
+        var sendCount = 0
         /// Whether the request may be repeated and was sent on a shared connection.
-        @exclusivity(unchecked) var usedSharedConnection = false
+        var usedSharedConnection = false
         /// Whether the request lost its shared connection and requests admission again; see
         /// EasyHandle+Replay.swift.
-        @exclusivity(unchecked) var needsReadmission = false
+        var needsReadmission = false
         var hasReplayed = false
         /// The error of the transfer, once known.
-        @exclusivity(unchecked) var failure: RequestError?
+        var failure: RequestError?
         /// The security policy for the request's host, and the pins for its connection.
-        @exclusivity(unchecked) var rules: TrustRules?
-        @exclusivity(unchecked) var pins: PeerPins?
+        var rules: TrustRules?
+        var pins: PeerPins?
         /// Whether libcurl's receiving or sending is paused.
-        @exclusivity(unchecked) var isReceivingPaused = false
+        var isReceivingPaused = false
         var isSendingPaused = false
         /// The time of the next upload check, and whether a check is queued; see
         /// EasyHandle+UploadStall.swift.
-        @exclusivity(unchecked) var nextUploadCheck = MonotonicTime.never
-        @exclusivity(unchecked) var isUploadCheckQueued = false
-        @exclusivity(unchecked) var hasRefusalStatus = false
+        var nextUploadCheck = MonotonicTime.never
+        var isUploadCheckQueued = false
+        var hasRefusalStatus = false
         /// Whether the response is complete although libcurl would repeat the request.
-        @exclusivity(unchecked) var ignoresLibcurlRepeat = false
-        @exclusivity(unchecked) var isHTTP2 = false
+        var ignoresLibcurlRepeat = false
+        var isHTTP2 = false
         /// Whether HTTP/2 was negotiated for the connection, whatever the response states.
-        @exclusivity(unchecked) var speaksHTTP2 = false
+        var speaksHTTP2 = false
         /// The check of the line after a status line; see EasyHandle+FirstLine.swift.
-        @exclusivity(unchecked) var watchesFirstLine = false
-        @exclusivity(unchecked) var beginsFolded = false
+        var watchesFirstLine = false
+        var beginsFolded = false
 
         // State for the options; see EasyHandle+Options.swift.
         let headers = HeaderList()
@@ -82,21 +84,21 @@
         /// Whether the system had no file descriptor or no memory for a socket.
         var lacksResources = false
         /// Whether the handle is limited to HTTP/1.1; see ``applyVersion(_:)``.
-        @exclusivity(unchecked) var isLimitedToHTTP11 = false
+        var isLimitedToHTTP11 = false
         /// Whether libcurl repeats only requests that a server has not processed; see
         /// EasyHandle+Unprocessed.swift.
         var repeatsUnprocessedOnly = false
         /// Whether GOAWAY frames are observed; then the request's stream, the last stream that the
         /// server has processed, and the connection.
-        @exclusivity(unchecked) var watchesGoAway = false
-        @exclusivity(unchecked) var stream: UInt32 = 0
-        @exclusivity(unchecked) var lastStream: UInt32?
-        @exclusivity(unchecked) var connection: UnsafeMutableRawPointer?
+        var watchesGoAway = false
+        var stream: UInt32 = 0
+        var lastStream: UInt32?
+        var connection: UnsafeMutableRawPointer?
         /// Whether libcurl waits for a connection that can be shared.
         var waitsForSharing = false
         /// The hook that observes the end of the connection, for a body that ends with it; see
         /// EasyHandle+Between.swift.
-        @exclusivity(unchecked) var endHook: ConnectionHook?
+        var endHook: ConnectionHook?
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
         private(set) var startedAt = MonotonicTime.never

@@ -3,8 +3,9 @@
 /// Responses, errors and requests pass through many suspended steps, and the async frame of each step has
 /// room for one of each. With a reference, the frames stay small, which is most of the cost of a small
 /// request (decision 10).
+@usableFromInline
 package final class Shared<Value: Sendable>: Sendable {
-    package let value: Value
+    @usableFromInline package let value: Value
 
     package init(_ value: Value) { self.value = value }
 

@@ -4,38 +4,38 @@ public import HTTPTypes
 public struct TransportRequest: Sendable {
     /// The method; a valid token.
     public var method: HTTPMethod {
-        get { shared.value.method }
+        @inlinable get { shared.value.method }
         set { change { $0.method = newValue } }
     }
     /// The URL: absolute, http or https, without user info and fragment.
     public var url: URI {
-        get { shared.value.url }
+        @inlinable get { shared.value.url }
         set { change { $0.url = newValue } }
     }
     /// The header fields to send, in order.
     ///
     /// The transport adds `Host`, `Content-Length` and `Transfer-Encoding`.
     public var headers: HTTPFields {
-        get { shared.value.headers }
+        @inlinable get { shared.value.headers }
         set { change { $0.headers = newValue } }
     }
     /// The body; `nil` sends no body.
     ///
     /// An empty body sends `Content-Length: 0`.
     public var body: HTTPBody? {
-        get { shared.value.body }
+        @inlinable get { shared.value.body }
         set { change { $0.body = newValue } }
     }
     /// The time limits, exact to the millisecond.
     ///
     /// The transport enforces the connect and idle limits; the agent enforces the total.
     public var timeouts: Timeouts {
-        get { shared.value.timeouts }
+        @inlinable get { shared.value.timeouts }
         set { change { $0.timeouts = newValue } }
     }
     /// The transport options.
     public var options: TransportOptions {
-        get { shared.value.options }
+        @inlinable get { shared.value.options }
         set { change { $0.options = newValue } }
     }
 
@@ -50,17 +50,18 @@ public struct TransportRequest: Sendable {
     /// Whether the URL's scheme is https.
     package var isSecure: Bool { shared.value.url.scheme == "https" }
 
-    private struct Fields: Sendable {
-        var method: HTTPMethod
-        var url: URI
-        var headers: HTTPFields
-        var body: HTTPBody?
-        var timeouts: Timeouts
-        var options: TransportOptions
+    @usableFromInline
+    struct Fields: Sendable {
+        @usableFromInline var method: HTTPMethod
+        @usableFromInline var url: URI
+        @usableFromInline var headers: HTTPFields
+        @usableFromInline var body: HTTPBody?
+        @usableFromInline var timeouts: Timeouts
+        @usableFromInline var options: TransportOptions
     }
 
     // One reference, because a request is held by many suspended steps and a transfer (decision 10).
-    private var shared: Shared<Fields>
+    @usableFromInline var shared: Shared<Fields>
 
     private mutating func change(_ change: (inout Fields) -> Void) {
         shared = shared.changed(change)
