@@ -58,7 +58,12 @@ nonisolated public final class ChainRequest: CompositeRun {
         _ request: Member, then callback: ((ChainRequest, Member) -> Void)? = nil
     ) -> ChainLink<Member> {
         if steps.isEmpty { firstRequest = Self.firstRequest(of: request) }
-        steps.append { _ in request }
+        if request as AnyObject === self {
+            // The chain fails when it is sent; until then it must not retain itself.
+            steps.append { [unowned self] _ in self }
+        } else {
+            steps.append { _ in request }
+        }
         if let callback {
             steps.append { [unowned self] previous in
                 if let member = previous as? Member { callback(self, member) }
