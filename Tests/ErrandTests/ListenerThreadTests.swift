@@ -18,6 +18,7 @@ import Testing
         let response = try await task.outcome().result.get()
         #expect(response.string == "first last")
         #expect(await second.outcome() == "whole")
+        await second.stop()
     }
 
     @Test(arguments: TransportKind.allCases)
@@ -30,6 +31,7 @@ import Testing
         let agent = second.agent(listeners: [])
         #expect(try await agent.start(description).outcome().result.get().string == "first last")
         #expect(await second.outcome() == "whole")
+        await second.stop()
     }
 }
 
@@ -57,6 +59,9 @@ private final class SecondRequest: Sendable {
             responses: LoopbackResponse(headers: ["Content-Type": "text/plain"], body: "whole"))
         try await server.start()
     }
+
+    /// Stops the server, whose threads would otherwise keep its responses until the process ends.
+    func stop() async { await server.stop() }
 
     static func description(_ url: String, tag: Int) -> RequestDescription {
         var description = RequestDescription(endpoint: "Text", url: url)
