@@ -51,7 +51,4 @@ final class SerialRequestQueue: Sendable {
         }
         if case .call(let call) = admission { call.resume(returning: true) }
     }
-
-    /// The number of keys with a running request.
-    var count: Int { queues.withLock { $0.count } }
 }

@@ -123,9 +123,6 @@ package final class TaskContext: Sendable {
         position.withLock { $0.reprioritize = reprioritizing }
     }
 
-    /// The stage that the work has reached.
-    var stage: TaskStage { state.value.stage }
-
     /// Whether phases are observed.
     var isWatched: Bool { hasStageObserver.load(ordering: .sequentiallyConsistent) }
 
