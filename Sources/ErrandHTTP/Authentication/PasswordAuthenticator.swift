@@ -1,4 +1,3 @@
-import ErrandTransport
 import HTTPTypes
 import Synchronization
 

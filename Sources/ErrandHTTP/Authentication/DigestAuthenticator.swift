@@ -1,4 +1,3 @@
-import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization

@@ -1,9 +1,7 @@
-import ErrandTransport
-
 /// Adds credentials to requests, and refreshes them when the server refuses them with 401.
 ///
 /// Implementations: ``BasicAuthenticator``, ``BearerAuthenticator``, ``DigestAuthenticator``,
-/// ``PasswordAuthenticator`` and ``APIKeyAuthenticator``. ``HostAuthenticator`` selects the hosts
+/// ``PasswordAuthenticator`` and ``APIKeyAuthenticator``. `HostAuthenticator` selects the hosts
 /// that an authenticator serves:
 ///
 ///     configuration.authenticators = [
@@ -54,22 +52,4 @@ extension Authenticator {
     public func observe(_ response: Response, to request: TransportRequest) {}
     /// One scope for all URLs.
     public func scope(of url: URI) -> String { "" }
-}
-
-/// An authenticator and the hosts that may receive its credentials.
-///
-/// The first one that matches a host serves it. Copies, in other configurations too, share
-/// refreshes in progress.
-public struct HostAuthenticator: Sendable {
-    /// The hosts.
-    public let hosts: HostPattern
-    /// The authenticator.
-    public let authenticator: any Authenticator
-    let refresher = CredentialRefresher()
-
-    /// Creates an entry that serves the hosts with the authenticator.
-    public init(_ hosts: HostPattern, _ authenticator: any Authenticator) {
-        self.hosts = hosts
-        self.authenticator = authenticator
-    }
 }

@@ -1,4 +1,3 @@
-import ErrandTransport
 public import HTTPTypes
 
 /// `Bearer` tokens (RFC 6750), refreshed when the server refuses one.
