@@ -30,6 +30,7 @@ static inline CURLcode errand_set_blob(CURL *handle, CURLoption option, const vo
 /* The callbacks of an easy handle. */
 typedef size_t (*errand_data_callback)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*errand_seek_callback)(void *context, curl_off_t offset, int origin);
+typedef CURLcode (*errand_tls_context_callback)(CURL *handle, void *tls, void *context);
 typedef int (*errand_request_callback)(
     void *context, char *remote, char *local, int remote_port, int local_port);
 typedef curl_socket_t (*errand_open_callback)(
@@ -47,6 +48,10 @@ static inline CURLcode errand_set_seek_callback(CURL *handle, errand_seek_callba
 }
 static inline CURLcode errand_set_request_callback(CURL *handle, errand_request_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
+}
+static inline CURLcode errand_set_tls_context_callback(
+    CURL *handle, errand_tls_context_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
 }
 static inline CURLcode errand_set_open_callback(CURL *handle, errand_open_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
@@ -112,6 +117,7 @@ static inline CURLMcode errand_multi_set_callbacks(
 static inline CURLcode errand_message_result(const CURLMsg *message) { return message->data.result; }
 
 #ifdef __linux__
+#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -145,6 +151,21 @@ static inline void errand_name_thread(const char *name) {
 }
 static inline int errand_socket(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+/* The port of an address, or 0. IPv4 and IPv6 addresses have it in the same place. */
+static inline int errand_port_number(const struct sockaddr *address) {
+    if (address->sa_family != AF_INET && address->sa_family != AF_INET6) return 0;
+    return ntohs(((const struct sockaddr_in *)address)->sin_port);
+}
+static inline int errand_port(const struct curl_sockaddr *address) {
+    return errand_port_number(&address->addr);
+}
+/* The local port of a socket, or 0; also after the peer has reset the connection. */
+static inline int errand_local_port(int socket) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (getsockname(socket, (struct sockaddr *)&address, &length) != 0) return 0;
+    return errand_port_number((struct sockaddr *)&address);
 }
 /* How many bytes wait to be read. */
 static inline int errand_unread(int socket) {
@@ -204,6 +225,21 @@ typedef int (*errand_tls_prepare)(void *context, void *store, void *certificate,
 typedef int (*errand_tls_choose)(void *context, const char *name);
 typedef void (*errand_tls_set_flags)(void *context, unsigned long flags);
 typedef int (*errand_tls_verify)(void *context);
+typedef int (*errand_tls_verify_callback)(void *verification, void *argument);
+typedef void (*errand_tls_set_verify_callback)(
+    void *context, errand_tls_verify_callback callback, void *argument);
+typedef void (*errand_tls_set_verify_mode)(void *context, int mode, void *callback);
+typedef void *(*errand_tls_extension)(const void *certificate, int kind, int *critical, int *index);
+typedef void *(*errand_tls_name_value)(const void *name, int *kind);
+typedef void (*errand_tls_free_data)(
+    void *object, void *value, void *data, int index, long argument, void *pointer);
+typedef int (*errand_tls_new_index)(
+    int kind, long argument, void *pointer, void *make, void *copy, errand_tls_free_data release);
+typedef int (*errand_tls_set_data)(void *object, int index, void *value);
+typedef void *(*errand_tls_get_data)(const void *object, int index);
+typedef void (*errand_tls_information_callback)(const void *connection, int events, int value);
+typedef void (*errand_tls_set_information_callback)(
+    void *context, errand_tls_information_callback callback);
 typedef long (*errand_tls_write_callback)(
     void *writer, int operation, const char *bytes, size_t count, int command, long argument, int result,
     size_t *processed);

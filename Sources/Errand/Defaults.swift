@@ -11,8 +11,9 @@ extension RequestAgent {
     /// The agent that performs requests without an agent of their own.
     ///
     /// It uses the default transport of the platform, and a SQLite store in the user's cache
-    /// directory, so that cached responses survive the process. Set ``configuration`` once at the
-    /// start of the program.
+    /// directory, so that cached responses survive the process. If the file cannot be opened,
+    /// responses are cached in memory, and the event `storeProblem` reports it. Set
+    /// ``configuration`` once at the start of the program.
     public static let shared = RequestAgent(
         transport: defaultTransport(),
         store: SQLiteResponseStore(

@@ -3,6 +3,9 @@
 ///     configuration.cachePolicy = .http
 ///     configuration.httpCache.heuristicFraction = 0.2
 ///     configuration.httpCache.lifetimeWithoutHeaders = .seconds(180)
+///
+/// A negative time, or a fraction that is negative or not a finite number, fails requests with
+/// ``RequestError/Code/invalidConfiguration``.
 public struct HTTPCacheSettings: Sendable, Hashable {
     /// The lifetime of a response without `max-age` and `Expires`, as a fraction of the time since
     /// its `Last-Modified` (RFC 9111 §4.2.2).
@@ -26,4 +29,15 @@ public struct HTTPCacheSettings: Sendable, Hashable {
 
     /// Creates settings with the defaults, which correspond to the heuristics of browsers.
     public init() {}
+
+    /// Describes an invalid value; `nil` if all are valid.
+    package var fault: String? {
+        if !heuristicFraction.isFinite || heuristicFraction < 0 {
+            return
+                "httpCache.heuristicFraction is \(heuristicFraction). Set a finite number of 0 or more."
+        }
+        let isNegative =
+            heuristicLimit < .zero || lifetimeWithoutHeaders < .zero || staleIfError < .zero
+        return isNegative ? "A time of httpCache is negative. Set zero or more." : nil
+    }
 }

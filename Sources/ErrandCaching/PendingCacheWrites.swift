@@ -37,9 +37,26 @@ package final class PendingCacheWrites: Sendable {
         }
     }
 
+    /// The removal of all entries.
+    private struct Removal {
+        var store: any ResponseStore
+        var onEnd: [@Sendable (RequestError?) -> Void]
+    }
+
+    private enum Item {
+        case write(Write, for: CacheKey)
+        case removal(Removal)
+    }
+
     private struct State {
         var writes: [CacheKey: Write] = [:]
+        /// The keys of the queued writes, after ``removal``.
         var order: [CacheKey] = []
+        /// The queued removal; it is performed before all queued writes.
+        var removal: Removal?
+        var isRemoving = false
+        /// Entries of requests with lower tickets are not stored.
+        var firstTicket: UInt64 = 0
         var bytes = 0
         var serial: UInt64 = 0
         var isDraining = false
@@ -59,22 +76,54 @@ package final class PendingCacheWrites: Sendable {
             switch state.writes[key]?.operation {
             case .store(let entry): .entry(entry)
             case .remove: .removed
-            case nil: .unknown
+            case nil: state.removal != nil || state.isRemoving ? .removed : .unknown
             }
+        }
+    }
+
+    /// Removes all entries: those in the store, those of queued writes, and those of a running write.
+    ///
+    /// - Parameter ticket: Later writes of requests with lower tickets are discarded.
+    /// - Returns: The error of the store if it failed.
+    package func clear(_ store: any ResponseStore, before ticket: UInt64) async -> RequestError? {
+        await withCheckedContinuation { continuation in
+            let mustDrain = state.withLock { state in
+                var removal = state.removal ?? Removal(store: store, onEnd: [])
+                removal.onEnd.append { continuation.resume(returning: $0) }
+                for (key, write) in state.writes {
+                    state.bytes -= write.size
+                    if write.isUnderWay {
+                        state.writes[key]?.operation = .remove
+                    } else {
+                        state.writes[key] = nil
+                        removal.onEnd += write.onEnd
+                    }
+                }
+                state.order = []
+                state.removal = removal
+                state.firstTicket = max(state.firstTicket, ticket)
+                defer { state.isDraining = true }
+                return !state.isDraining
+            }
+            if mustDrain { Task.detached { await self.drain() } }
         }
     }
 
     /// Queues a write and returns at once.
     ///
-    /// - Parameter onEnd: Called when the write has ended, from any thread, with its error if it
-    ///   failed. A replaced write ends with the write that replaced it.
+    /// - Parameters:
+    ///   - ticket: The number of the request; a write of a request from before ``clear(_:before:)``
+    ///     is discarded, and `onEnd` is called with an error.
+    ///   - onEnd: Called when the write has ended, from any thread, with its error if it failed. A
+    ///     replaced write ends with the write that replaced it.
     /// - Returns: False if the queue is full; the caller should then wait for ``flush()``.
     @discardableResult
     package func enqueue(
         _ operation: Operation, for key: CacheKey, in store: any ResponseStore,
-        onEnd: @escaping @Sendable (RequestError?) -> Void = { _ in }
+        ticket: UInt64 = .max, onEnd: @escaping @Sendable (RequestError?) -> Void = { _ in }
     ) -> Bool {
-        let (mustDrain, hasRoom) = state.withLock { state in
+        let added = state.withLock { state -> (mustDrain: Bool, hasRoom: Bool)? in
+            guard ticket >= state.firstTicket else { return nil }
             state.serial &+= 1
             var write = Write(
                 operation: operation, store: store, serial: state.serial, onEnd: [onEnd])
@@ -90,16 +139,29 @@ package final class PendingCacheWrites: Sendable {
             defer { state.isDraining = true }
             return (!state.isDraining, state.bytes <= maximumBytes)
         }
-        if mustDrain { Task.detached { await self.drain() } }
-        return hasRoom
+        guard let added else {
+            onEnd(Self.wasCleared)
+            return true
+        }
+        if added.mustDrain { Task.detached { await self.drain() } }
+        return added.hasRoom
+    }
+
+    private static var wasCleared: RequestError {
+        RequestError(
+            .storeFailed, stage: .cache,
+            "The response was not stored: the cache was cleared after the request had started.")
     }
 
     /// Queues a write and waits for its end; returns its error if it failed.
     package func write(
-        _ operation: Operation, for key: CacheKey, in store: any ResponseStore
+        _ operation: Operation, for key: CacheKey, in store: any ResponseStore,
+        ticket: UInt64 = .max
     ) async -> RequestError? {
         await withCheckedContinuation { continuation in
-            enqueue(operation, for: key, in: store) { continuation.resume(returning: $0) }
+            enqueue(operation, for: key, in: store, ticket: ticket) {
+                continuation.resume(returning: $0)
+            }
         }
     }
 
@@ -115,32 +177,54 @@ package final class PendingCacheWrites: Sendable {
     }
 
     private func drain() async {
-        while let (key, write) = takeNext() {
+        while let item = takeNext() {
             var failure: RequestError?
             do throws(RequestError) {
-                switch write.operation {
-                case .store(let entry): try await write.store.store(entry, for: key)
-                case .remove: try await write.store.remove(key)
+                switch item {
+                case .write(let write, let key):
+                    if case .store(let entry) = write.operation {
+                        try await write.store.store(entry, for: key)
+                    } else {
+                        try await write.store.remove(key)
+                    }
+                case .removal(let removal): try await removal.store.removeAll(where: nil)
                 }
             } catch { failure = error }
-            state.withLock { state in
-                // Keep a write for the same key that was queued meanwhile.
-                guard state.writes[key]?.serial == write.serial else { return }
-                state.writes[key] = nil
-                state.bytes -= write.size
-            }
-            for end in write.onEnd { end(failure) }
+            for end in ended(item) { end(failure) }
         }
     }
 
-    /// The next write; if there is none, resumes the callers of ``flush()`` and returns `nil`.
-    private func takeNext() -> (CacheKey, Write)? {
-        let (next, waiters) = state.withLock { state in
+    /// Forgets an item that was performed; returns its closures.
+    private func ended(_ item: Item) -> [@Sendable (RequestError?) -> Void] {
+        state.withLock { state in
+            switch item {
+            case .removal(let removal):
+                state.isRemoving = false
+                return removal.onEnd
+            case .write(let write, let key):
+                // Keep a write for the same key that was queued meanwhile.
+                if let latest = state.writes[key], latest.serial == write.serial {
+                    state.bytes -= latest.size
+                    state.writes[key] = nil
+                }
+                return write.onEnd
+            }
+        }
+    }
+
+    /// The next item; if there is none, resumes the callers of ``flush()`` and returns `nil`.
+    private func takeNext() -> Item? {
+        let (next, waiters) = state.withLock {
+            state -> (Item?, [CheckedContinuation<Void, Never>]) in
+            if let removal = state.removal.take() {
+                state.isRemoving = true
+                return (.removal(removal), [])
+            }
             while !state.order.isEmpty {
                 let key = state.order.removeFirst()
                 guard let write = state.writes[key] else { continue }
                 state.writes[key]?.isUnderWay = true
-                return ((key, write) as (CacheKey, Write)?, [CheckedContinuation<Void, Never>]())
+                return (.write(write, for: key), [])
             }
             state.isDraining = false
             defer { state.waiters = [] }

@@ -6,7 +6,7 @@ public protocol ResponseStore: Sendable {
     /// The entry of a key, whatever its age; `nil` if there is none.
     ///
     /// - Throws: ``RequestError/Code/storeFailed`` if the store cannot be read;
-    ///   ``RequestError/Code/cacheMiss`` with ``CacheMissReason/invalidData`` if the entry is
+    ///   ``RequestError/Code/cacheMiss`` with ``RequestError/CacheMissReason/invalidData`` if the entry is
     ///   damaged. The store has then deleted the damaged entry.
     func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse?
 
@@ -25,6 +25,18 @@ public protocol ResponseStore: Sendable {
 
     /// The metadata of all entries, in any order.
     func entries() async throws(RequestError) -> [StoredEntryInfo]
+
+    /// The problems that the store has met since the last call; each is returned once.
+    ///
+    /// For problems that no operation fails for: a file was replaced, or memory is used instead of
+    /// it. The agent calls this after an operation of a request that has event listeners, and emits
+    /// each problem as the event `storeProblem`. Default: none.
+    func takeProblems() -> [RequestError]
+}
+
+extension ResponseStore {
+    /// The problems that the store has met since the last call: none.
+    public func takeProblems() -> [RequestError] { [] }
 }
 
 /// A stored response: metadata and body in one value.
@@ -67,6 +79,23 @@ public struct StoredResponse: Sendable, Hashable {
     /// The size of headers and body in bytes.
     public var size: Int {
         headers.reduce(body.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+    }
+}
+
+extension StoredResponse: CustomStringConvertible, CustomReflectable {
+    /// The status, and the URL without its query.
+    public var description: String {
+        "\(status) from \((try? URI(parsing: url))?.redacted ?? "an invalid URL")"
+    }
+
+    /// The parts of the entry, without its body, the query of its URL and secret headers.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "description": description, "headers": headers.redacted, "size": size,
+                "storedAt": storedAt, "cacheVersion": cacheVersion, "tag": tag,
+            ])
     }
 }
 

@@ -11,7 +11,7 @@
         /// The version, such as `7.88.1`.
         let version: String
         /// Whether libcurl supports HTTP/2.
-        let hasHTTP2: Bool
+        var hasHTTP2: Bool
         /// Whether libcurl can reuse a connection that uses HTTP/2 with prior knowledge.
         ///
         /// libcurl 7.88 fails with error 16 on the second request.
@@ -27,14 +27,14 @@
         /// crash the process.
         let mishandlesFoldedFirstLines: Bool
         /// Whether libcurl supports TLS.
-        let hasTLS: Bool
+        var hasTLS: Bool
         /// Whether libcurl can connect to Unix sockets.
-        let hasUnixSockets: Bool
+        var hasUnixSockets: Bool
         /// Whether libcurl supports TLS connections to proxies.
-        let hasSecureProxies: Bool
+        var hasSecureProxies: Bool
         /// Whether the TLS library is OpenSSL or a fork of it, which accepts certificates from
         /// memory.
-        let hasOpenSSL: Bool
+        var hasOpenSSL: Bool
         /// Whether libcurl has a default certificate bundle, so that the certificate directory is
         /// not needed.
         let hasBundle: Bool

@@ -12,15 +12,6 @@ package struct DownloadDestination: Sendable, Hashable {
 
     /// - Parameter url: The requested URL: names the file if the destination is a directory.
     package init(_ plan: DownloadPlan, url: URI) throws(RequestError) {
-        guard plan.destination != DownloadPlan.noDestination else {
-            throw .file(
-                "The download has no destination. Override destination with the URL of a file, "
-                    + "or of an existing directory."
-            )
-        }
-        guard plan.destination.isFileURL else {
-            throw .file("The destination is not a file URL; create it with URL(fileURLWithPath:).")
-        }
         var file = plan.destination.standardizedFileURL
         if Self.isDirectory(file) {
             file.appendPathComponent(FileName.last(of: url), isDirectory: false)

@@ -89,6 +89,15 @@ public struct FastJSONDecoder: Sendable {
 }
 
 extension FastJSONDecoder {
+    /// Whether every setting has its default, so that another decoder is not needed.
+    package var isStandard: Bool {
+        guard case .deferredToDate = dateDecodingStrategy, case .base64 = dataDecodingStrategy,
+            case .throw = nonConformingFloatDecodingStrategy,
+            case .useDefaultKeys = keyDecodingStrategy
+        else { return false }
+        return userInfo.isEmpty && options == JSON.Options()
+    }
+
     var foundation: FoundationDecoding {
         FoundationDecoding(dateStrategy: dateDecodingStrategy, dataStrategy: dataDecodingStrategy)
     }
@@ -101,7 +110,8 @@ extension FastJSONDecoder {
         return .init(positive: positive, negative: negative, nan: nan)
     }
 
-    var keyConversion: (([any CodingKey], String) -> String)? {
+    /// Converts a key of a document, given the path of its object; nil if keys are not converted.
+    package var keyConversion: (([any CodingKey], String) -> String)? {
         switch keyDecodingStrategy {
         case .useDefaultKeys: nil
         case .convertFromSnakeCase: { _, key in SnakeCase.camelCase(key) }
@@ -113,7 +123,7 @@ extension FastJSONDecoder {
 }
 
 /// Conversion between `fooBar` and `foo_bar` by the rules of `JSONDecoder` and `JSONEncoder`.
-enum SnakeCase {
+package enum SnakeCase {
     /// Converts `foo_bar` to `fooBar`; leading and trailing underscores stay.
     static func camelCase(_ key: String) -> String {
         guard let first = key.firstIndex(where: { $0 != "_" }),
@@ -129,7 +139,7 @@ enum SnakeCase {
 
     /// Converts `fooBar` to `foo_bar`; a run of capitals is one word: `myURLKey` becomes
     /// `my_url_key`.
-    static func snakeCase(_ key: String) -> String {
+    package static func snakeCase(_ key: String) -> String {
         guard !key.isEmpty else { return key }
         var words: [Range<String.Index>] = []
         var start = key.startIndex

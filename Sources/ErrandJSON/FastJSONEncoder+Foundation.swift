@@ -13,6 +13,7 @@ public import Foundation
 /// - A `Decimal` that is not a number throws an error; `JSONEncoder` writes `NaN`, which is not
 ///   JSON.
 /// - `.sortedKeys` sorts members by the UTF-8 of their keys.
+/// - Values that are nested more than 512 levels deep throw `EncodingError.invalidValue`.
 /// - A value must write to its containers before its `encode(to:)` returns, and to one kind of
 ///   container only. Otherwise `encode` throws `EncodingError.invalidValue`.
 public struct FastJSONEncoder: Sendable {
@@ -40,6 +41,9 @@ public struct FastJSONEncoder: Sendable {
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
     /// The contents of `Encoder.userInfo`; empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// Whether dictionaries and sets are written in sorted order, so that equal values give equal
+    /// bytes.
+    package var sortsUnordered = false
 
     /// Creates an encoder with the default settings of `JSONEncoder`.
     public init() {}
@@ -65,6 +69,23 @@ public struct FastJSONEncoder: Sendable {
         JSON(trusting: try encodeBytes(value))
     }
 
+    /// JSON text with the output formatting of this encoder; the text must be valid.
+    package func arranged(_ text: [UInt8]) -> [UInt8] {
+        ByteSink.with(capacity: text.count * 2) { sink in
+            print(JSON(trusting: text), to: sink)
+            return sink.bytes
+        }
+    }
+
+    private func print(_ json: JSON, to sink: ByteSink) {
+        JSONPrinter.print(
+            json, to: sink,
+            style: .init(
+                isPretty: outputFormatting.contains(.prettyPrinted),
+                sortsKeys: outputFormatting.contains(.sortedKeys),
+                escapesSlashes: escapesSlashes, isFoundations: true))
+    }
+
     /// Encodes a value and calls `take` with the sink before the sink is reused.
     private func write<T: Encodable, R>(_ value: T, _ take: (ByteSink) -> R) throws -> R {
         let session = EncodingSession.begin(self)
@@ -74,12 +95,7 @@ public struct FastJSONEncoder: Sendable {
         guard outputFormatting.contains(.prettyPrinted) || outputFormatting.contains(.sortedKeys)
         else { return take(sink) }
         return ByteSink.with(capacity: sink.count * 2) { arranged in
-            JSONPrinter.print(
-                JSON(trusting: sink.bytes), to: arranged,
-                style: .init(
-                    isPretty: outputFormatting.contains(.prettyPrinted),
-                    sortsKeys: outputFormatting.contains(.sortedKeys),
-                    escapesSlashes: session.escapesSlashes, isFoundations: true))
+            print(JSON(trusting: sink.bytes), to: arranged)
             return take(arranged)
         }
     }
@@ -89,7 +105,9 @@ extension FastJSONEncoder {
     var escapesSlashes: Bool { !outputFormatting.contains(.withoutEscapingSlashes) }
 
     var foundation: FoundationEncoding {
-        FoundationEncoding(dateStrategy: dateEncodingStrategy, dataStrategy: dataEncodingStrategy)
+        FoundationEncoding(
+            dateStrategy: dateEncodingStrategy, dataStrategy: dataEncodingStrategy,
+            sortsUnordered: sortsUnordered)
     }
 
     var floatTexts: DecodingSession.FloatTexts? {
@@ -100,7 +118,8 @@ extension FastJSONEncoder {
         return .init(positive: positive, negative: negative, nan: nan)
     }
 
-    var keyConversion: (([any CodingKey]) -> String)? {
+    /// Converts a key of a type, given its path; nil if keys are not converted.
+    package var keyConversion: (([any CodingKey]) -> String)? {
         switch keyEncodingStrategy {
         case .useDefaultKeys: nil
         case .convertToSnakeCase: { SnakeCase.snakeCase($0.last?.stringValue ?? "") }
@@ -110,18 +129,23 @@ extension FastJSONEncoder {
     }
 }
 
-/// Encodes the Foundation types that have a strategy or a special form in JSON.
+/// Encodes the types that have a strategy or a special form in JSON: those of Foundation, and
+/// unordered collections.
 struct FoundationEncoding {
     let dateStrategy: JSONEncoder.DateEncodingStrategy
     let dataStrategy: JSONEncoder.DataEncodingStrategy
+    let sortsUnordered: Bool
 
     static var standard: FoundationEncoding {
-        FoundationEncoding(dateStrategy: .deferredToDate, dataStrategy: .base64)
+        FoundationEncoding(
+            dateStrategy: .deferredToDate, dataStrategy: .base64, sortsUnordered: false)
     }
 
-    /// Whether `encode` handles the type.
+    /// Whether `encode` may handle the type, whatever the settings: the records of types outlive
+    /// them.
     func handles<T>(_ type: T.Type) -> Bool {
         type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
+            || type is any UnorderedCollection.Type
     }
 
     /// Encodes a value of a type that `handles` accepts; returns false for all other types.
@@ -134,6 +158,8 @@ struct FoundationEncoding {
             try bytes(data, encoder)
         } else if T.self == Decimal.self, let decimal = value as? Decimal {
             try number(decimal, encoder)
+        } else if sortsUnordered, let unordered = value as? any UnorderedCollection {
+            try unordered.encodeSorted(to: encoder)
         } else {
             return false
         }

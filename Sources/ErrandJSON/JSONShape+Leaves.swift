@@ -48,6 +48,9 @@ extension JSONShape {
     /// A value that has at least one of several shapes.
     public static func oneOf(_ shapes: [JSONShape]) -> JSONShape { JSONShape(.oneOf(shapes)) }
 
+    /// A value that has each of several shapes, for example a length and a pattern.
+    public static func allOf(_ shapes: [JSONShape]) -> JSONShape { JSONShape(.allOf(shapes)) }
+
     // MARK: - Missing and null
 
     /// A key that may be missing or `null`; otherwise its value must have this shape.

@@ -23,6 +23,8 @@ extension JSONShape {
             return located("The list contains an absent value.")
         case .oneOf(let shapes):
             return shapes.isEmpty ? located("`.oneOf` has no shapes.") : first(shapes)
+        case .allOf(let shapes):
+            return shapes.isEmpty ? located("`.allOf` has no shapes.") : first(shapes)
         case .null where nulls == .refused: return located("`null` is required but rejected.")
         case .tuple(let shapes): return first(shapes)
         case .array(let item): return item.shape.problem(at: path.item, depth: depth + 1)

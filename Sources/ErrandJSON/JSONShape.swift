@@ -50,6 +50,7 @@ public struct JSONShape: Sendable {
         case pattern(ShapePattern)
         case enumeration([JSON])
         case oneOf([JSONShape])
+        case allOf([JSONShape])
         case custom(name: String, test: @Sendable (JSON) -> Bool)
         /// An invalid shape, with an error message.
         case broken(String)

@@ -2,6 +2,10 @@
 public struct JSONShapeFault: Sendable, Hashable, CustomStringConvertible {
     /// The position as a normalised path of RFC 9535, for example `$['users'][3]['id']`.
     public var path: String
+    /// The steps of ``path`` from the top of the document, as values.
+    ///
+    /// Empty for the document itself, and for a fault that was created from a path alone.
+    public var steps: [Step]
     /// The expected kind, for example `a number`.
     public var expected: String
     /// The kind of the value found, for example `a string`, or `nothing`.
@@ -9,9 +13,26 @@ public struct JSONShapeFault: Sendable, Hashable, CustomStringConvertible {
     /// It never contains the value itself, which may be secret.
     public var found: String
 
-    /// Creates a fault.
+    /// One step of a path.
+    public enum Step: Sendable, Hashable {
+        /// The member of an object with this key.
+        case key(String)
+        /// The item of an array at this position, from 0.
+        case index(Int)
+    }
+
+    /// Creates a fault from a path as text; ``steps`` is empty.
     public init(path: String, expected: String, found: String) {
         self.path = path
+        steps = []
+        self.expected = expected
+        self.found = found
+    }
+
+    /// Creates a fault from the steps of a path; ``path`` is their text.
+    public init(steps: [Step], expected: String, found: String) {
+        path = ShapePath(steps).description
+        self.steps = steps
         self.expected = expected
         self.found = found
     }

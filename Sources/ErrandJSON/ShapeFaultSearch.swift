@@ -43,6 +43,8 @@ struct ShapeFaultSearch {
             }
         case .dictionary(let value) where kind == .object:
             visitValues(value.shape, index, isStrict: isStrict)
+        case .allOf(let shapes):
+            for shape in shapes where !isFull { visit(shape, index, place, isStrict: isStrict) }
         default:
             let match = ShapeMatch(tape: tape)
             if !match.accepts(shape, index, place, isStrict: isStrict) { add(shape, index) }
@@ -87,7 +89,7 @@ struct ShapeFaultSearch {
             } else if !shape.isOptional {
                 faults.append(
                     JSONShapeFault(
-                        path: path.description, expected: shape.expectation,
+                        steps: path.faultSteps, expected: shape.expectation,
                         found: "nothing: the key is missing"))
             }
             path.pop()
@@ -99,7 +101,7 @@ struct ShapeFaultSearch {
         path.push(.key(tape.string(at: place)))
         faults.append(
             JSONShapeFault(
-                path: path.description, expected: "no such key",
+                steps: path.faultSteps, expected: "no such key",
                 found: JSON(tape: tape, index: place + 1).kindInWords))
         path.pop()
     }
@@ -107,7 +109,7 @@ struct ShapeFaultSearch {
     private mutating func add(_ shape: JSONShape, _ index: Int) {
         faults.append(
             JSONShapeFault(
-                path: path.description, expected: shape.expectation,
+                steps: path.faultSteps, expected: shape.expectation,
                 found: JSON(tape: tape, index: index).kindInWords))
     }
 }
@@ -151,13 +153,16 @@ extension JSONShape.Rule {
         case .anyObject, .object, .dictionary: "an object"
         case .tuple(let items): "an array of \(items.count)"
         case .integers(let range): "an integer \(range.inWords)"
-        case .numbers(let range): "a number \(range.inWords)"
+        case .numbers(let range):
+            range.inWords.isEmpty ? "a number" : "a number \(range.inWords)"
         case .length(let range): "a string with a length \(range.inWords)"
         case .pattern(let pattern): "a string matching \(pattern.expression)"
         case .enumeration(let values):
             "one of " + values.map(\.description).joined(separator: ", ")
         case .oneOf(let shapes):
             shapes.map(\.expectation).joined(separator: " or ")
+        case .allOf(let shapes):
+            shapes.map(\.expectation).joined(separator: " and ")
         case .custom(let name, _): name
         case .broken(let text): text
         }

@@ -21,7 +21,7 @@ extension JSONShape.Rule {
         case .pattern(let pattern): return json.string.map(pattern.isFound) ?? false
         case .enumeration(let values): return kind != .absent && values.contains(json)
         case .custom(_, let test): return kind != .absent && test(json)
-        case .object, .dictionary, .array, .tuple, .oneOf, .broken: return false
+        case .object, .dictionary, .array, .tuple, .oneOf, .allOf, .broken: return false
         }
     }
 }

@@ -49,6 +49,8 @@ struct ShapeMatch {
             return kind == .array && acceptsTuple(items, index, isStrict: isStrict)
         case .oneOf(let shapes):
             return shapes.contains { accepts($0, index, place, isStrict: isStrict) }
+        case .allOf(let shapes):
+            return shapes.allSatisfy { accepts($0, index, place, isStrict: isStrict) }
         default: return shape.rule.acceptsLeaf(JSON(tape: tape, index: index), kind)
         }
     }

@@ -9,6 +9,28 @@ struct ShapePath: CustomStringConvertible {
 
     private(set) var steps: [Step] = []
 
+    init() {}
+
+    init(_ steps: [JSONShapeFault.Step]) {
+        self.steps = steps.map { step in
+            switch step {
+            case .key(let key): .key(key)
+            case .index(let position): .position(position)
+            }
+        }
+    }
+
+    /// The steps for a fault; a path through a value contains no `item`.
+    var faultSteps: [JSONShapeFault.Step] {
+        steps.compactMap { step in
+            switch step {
+            case .key(let key): .key(key)
+            case .position(let position): .index(position)
+            case .item: nil
+            }
+        }
+    }
+
     var item: ShapePath { appending(.item) }
 
     func appending(_ step: Step) -> ShapePath {

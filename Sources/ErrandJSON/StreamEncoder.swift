@@ -271,9 +271,15 @@ final class StreamEncoder: Encoder {
     /// Encodes a value and ends the encoder.
     func encodeWhole<T: Encodable>(_ value: T, _ record: EncodingSession.Records.Record) throws {
         defer { end() }
+        guard stream.depth <= Self.maximumDepth else {
+            throw invalid(value, "Values are nested more than \(Self.maximumDepth) levels deep.")
+        }
         try encodeParts(of: value, record)
         close()
     }
+
+    /// The limit of nested values, which protects the stack; the parser's default is the same.
+    private static let maximumDepth = 512
 
     private func encodeParts<T: Encodable>(
         of value: T, _ record: EncodingSession.Records.Record

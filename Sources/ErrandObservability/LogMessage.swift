@@ -27,9 +27,16 @@
             case .cancelled: LogMessage(.debug, "cancellation requested")
             case .ended(nil): LogMessage(.info, "succeeded")
             case .ended(let error?) where error.isCancellation: LogMessage(.debug, "cancelled")
-            case .ended(let error?): LogMessage(.warning, "failed: \(error)")
+            case .ended(let error?): LogMessage(.warning, "failed: \(withoutEndpoint(error))")
             default: nil
             }
+        }
+
+        /// Each line begins with the endpoint already.
+        private static func withoutEndpoint(_ error: RequestError) -> RequestError {
+            var error = error
+            error.endpoint = nil
+            return error
         }
 
         private static func ofCache(_ kind: RequestEvent.Kind) -> LogMessage? {
@@ -40,6 +47,7 @@
             case .cacheStored(let bytes): LogMessage(.debug, "stored \(bytes) bytes in the cache")
             case .cacheWriteFailed(let error):
                 LogMessage(.warning, "could not store the response: \(error)")
+            case .storeProblem(let error): LogMessage(.warning, "\(error)")
             default: nil
             }
         }
@@ -62,6 +70,11 @@
             case .validated(let error):
                 LogMessage(.debug, error.map { "invalid: \($0.code)" } ?? "passed validation")
             case .pinMismatch(let mismatch): LogMessage(.warning, mismatch.description)
+            case .publicSuffixesIncomplete:
+                LogMessage(
+                    .notice,
+                    "libpsl is not installed: cookies are limited by the built-in public suffixes, "
+                        + "which are incomplete")
             default: LogMessage(.trace, "\(kind)")
             }
         }

@@ -48,6 +48,13 @@ struct OutboxBuilder {
                 "\(description.endpoint) has transportOverrides, which an outbox cannot store. Set "
                     + "them in the configuration of the outbox's agent: transportOptions.")
         }
+        // Closures cannot be stored; without them, another request would be sent.
+        guard description.interceptors.isEmpty, description.requestProcessors.isEmpty else {
+            throw RequestError(
+                .unsupported, stage: .build,
+                "\(description.endpoint) has interceptors or requestProcessors, which an outbox cannot "
+                    + "store. Set them in the configuration of the outbox's agent.")
+        }
     }
 
     /// The request as the pipeline builds it, without the parts that are added at each attempt.
@@ -67,7 +74,7 @@ struct OutboxBuilder {
             return Set(custom.headers.compactMap { HTTPField.Name($0.name) })
         }
         return Set(description.headers.map(\.name))
-            .union(description.headerFieldValues.keys.compactMap { HTTPField.Name($0) })
+            .union(description.headerFieldValues.compactMap { HTTPField.Name($0.name) })
     }
 
     private func bytes(

@@ -38,6 +38,8 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     public var usesSharedHeaders = true
     /// Whether cookies are sent and stored.
     public var usesCookies = true
+    /// Whether the configuration's authenticators add credentials.
+    public var usesAuthenticators = true
     /// Whether a cellular connection may be used.
     public var allowsCellularAccess = true
     /// Which redirects are followed; `nil` uses the configuration's policy.
@@ -54,7 +56,7 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     private enum CodingKeys: String, CodingKey {
         case id, sequence, addedAt, endpoint, tag, method, url, headers, body, bodyBytes
         case acceptableStatusCodes, usesSharedHeaders, usesCookies, allowsCellularAccess
-        case redirectPolicy, timeouts, refusals, lastFailure
+        case usesAuthenticators, redirectPolicy, timeouts, refusals, lastFailure
         // The key under which entries have been stored from the first version on.
         case isParked = "isSetAside"
     }
@@ -97,6 +99,7 @@ extension OutboxEntry {
         acceptableStatusCodes = description.acceptableStatusCodes
         usesSharedHeaders = description.usesSharedHeaders && description.customRequest == nil
         usesCookies = description.usesCookies
+        usesAuthenticators = description.usesAuthenticators
         allowsCellularAccess = description.allowsCellularAccess
         redirectPolicy = description.redirectPolicy
         timeouts = description.timeouts
@@ -127,6 +130,7 @@ extension OutboxEntry {
         }
         usesSharedHeaders = try flag(.usesSharedHeaders)
         usesCookies = try flag(.usesCookies)
+        usesAuthenticators = try flag(.usesAuthenticators)
         allowsCellularAccess = try flag(.allowsCellularAccess)
         redirectPolicy = try from.decodeIfPresent(RedirectPolicy.self, forKey: .redirectPolicy)
         timeouts = try from.decodeIfPresent(Timeouts.self, forKey: .timeouts)
@@ -149,6 +153,7 @@ extension OutboxEntry {
         description.usesSharedArguments = false
         description.usesSharedHeaders = usesSharedHeaders
         description.usesCookies = usesCookies
+        description.usesAuthenticators = usesAuthenticators
         description.allowsCellularAccess = allowsCellularAccess
         description.redirectPolicy = redirectPolicy
         description.timeouts = timeouts

@@ -3,13 +3,14 @@ import Dispatch
 /// Copies the write-ahead log into the database.
 ///
 /// It uses its own queue and its own connection, because a checkpoint waits for the disk. Readers
-/// and writers are not blocked meanwhile.
+/// and writers are not blocked meanwhile. If it copies everything, the next write starts the log
+/// again; if not, a write that no longer fits empties the log itself (``LogGate``).
 struct Checkpointer: Sendable {
     private let queue = DispatchQueue(label: "errand.store.checkpoint", qos: .utility)
 
     func run(path: String) {
         queue.async {
-            // If the checkpoint fails, the log grows until the next one.
+            // If it fails, the write that fills the log reports it.
             let connection = try? SQLiteConnection(path: path, busyMilliseconds: 1000)
             try? connection?.execute("PRAGMA wal_checkpoint(PASSIVE)")
         }

@@ -12,6 +12,10 @@ final class OpenDatabase {
     static let schemaVersion: Int64 = 1
 
     let connection: SQLiteConnection
+    private let logPath: String
+    private let begin: SQLiteStatement
+    private let commit: SQLiteStatement
+    private let rollback: SQLiteStatement
     private let pageSize: Int64
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
@@ -22,13 +26,23 @@ final class OpenDatabase {
     private let deleteRow: SQLiteStatement
     private let touch: SQLiteStatement
 
-    init(path: String) throws(SQLiteFailure) {
+    /// - Parameter logLimit: The size, in bytes, to which SQLite truncates the log when it starts
+    ///   again at its beginning.
+    init(path: String, logLimit: Int = 16 << 20) throws(SQLiteFailure) {
+        logPath = path + "-wal"
         connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+        // SQLite opens a file for reading if it cannot write it.
+        if connection.isReadOnly {
+            throw SQLiteFailure(code: SQLITE_READONLY, message: "the file is read-only")
+        }
         // Set before anything is written, because SQLite creates log and index with this mode.
         chmod(path, 0o600)
-        try Self.configure(connection)
+        try Self.configure(connection, logLimit: logLimit)
         try Self.checkOwnership(of: connection)
         do throws(SQLiteFailure) {
+            begin = try connection.prepare("BEGIN IMMEDIATE")
+            commit = try connection.prepare("COMMIT")
+            rollback = try connection.prepare("ROLLBACK")
             pageSize = try connection.integer("PRAGMA page_size")
             pageCount = try connection.prepare("PRAGMA page_count")
             freePageCount = try connection.prepare("PRAGMA freelist_count")
@@ -44,15 +58,18 @@ final class OpenDatabase {
         }
     }
 
-    private static func configure(_ connection: SQLiteConnection) throws(SQLiteFailure) {
+    private static func configure(
+        _ connection: SQLiteConnection, logLimit: Int
+    ) throws(SQLiteFailure) {
         // No memory map: if another process truncates the file, reading it would raise SIGBUS. No
         // automatic checkpoints: they would wait for the disk during a request, see `Checkpointer`.
         try connection.execute(
             """
+            PRAGMA page_size = \(RowCost.pageBytes);
             PRAGMA journal_mode = WAL;
             PRAGMA synchronous = NORMAL;
             PRAGMA wal_autocheckpoint = 0;
-            PRAGMA journal_size_limit = 8388608;
+            PRAGMA journal_size_limit = \(logLimit);
             PRAGMA cache_size = -16384;
             PRAGMA temp_store = MEMORY;
             PRAGMA mmap_size = 0;
@@ -129,9 +146,58 @@ final class OpenDatabase {
         try touch.run()
     }
 
-    /// The size of the pages in use, in bytes.
-    func usedBytes() throws(SQLiteFailure) -> Int {
-        Int((try pageCount.readInteger() - freePageCount.readInteger()) * pageSize)
+    /// Removes all entries and their bytes, and shrinks the file.
+    func deleteAllAndVacuum() throws(SQLiteFailure) {
+        // If SQLite is built to overwrite removed bytes, it would write every page to the log.
+        // VACUUM removes the pages.
+        let secureDelete = try connection.integer("PRAGMA secure_delete")
+        try connection.execute("PRAGMA secure_delete = OFF")
+        defer { try? connection.execute("PRAGMA secure_delete = \(secureDelete)") }
+        try connection.execute("DELETE FROM entries")
+        try connection.execute("VACUUM")
+    }
+
+    /// Runs a closure in a write transaction, like ``SQLiteConnection/transaction(_:)`` but with
+    /// prepared statements, because each write needs one.
+    func write<T>(_ body: () throws(SQLiteFailure) -> T) throws(SQLiteFailure) -> T {
+        try begin.run()
+        do throws(SQLiteFailure) {
+            let result = try body()
+            try commit.run()
+            return result
+        } catch {
+            // The result is ignored: after some errors SQLite has rolled back by itself.
+            try? rollback.run()
+            throw error
+        }
+    }
+
+    /// The sizes of the database; in a write transaction no other connection can change them.
+    func measure() throws(SQLiteFailure) -> StoreMeasure {
+        let pages = try pageCount.readInteger()
+        let free = try freePageCount.readInteger()
+        return StoreMeasure(
+            used: Int((pages - free) * pageSize), file: Int(pages * pageSize), log: logBytes)
+    }
+
+    /// The size of the log's file, in bytes.
+    var logBytes: Int {
+        var status = stat()
+        return stat(logPath, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// Copies the log into the database and truncates it.
+    ///
+    /// It waits for other connections as long as any statement does.
+    ///
+    /// - Returns: False if another connection prevented it.
+    func emptyLog() throws(SQLiteFailure) -> Bool {
+        do throws(SQLiteFailure) {
+            return try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
+        } catch {
+            if error.isBusy { return false }
+            throw error
+        }
     }
 
     /// Up to `limit` entries with greater row numbers than `id`, ordered by row number.

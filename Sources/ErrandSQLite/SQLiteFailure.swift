@@ -9,6 +9,8 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     ///
     /// It contains no bound values, so no URL and no body.
     let message: String
+    /// What the user can do, if the code does not say it.
+    var hint: String?
 
     var description: String { "\(message) (SQLite \(code))" }
 
@@ -25,6 +27,21 @@ struct SQLiteFailure: Error, CustomStringConvertible {
         SQLiteFailure(code: SQLITE_NOTADB, message: message)
     }
 
+    /// The error of a write that must wait for other connections to leave the log.
+    static var busyLog: SQLiteFailure {
+        SQLiteFailure(code: SQLITE_BUSY, message: "its log is in use by other connections")
+    }
+
+    /// The error of a write that is refused because the log cannot be emptied.
+    static func blockedLog(_ bytes: Int) -> SQLiteFailure {
+        SQLiteFailure(
+            code: SQLITE_FULL,
+            message: "its log has \(bytes) bytes and cannot be emptied, because another connection "
+                + "has a read transaction that does not end",
+            hint: "End that transaction, for example in a database browser or a suspended process. "
+                + "Responses are stored again afterwards.")
+    }
+
     /// The error for the caller and for event listeners.
     func requestError(path: String) -> RequestError {
         return RequestError(
@@ -32,7 +49,9 @@ struct SQLiteFailure: Error, CustomStringConvertible {
             "The response store at \(path) failed: \(message). \(advice)", underlying: self)
     }
 
-    private var advice: String {
+    /// A sentence that says what the user can do.
+    var advice: String {
+        if let hint { return hint }
         if isBusy {
             return "Another process holds its lock; try again, or give each process its own file."
         }

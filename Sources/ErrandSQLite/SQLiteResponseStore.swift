@@ -7,7 +7,9 @@ import Synchronization
 /// Several stores, in one process or in several, may share a file; each sees the writes of the
 /// others. Writes are atomic and survive a crash of the process. A file that is damaged, is not a
 /// database or belongs to another application is renamed to `….broken-1` and replaced by a new
-/// one; ``problems`` contains the reason.
+/// one. While a file cannot be opened, because its path is a directory or cannot be written,
+/// entries are kept in memory only. ``problems`` contains the reasons, and the event `storeProblem`
+/// reports each of them once.
 ///
 /// Nothing is opened before the first use. The store creates the directory and the file, readable
 /// for their owner only. For example:
@@ -17,10 +19,16 @@ import Synchronization
 public final class SQLiteResponseStore: ResponseStore {
     /// The absolute path of the database file.
     public let path: String
-    /// The maximum size of the database in bytes; the least recently read entries are removed
-    /// first.
+    /// The maximum size of the database file and its write-ahead log together, in bytes.
+    ///
+    /// It holds at every moment and for all connections of all processes, plus the size of the
+    /// largest entry and 128 KiB. The least recently read entries are removed first. A file that
+    /// was written with a higher limit is emptied by the first write. If another connection never
+    /// ends a read transaction, the log cannot be emptied: once it is full, storing fails until
+    /// that transaction has ended. Removals are performed even then.
     public let maximumBytes: Int
 
+    private let limits: StoreLimits
     private let state: Mutex<StoreState>
     private let checkpointer = Checkpointer()
     private let now: @Sendable () -> Date
@@ -31,10 +39,10 @@ public final class SQLiteResponseStore: ResponseStore {
     ///
     /// - Parameters:
     ///   - path: The path of the database file.
-    ///   - maximumBytes: The maximum size of the database, at least 64 KiB. Default 256 MiB. One
-    ///     entry may use half of it.
-    ///   - maximumMemoryBytes: The maximum size of the entries cached in memory; 0 caches none.
-    ///     Default 8 MiB.
+    ///   - maximumBytes: The maximum size of the database and its log, at least 64 KiB. Default 256
+    ///     MiB. One entry may use half of it. All stores of a file should have the same limit.
+    ///   - maximumMemoryBytes: The maximum size of the entries cached in memory, also while the
+    ///     file cannot be opened; 0 caches none. Default 8 MiB.
     public convenience init(
         path: String, maximumBytes: Int = 256 << 20, maximumMemoryBytes: Int = 8 << 20
     ) {
@@ -56,15 +64,21 @@ public final class SQLiteResponseStore: ResponseStore {
         // SQLite as ":memory:" has.
         self.path = URL(fileURLWithPath: path).path
         self.now = now
+        self.limits = limits
         maximumBytes = limits.bytes
         state = Mutex(StoreState(path: self.path, limits: limits))
     }
 
-    deinit { state.withLock { $0.writeBackAccesses() } }
+    deinit { state.withLock { $0.close() } }
 
-    /// The last 16 problems with the file itself, whether it could be replaced or not; the latest
-    /// last.
+    /// The last 16 problems with the file itself; the latest last.
+    ///
+    /// A file was replaced, cannot be opened, or has a log that cannot be emptied. The event
+    /// `storeProblem` reports each of them once.
     public var problems: [RequestError] { state.withLock { $0.problems } }
+
+    /// The problems since the last call; ``problems`` keeps them.
+    public func takeProblems() -> [RequestError] { state.withLock { $0.takeNewProblems() } }
 
     /// The number of reads that were served from memory.
     var memoryHits: Int { state.withLock { $0.memoryHits } }
@@ -72,7 +86,7 @@ public final class SQLiteResponseStore: ResponseStore {
     /// The entry of a key, whatever its age; `nil` if there is none.
     ///
     /// - Throws: ``RequestError/Code/storeFailed``; ``RequestError/Code/cacheMiss`` with
-    ///   ``CacheMissReason/invalidData`` for a damaged entry, which has been deleted.
+    ///   ``RequestError/CacheMissReason/invalidData`` for a damaged entry, which has been deleted.
     public func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse? {
         let now = milliseconds
         let reading = try await perform { (state) throws(SQLiteFailure) in
@@ -89,19 +103,18 @@ public final class SQLiteResponseStore: ResponseStore {
 
     /// Writes an entry atomically; all stores over the file see it when this returns.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``, also for an entry larger than half of
-    ///   ``maximumBytes``; then the previous entry of the key has been removed.
+    /// - Throws: ``RequestError/Code/storeFailed``, also while the log cannot be emptied, and for
+    ///   an entry larger than half of ``maximumBytes``; then the previous entry of the key has
+    ///   been removed.
     public func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError) {
         guard entry.size <= maximumBytes / 2 else {
             try await remove(key)
             throw .entryTooLarge(entry.size, limit: maximumBytes / 2)
         }
         let now = milliseconds
-        let wantsCheckpoint = try await perform { (state) throws(SQLiteFailure) in
+        try await perform { (state) throws(SQLiteFailure) in
             try state.write(entry, for: key, now: now)
-            return state.takeCheckpointRequest()
         }
-        if wantsCheckpoint { checkpointer.run(path: path) }
     }
 
     /// Removes an entry; does nothing if there is none.
@@ -117,9 +130,9 @@ public final class SQLiteResponseStore: ResponseStore {
             return try await perform { (state) throws(SQLiteFailure) in try state.removeAll() }
         }
         try await forEachPage { page throws(RequestError) in
-            let matches = page.filter(predicate).map(\.key)
-            guard !matches.isEmpty else { return }
-            try await self.perform { (state) throws(SQLiteFailure) in try state.remove(matches) }
+            for batch in self.limits.removalBatches(of: page.filter(predicate)) {
+                try await self.perform { (state) throws(SQLiteFailure) in try state.remove(batch) }
+            }
         }
     }
 
@@ -130,9 +143,9 @@ public final class SQLiteResponseStore: ResponseStore {
         return all
     }
 
-    /// The number of bytes that the database uses.
+    /// The size of the database file and its log in bytes.
     public func totalBytes() async throws(RequestError) -> Int {
-        try await perform { (state) throws(SQLiteFailure) in try state.usedBytes() }
+        try await perform { (state) throws(SQLiteFailure) in try state.totalBytes() }
     }
 
     private var milliseconds: Int64 {
@@ -161,16 +174,24 @@ public final class SQLiteResponseStore: ResponseStore {
     ///
     /// The work blocks its thread for some microseconds, because switching to a queue and back
     /// would cost more than the work. Between retries the task sleeps: 30 ms each, at most 100
-    /// times.
+    /// times. If the file could not be opened for so long, memory is used instead.
     private func perform<T: Sendable>(
         _ work: (inout StoreState) throws(SQLiteFailure) -> T
     ) async throws(RequestError) -> T {
         var attempt = 0
         while true {
             do throws(SQLiteFailure) {
-                return try state.withLock { (state) throws(SQLiteFailure) in try work(&state) }
+                let (result, wantsCheckpoint) = try state.withLock {
+                    (state) throws(SQLiteFailure) in
+                    (try work(&state), state.takeCheckpointRequest())
+                }
+                if wantsCheckpoint { checkpointer.run(path: path) }
+                return result
             } catch {
-                guard error.isBusy, attempt < 100, await pause() else {
+                guard error.isBusy else { throw error.requestError(path: path) }
+                if attempt < limits.busyAttempts {
+                    guard await pause() else { throw error.requestError(path: path) }
+                } else if !state.withLock({ $0.giveUpOpening(error) }) {
                     throw error.requestError(path: path)
                 }
                 attempt += 1

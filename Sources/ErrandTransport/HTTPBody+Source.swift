@@ -23,6 +23,8 @@ extension HTTPBody {
                 length: length, isReplayable: isReplayable, make: make)
         case .multipart(let multipart):
             return try multipart.makeSource()
+        case .value(let encode):
+            return DataBodySource(try encode(.requestDefault))
         case .invalid(let error):
             throw error
         }

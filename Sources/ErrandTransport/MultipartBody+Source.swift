@@ -30,6 +30,8 @@ extension MultipartBody {
             }
         case .stream(let length, _):
             return .init(length: length) { () throws(RequestError) in try body.makeSource() }
+        case .value(let encode):
+            return .bytes(try encode(.requestDefault))
         case .multipart:
             // This source determines the length and checks the files. Another one is created when
             // the part is read.

@@ -76,7 +76,7 @@ struct DeliveryMachine {
     ///
     /// If it returns `.deliver`, the calling thread has become the delivering thread.
     mutating func arrived(bytes count: Int) -> Intake {
-        guard !isOver, hasHead, count > 0 else { return .drop }
+        guard !isOver, completion == nil, hasHead, count > 0 else { return .drop }
         guard heads.isEmpty, buffered == 0, !isPaused, !isDelivering else { return .store }
         isDelivering = true
         isDeliveringBytes = true
@@ -85,6 +85,7 @@ struct DeliveryMachine {
 
     mutating func stored(_ count: Int) { buffered += count }
 
+    /// Ends the transfer after everything that is pending; bytes that arrive later are dropped.
     mutating func completed(_ error: RequestError?) {
         guard completion == nil else { return }
         completion = error.map { .failure($0) } ?? .success

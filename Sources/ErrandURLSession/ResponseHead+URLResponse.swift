@@ -30,13 +30,23 @@ extension ResponseHead {
         self.init(
             status: HTTPResponse.Status(code: min(max(response.statusCode, 0), 999)),
             headers: headers)
-        if !isEncoded { contentLength = headers[.contentLength].flatMap { Int64($0) } }
+        if !isEncoded { contentLength = announcedLength }
+    }
+
+    /// The content codings of the body, in lower case, without those that have no effect.
+    var contentCodings: [String] {
+        guard let text = headers[.contentEncoding] else { return [] }
+        return text.split(separator: ",")
+            .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+            .filter { !["", "identity", "none"].contains($0) }
     }
 
     /// Whether URLSession decodes the body.
-    var isEncoded: Bool {
-        headers[.contentEncoding].map { !["", "identity", "none"].contains($0.lowercased()) }
-            ?? false
+    var isEncoded: Bool { !contentCodings.isEmpty }
+
+    /// Whether a response to a request with this method has no body: its status or length excludes one.
+    func hasNoBody(to method: HTTPMethod) -> Bool {
+        method == .head || status.code == 204 || status.code == 304 || announcedLength == 0
     }
 
     /// Whether the head has a Content-Length and an empty or `identity` Transfer-Encoding.
@@ -54,19 +64,26 @@ extension ResponseHead {
     }
 
     /// The announced length of an encoded body; `nil` if the body is not encoded or has no announced length.
-    var encodedLength: Int64? {
-        contentLength == nil ? headers[.contentLength].flatMap { Int64($0) } : nil
-    }
+    var encodedLength: Int64? { isEncoded ? announcedLength : nil }
 
-    /// Whether Content-Length has different values, or a value that is not a number (RFC 9112 §6.3).
-    var hasContradictoryLength: Bool {
-        guard let text = headers[.contentLength] else { return false }
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-        let isNumber = parts.allSatisfy { part in
-            !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    /// Whether Content-Length has different values, or a value that is not a number of at most 2^63 - 1 (RFC 9112
+    /// §6.3).
+    ///
+    /// libcurl ignores a larger number, and takes the close of the connection for the end of the body.
+    var hasInvalidLength: Bool { headers.contains(.contentLength) && announcedLength == nil }
+
+    /// The value of Content-Length, which may be repeated; `nil` if it is missing or invalid.
+    private var announcedLength: Int64? {
+        guard let text = headers[.contentLength] else { return nil }
+        var length: Int64?
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let digits = part.trimmingCharacters(in: .whitespaces)
+            guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int64(digits), number == length ?? number
+            else { return nil }
+            length = number
         }
-        return !isNumber || Set(parts).count > 1
+        return length
     }
 }
 

@@ -12,7 +12,8 @@ final class SessionEngine: Sendable {
         var session: URLSession?
         var connectionLimit: OriginConnectionLimit
         var transfers: [ObjectIdentifier: URLSessionTransfer] = [:]
-        /// Sessions that serve one request each; see ``needsDedicatedConnection(_:bodyLength:)``.
+        /// Sessions that serve one request each, which must not be replayed; see
+        /// ``TransportRequest/mayBeReplayed``.
         var dedicatedSessions: [ObjectIdentifier: URLSession] = [:]
         /// Transfers that count towards the connection limit.
         var admitted: Set<ObjectIdentifier> = []
@@ -24,7 +25,8 @@ final class SessionEngine: Sendable {
         label: "errand.urlsession.delivery", attributes: .concurrent)
     private let delegate: SessionDelegate
     private let configuration: URLSessionConfiguration
-    private let additionalHeaders: Set<String>
+    /// The headers that the configuration adds to requests; their names are in lower case.
+    private let additionalHeaders: [String: String]
     private let state: Mutex<State>
 
     init(_ original: URLSessionConfiguration) {
@@ -36,10 +38,10 @@ final class SessionEngine: Sendable {
         configuration.httpCookieAcceptPolicy = .never
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         self.configuration = configuration
-        additionalHeaders = Set(
-            (configuration.httpAdditionalHeaders ?? [:]).keys.compactMap {
-                ($0 as? String)?.lowercased()
-            })
+        additionalHeaders = Dictionary(
+            (configuration.httpAdditionalHeaders ?? [:]).compactMap { name, value in
+                (name as? String).map { ($0.lowercased(), value as? String ?? "") }
+            }, uniquingKeysWith: { one, _ in one })
         delegate = SessionDelegate(control: control)
         state = Mutex(
             State(
@@ -105,17 +107,6 @@ final class SessionEngine: Sendable {
     private static func isLimited(_ request: TransportRequest) -> Bool {
         request.url.scheme == "http"
     }
-
-    /// Whether the request must not use a connection that carried another request.
-    ///
-    /// FoundationNetworking (Swift 6.3.1): if the server closes a reused connection after it read a request,
-    /// libcurl sends the request again. A body stream can refuse to be sent again; a request without a body
-    /// cannot.
-    private static func needsDedicatedConnection(
-        _ request: TransportRequest, bodyLength: Int64?
-    ) -> Bool {
-        !request.options.mayReplay && !request.method.isIdempotent && (bodyLength ?? 0) == 0
-    }
 }
 
 // MARK: - On the control queue
@@ -167,15 +158,17 @@ extension SessionEngine {
         var request = WireRequest.make(
             transfer.request, url: url, bodyLength: length, additional: additionalHeaders)
         request.httpBodyStream = stream
-        let isDedicated = Self.needsDedicatedConnection(transfer.request, bodyLength: length)
-        let task = session(for: transfer, isDedicated: isDedicated).dataTask(with: request)
+        let task = session(for: transfer).dataTask(with: request)
         delegate.attach(transfer, to: task)
-        transfer.attach(task)
+        transfer.attach(
+            task,
+            acceptEncoding: WireRequest.acceptEncoding(
+                in: request, additional: additionalHeaders))
         task.resume()
     }
 
-    private func session(for transfer: URLSessionTransfer, isDedicated: Bool) -> URLSession {
-        if isDedicated {
+    private func session(for transfer: URLSessionTransfer) -> URLSession {
+        if !transfer.request.mayBeReplayed {
             let session = makeSession()
             state.withLock { $0.dedicatedSessions[ObjectIdentifier(transfer)] = session }
             return session
@@ -221,11 +214,23 @@ extension SessionEngine {
     }
 }
 
+extension TransportRequest {
+    /// Whether the request may be sent again, from the first byte of its body, if its connection is lost before
+    /// the response.
+    ///
+    /// FoundationNetworking (Swift 6.3.1): if the server closes a reused connection after it read a request,
+    /// libcurl sends the request again. A body stream can refuse to be read again, but the head is sent before.
+    /// Therefore a request that must not be replayed has a connection of its own.
+    var mayBeReplayed: Bool {
+        options.mayReplay && method.isIdempotent && body?.isReplayable != false
+    }
+}
+
 extension HTTPBody {
     /// Whether a read of the body can return `.wait`.
     fileprivate var mayWait: Bool {
         switch storage {
-        case .data, .file: false
+        case .data, .value, .file: false
         case .stream, .multipart, .invalid: true
         }
     }

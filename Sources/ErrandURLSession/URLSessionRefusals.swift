@@ -1,12 +1,10 @@
 import ErrandTransport
-import Foundation
-import HTTPTypes
 
 /// Finds requests that `URLSession` cannot send as described.
 enum URLSessionRefusals {
     /// The error for a request that cannot be sent as described; `nil` if it can be sent.
     static func refusal(of request: TransportRequest) -> RequestError? {
-        if let error = malformation(of: request) { return error }
+        if let error = mistake(in: request) { return error }
         let reason =
             body(request) ?? version(request) ?? route(request.options)
             ?? request.options.security.flatMap(security)
@@ -20,25 +18,22 @@ enum URLSessionRefusals {
         }
     }
 
-    private static func malformation(of request: TransportRequest) -> RequestError? {
-        guard HTTPRequest.Method(request.method.rawValue) != nil else {
-            return RequestError(
-                .invalidMethod, stage: .transport,
-                "The method is not a token. Use letters, such as GET, without spaces.")
+    private static func mistake(in request: TransportRequest) -> RequestError? {
+        do throws(RequestError) {
+            try request.checkForMistakes()
+        } catch {
+            return error
         }
-        guard request.url.isAbsoluteHTTP, WireRequest.url(of: request) != nil else {
+        guard WireRequest.url(of: request) != nil else {
             return RequestError(
-                .invalidURL, stage: .transport,
-                "\(request.url.redacted) is not an absolute http or https URL.")
+                .invalidURL, stage: .build,
+                "\(request.url.redacted) is not a URL that Foundation can connect to.")
         }
         return nil
     }
 
     private static func body(_ request: TransportRequest) -> String? {
-        guard request.body != nil else { return nil }
-        if request.method == .get { return "cannot send a body with GET" }
-        if request.method == .head { return "cannot send a body with HEAD" }
-        return nil
+        request.body != nil && request.method == .get ? "cannot send a body with GET" : nil
     }
 
     private static func version(_ request: TransportRequest) -> String? {

@@ -10,10 +10,10 @@ extension URLSessionTransfer {
                 "The response head is larger than \(request.options.maximumHeadBytes) bytes. "
                     + "Raise maximumHeadBytes if this is expected.")
         }
-        if head.hasContradictoryLength {
+        if head.hasInvalidLength {
             return RequestError(
                 .badServerResponse, stage: .transport,
-                "The response's Content-Length is not a single number (RFC 9112 §6.3).")
+                "The response's Content-Length is not a single number of bytes (RFC 9112 §6.3).")
         }
         if let limit = request.options.maximumBodyBytes, let length = head.contentLength,
             length > limit, request.method != .head
@@ -21,6 +21,22 @@ extension URLSessionTransfer {
             return tooLarge(limit)
         }
         return nil
+    }
+
+    /// The error for a response whose body is in a content coding that the request does not accept.
+    func refusal(ofCodingsIn head: ResponseHead) -> RequestError? {
+        guard ContentCodingRules.requiresAcceptance, head.isEncoded,
+            !head.hasNoBody(to: request.method)
+        else { return nil }
+        let accepted = AcceptedCodings(state.withLock { $0.acceptEncoding })
+        guard let coding = head.contentCodings.first(where: { !accepted.contains($0) }) else {
+            return nil
+        }
+        return RequestError(
+            .badContentEncoding, stage: .transport,
+            "The response has the content coding \(coding), which the request does not accept: on Linux, "
+                + "URLSession cannot detect a truncated body in a content coding. Use CurlTransport, "
+                + "or accept such bodies with a header Accept-Encoding: \(coding).")
     }
 
     /// The same limit as in `CurlTransport`.

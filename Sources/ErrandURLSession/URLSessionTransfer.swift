@@ -26,6 +26,8 @@ final class URLSessionTransfer: Transfer {
         var streams = 0
         var wasChallenged = false
         var interimCount = 0
+        /// The value of Accept-Encoding in the request; `nil` if URLSession chose it.
+        var acceptEncoding: String?
         var isEncoded = false
         var encodedLength: Int64?
         /// The body's length if libcurl does not apply it; see ``ResponseHead/needsLengthFraming``.
@@ -110,8 +112,11 @@ final class URLSessionTransfer: Transfer {
         if hasEnded { source.close() }
     }
 
-    func attach(_ task: URLSessionTask) {
-        state.withLock { $0.task = task }
+    func attach(_ task: URLSessionTask, acceptEncoding: String?) {
+        state.withLock { state in
+            state.task = task
+            state.acceptEncoding = acceptEncoding
+        }
     }
 
     /// The body's length; `nil` without a body.
@@ -158,6 +163,7 @@ final class URLSessionTransfer: Transfer {
             }
         }
         machine.withLock { $0.arrived(head: head) }
+        if let error = refusal(ofCodingsIn: head) { return endReceiving(error) }
         pump()
         endIfComplete()
     }
@@ -194,10 +200,7 @@ final class URLSessionTransfer: Transfer {
             state.streams += 1
             return (state.source, state.streams == 1)
         }
-        let mayReplay =
-            request.options.mayReplay && request.method.isIdempotent
-            && request.body?.isReplayable != false
-        guard let source, isFirst || mayReplay, source.rewind() else {
+        guard let source, isFirst || request.mayBeReplayed, source.rewind() else {
             state.withLock { $0.bodyFailure = Self.notReplayed }
             return RefusingInputStream()
         }
@@ -230,8 +233,8 @@ final class URLSessionTransfer: Transfer {
         RequestError(
             .connectionLost, stage: .transport,
             "The connection was lost before the response. The server may have read the request, "
-                + "so it was not repeated: its method is not idempotent, or its body is not "
-                + "replayable.")
+                + "so it was not repeated: its method is not idempotent, or its body is not replayable."
+        )
     }
 
     private static var noResponse: RequestError {
@@ -273,8 +276,12 @@ extension URLSessionTransfer {
         let isComplete = state.withLock { state in
             state.framingLength.map { state.received >= $0 } ?? false
         }
-        guard isComplete else { return }
-        machine.withLock { $0.completed(nil) }
+        if isComplete { endReceiving(nil) }
+    }
+
+    /// Ends the transfer after everything that is pending, and ignores what URLSession delivers later.
+    private func endReceiving(_ error: RequestError?) {
+        machine.withLock { $0.completed(error) }
         pump()
         context.control.async { [self] in state.withLock { $0.task }?.cancel() }
     }

@@ -16,8 +16,15 @@ public import ErrandTransport
 /// anything is sent; the article Transports lists these requests. The cookies, the cache and the credentials
 /// of the session's configuration are not used, because the agent has its own.
 ///
-/// On Linux (Swift 6.3.1), FoundationNetworking terminates the process if a server sends chunked trailers, or
-/// closes the connection inside the response head. Use it there only with servers that you trust.
+/// On Linux (Swift 6.3.1), FoundationNetworking and libdispatch have defects that this transport cannot prevent;
+/// the article Transports contains the list. Use it there only with servers that you trust:
+///
+/// - The process terminates if a server sends chunked trailers, closes the connection inside the response head,
+///   or sends a `Content-Length` from 2^63 - 512 to 2^63 - 1; rarely, also if it resets a connection.
+/// - Truncated bodies in a content coding cannot be detected. Requests therefore accept no content coding, and
+///   encoded responses fail with ``RequestError/Code/badContentEncoding``, unless the request has a header
+///   `Accept-Encoding` that lists the coding.
+/// - A request that must not be replayed, such as a POST, always opens a new connection.
 public final class URLSessionTransport: Transport {
     /// The transport's name in events and errors: `urlsession`.
     public let name = "urlsession"
@@ -35,8 +42,9 @@ public final class URLSessionTransport: Transport {
 
     /// Throws if `URLSession` cannot send the request as described.
     ///
-    /// - Throws: ``RequestError/Code/unsupported``, ``RequestError/Code/invalidURL`` or
-    ///   ``RequestError/Code/invalidMethod``.
+    /// - Throws: ``RequestError/Code/unsupported`` for an option that `URLSession` does not support; with the stage
+    ///   ``RequestError/Stage/build``, the same errors as other transports for mistakes, such as
+    ///   ``RequestError/Code/invalidURL`` and ``RequestError/Code/invalidConfiguration``.
     public func check(_ request: TransportRequest) throws(RequestError) {
         if let refusal = URLSessionRefusals.refusal(of: request) { throw refusal }
     }

@@ -11,12 +11,15 @@ enum WireRequest {
     /// A header value that makes FoundationNetworking (Swift 6.3.1) omit a header that it would add.
     private static let removed = " "
 
-    /// The URL without user info and fragment; `nil` if Foundation cannot represent it.
+    /// The URL without user info and fragment; `nil` if Foundation cannot represent it, or would
+    /// connect to another host.
     static func url(of request: TransportRequest) -> URL? {
         var uri = request.url
         uri.userInfo = nil
         uri.fragment = nil
-        guard let url = URL(string: uri.string), url.host?.isEmpty == false else { return nil }
+        guard let url = URL(string: uri.string), let host = url.host,
+            uri.host == host || uri.host == "[\(host)]", url.port == uri.port
+        else { return nil }
         return url
     }
 
@@ -24,9 +27,9 @@ enum WireRequest {
     ///
     /// - Parameters:
     ///   - bodyLength: The body's length; `nil` without a body.
-    ///   - additional: The names of headers that the session's configuration adds, in lower case.
+    ///   - additional: The headers that the session's configuration adds; their names are in lower case.
     static func make(
-        _ request: TransportRequest, url: URL, bodyLength: Int64?, additional: Set<String>
+        _ request: TransportRequest, url: URL, bodyLength: Int64?, additional: [String: String]
     ) -> URLRequest {
         var result = URLRequest(url: url)
         result.httpMethod = request.method.rawValue
@@ -66,18 +69,31 @@ enum WireRequest {
     }
 
     private static func suppressDefaults(
-        _ result: inout URLRequest, _ request: TransportRequest, _ additional: Set<String>
+        _ result: inout URLRequest, _ request: TransportRequest, _ additional: [String: String]
     ) {
         for name in ["User-Agent", "Accept-Language"]
         where result.value(forHTTPHeaderField: name) == nil
-            && !additional.contains(name.lowercased())
+            && additional[name.lowercased()] == nil
         {
             result.setValue(removed, forHTTPHeaderField: name)
+        }
+        if let coding = ContentCodingRules.defaultAcceptEncoding,
+            result.value(forHTTPHeaderField: "Accept-Encoding") == nil,
+            additional["accept-encoding"] == nil
+        {
+            result.setValue(coding, forHTTPHeaderField: "Accept-Encoding")
         }
         if request.headers[.contentType] == nil, request.body != nil {
             result.setValue(
                 request.body?.contentType ?? removed, forHTTPHeaderField: "Content-Type")
         }
+    }
+
+    /// The value of Accept-Encoding that is sent; `nil` if URLSession chooses it.
+    static func acceptEncoding(
+        in request: URLRequest, additional: [String: String]
+    ) -> String? {
+        request.value(forHTTPHeaderField: "Accept-Encoding") ?? additional["accept-encoding"]
     }
 
     /// A value for `timeoutInterval` that is longer than Errand's own timeouts, so that those apply first.

@@ -55,7 +55,7 @@ struct ReadmeSamplesTests {
             RequestAgent.shared.configuration.cdnURL = base
             let model = ReadmeModel(folder: folder)
             try await model.awaiting()
-            #expect(model.lines == ["200", "id=7", "200"])
+            #expect(model.lines == ["200", "id=7", "200", "id=8"])
             try await model.cached()
             #expect(model.lines == ["network"])
             try await model.composites()

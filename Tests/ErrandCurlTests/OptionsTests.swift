@@ -97,6 +97,38 @@ struct OptionsTests {
         }
     }
 
+    @Test(arguments: [
+        ("10.1", "10.0.0.1"), ("0xa.0.0.1", "10.0.0.1"),
+        ("bücher.invalid", "xn--bcher-kva.invalid"),
+    ])
+    func addressOverrideMatchesInAnySpelling(name: String, host: String) async throws {
+        let server = try EasyHandleTests.echo()
+        let record = try await CurlTransport().run(.get, "http://\(host):\(server.port)/o") {
+            $0.options.addressOverrides = ["\(name):\(server.port)": ["127.0.0.1"]]
+            $0.timeouts.connect = .seconds(20)
+        }
+        #expect(record.error == nil, "\(String(describing: record.error))")
+    }
+
+    @Test(arguments: ["127.1", "0x7f000001", "127.0.0.1."])
+    func bypassMatchesAddressesInAnySpelling(bypass: String) async throws {
+        let proxy = try EasyHandleTests.echo()
+        let server = try EasyHandleTests.echo()
+        let record = try await CurlTransport().run(.get, server.url("/x")) {
+            $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)", bypass: [bypass])
+        }
+        #expect(text(record).hasPrefix("GET /x HTTP/1.1\r\n"))
+    }
+
+    /// libcurl compares IPv6 addresses without brackets, and names in ASCII.
+    @Test func bypassIsGivenToLibcurlInItsForm() {
+        #expect(
+            AddressOverride.bypass([
+                "[0:0::1]", "::1", "10.0.0.0/8", "*.Bücher.example", ".a.example", "b.example.",
+            ]) == "::1,::1,10.0.0.0/8,.xn--bcher-kva.example,.a.example,b.example")
+        #expect(AddressOverride.bypass(["*"]) == "*")
+    }
+
     /// The joined addresses are longer than a host name may be.
     @Test func addressOverrideAcceptsManyAddresses() async throws {
         let server = try EasyHandleTests.echo()

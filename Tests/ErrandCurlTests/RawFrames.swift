@@ -52,6 +52,13 @@ extension RawConnection {
         return RawFrame(kind: head[3], flags: head[4], stream: stream, payload: payload)
     }
 
+    /// Reads until the client has acknowledged the SETTINGS.
+    func readSettingsAcknowledgement() {
+        while let frame = readFrame() {
+            if frame.kind == RawFrame.Kind.settings, frame.flags & 0x01 != 0 { return }
+        }
+    }
+
     /// The stream of the next request, after the whole request has arrived.
     func readRequest() -> UInt32? {
         while let frame = readFrame() {

@@ -96,11 +96,26 @@ struct UnprocessedTests {
         let server = try server(refusal)
         let transport = CurlTransport()
         let record = try await run(transport, server, body: body.map { .string($0) })
-        #expect(record.error?.code == .connectionLost)
+        let namesVersion = refusal == .http11Required
+        #expect(record.error?.code == (namesVersion ? .badServerResponse : .connectionLost))
         #expect(record.error?.isUnprocessed == false)
         #expect(requests.count.withLock { $0 } == 1)
         // A refusal that libcurl has stored must not cause a repetition of another request.
         #expect(try await run(transport, server).error == nil)
+    }
+
+    /// HTTP/1.1 must not be sent to a port where HTTP/2 is expected.
+    @Test(arguments: [HTTPMethod.get, .put, .post])
+    func requiredHTTP11FailsWithPriorKnowledge(method: HTTPMethod) async throws {
+        let server = try server(.http11Required)
+        let record = try await CurlTransport().run(method, server.url()) {
+            $0.options.httpVersion = .http2PriorKnowledge
+            $0.options.mayReplay = method.isIdempotent
+        }
+        #expect(record.error?.code == .badServerResponse)
+        #expect(record.error?.message.contains("requires HTTP/1.1") == true)
+        #expect(requests.count.withLock { $0 } == 1)
+        #expect(server.connections == 1)
     }
 
     @Test(arguments: [(Refusal.refusedStream, 3), (.goAway, 2)])

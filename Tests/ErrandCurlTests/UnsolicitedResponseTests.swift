@@ -85,6 +85,47 @@ struct UnsolicitedResponseTests {
         #expect(second.body == Data("good".utf8))
     }
 
+    /// libcurl gives the connection of the first request to the one that waits for it, without a
+    /// turn of the loop in between.
+    @Test func unsolicitedResponseIsNotUsedForWaitingRequest() async throws {
+        let head = "HTTP/1.1 204 No\r\n\r\n"
+        let mayRespond = Gate()
+        let server = try RawServer { connection in
+            while connection.readHead() != nil {
+                guard connection.number == 1, connection.responseCount == 0 else {
+                    connection.respond("good")
+                    continue
+                }
+                let isAllowed = DispatchSemaphore(value: 0)
+                Task {
+                    try? await mayRespond.passed()
+                    isAllowed.signal()
+                }
+                isAllowed.wait()
+                let filler = String(repeating: "x", count: (32 << 10) - head.utf8.count)
+                connection.write(head + filler + Self.surplus)
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.connectionsPerHost = 1
+        let transport = CurlTransport(configuration: configuration)
+        let request = TransportRequest(url: try .test(server.url()))
+        let recorders = (0..<3).map { _ in RecordingReceiver() }
+        for recorder in recorders { _ = transport.start(request, receiver: recorder) }
+        // The loop has read the starts when a later request has ended.
+        let other = try RawServer { connection in
+            while connection.readHead() != nil { connection.respond("hi") }
+        }
+        #expect(try await transport.run(.get, other.url()).error == nil)
+        mayRespond.open()
+        #expect(try await recorders[0].ended().head?.status.code == 204)
+        for recorder in recorders.dropFirst() {
+            let record = try await recorder.ended()
+            #expect(record.error == nil, "\(String(describing: record.error))")
+            #expect(record.body == Data("good".utf8))
+        }
+    }
+
     /// A server that responds before it has read the whole request, and then reads it, keeps the
     /// connection.
     @Test func earlyResponseKeepsConnection() async throws {

@@ -60,6 +60,35 @@ import Testing
         _ = try FastJSONDecoder().decode(Node.self, from: Array(nested(100).utf8))
     }
 
+    @Test func encoderRejectsValuesThatAreTooDeep() throws {
+        struct Endless: Encodable {
+            enum Key: CodingKey { case next }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Key.self)
+                try container.encode([self], forKey: .next)
+            }
+        }
+        struct Wrapper: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(self)
+            }
+        }
+        struct Chain: Encodable {
+            var count: Int
+            enum Key: CodingKey { case next }
+            func encode(to encoder: any Encoder) throws {
+                guard count > 0 else { return }
+                var container = encoder.container(keyedBy: Key.self)
+                try container.encode(Chain(count: count - 1), forKey: .next)
+            }
+        }
+        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(Endless()) }
+        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode([Wrapper()]) }
+        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(Chain(count: 600)) }
+        #expect(try FastJSONEncoder().encode(Chain(count: 500)).count == 500 * 9 + 2)
+    }
+
     @Test func conversionFromFoundationRejectsValuesThatAreTooDeep() throws {
         var object: Any = [Any]()
         for _ in 0..<600 { object = [object] }

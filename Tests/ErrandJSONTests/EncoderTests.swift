@@ -184,6 +184,40 @@ import Testing
                 + #""b":[5,6],"super":{}}"#)
     }
 
+    @Test func unorderedCollectionsAreSortedOnRequest() throws {
+        struct Value: Encodable, Hashable {
+            var z = 1
+            var a: [String: Set<Int>] = ["y": [3, 20, 1], "x": []]
+        }
+        struct Whole: Encodable {
+            var map: [String: Value]
+            var set: Set<Value> = [Value(z: 2), Value(z: 1)]
+            var maps: [[String: Int]] = [["b": 1, "a": 2]]
+        }
+        var encoder = FastJSONEncoder()
+        encoder.sortsUnordered = true
+        let keys = (0..<40).map { "k\($0)" }
+        let value = #"{"z":1,"a":{"x":[],"y":[1,20,3]}}"#
+        let map = keys.sorted().map { "\"\($0)\":\(value)" }.joined(separator: ",")
+        let expected =
+            #"{"map":{"# + map + #"},"set":["# + value + ","
+            + value.replacingOccurrences(of: #""z":1"#, with: #""z":2"#)
+            + #"],"maps":[{"a":2,"b":1}]}"#
+        for keys in [keys, keys.reversed(), keys.shuffled()] {
+            var map: [String: Value] = [:]
+            for key in keys { map[key] = Value() }
+            let bytes = try encoder.encodeBytes(Whole(map: map))
+            #expect(String(decoding: bytes, as: UTF8.self) == expected)
+        }
+        #expect(try encoder.encodeBytes(Set([3, 1, 2])) == Array("[1,2,3]".utf8))
+        #expect(try encoder.encodeBytes(["b": 1, "a": 2]) == Array(#"{"a":2,"b":1}"#.utf8))
+        // Keys of dictionaries are data, so strategies do not convert them.
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        #expect(try encoder.encodeBytes(["aB": ["cD": 1]]) == Array(#"{"aB":{"cD":1}}"#.utf8))
+        // The session is reused by an encoder with other settings.
+        #expect(try FastJSONEncoder().encodeBytes(["a": 1]) == Array(#"{"a":1}"#.utf8))
+    }
+
     @Test func repeatedKeysInLargeObjectsAreWrittenOnce() throws {
         let keys = (0..<200).map { "k\($0 % 120)" }
         compare(Keys(keys: keys))

@@ -107,6 +107,37 @@ import Testing
         #expect(path == #"$['it\'s \\ \n\u0001']"#)
     }
 
+    @Test func pathsAreAvailableAsSteps() throws {
+        let json = try JSON(parsing: #"{"total":1,"users":[{"id":1,"nick":"a"},{"id":"2"}]}"#)
+        let faults = shape.faults(in: json)
+        #expect(
+            faults.map(\.steps) == [
+                [.key("users"), .index(1), .key("id")], [.key("users"), .index(1), .key("nick")],
+            ])
+        #expect(shape.firstFault(in: [])?.steps == [])
+        let closed = JSONShape.closed(["a": .int]).firstFault(in: ["b's": 1, "a": 1])
+        #expect(closed?.steps == [.key("b's")])
+        let made = JSONShapeFault(
+            steps: [.key("b's"), .index(3)], expected: "a number", found: "a string")
+        #expect(made.path == #"$['b\'s'][3]"#)
+    }
+
+    @Test func allOfRequiresEachShape() throws {
+        let shape = JSONShape.allOf([.length(2...), .pattern("b$"), .custom("no x") { $0 != "xb" }])
+        #expect(try fault(shape, #""ab""#) == nil)
+        #expect(
+            try fault(shape, #""b""#) == "$: expected a string with a length from 2, found a string"
+        )
+        #expect(try fault(shape, #""ba""#) != nil)
+        #expect(try fault(shape, #""xb""#) == "$: expected no x, found a string")
+        let objects = JSONShape.allOf([["a": .int], ["b": [.string]]])
+        #expect(
+            try fault(objects, #"{"a":1,"b":["x",2]}"#)
+                == "$['b'][1]: expected a string, found a number")
+        #expect(JSONShape.allOf([]).problem != nil)
+        #expect(JSONShape.allOf([.any, .pattern("(")]).problem != nil)
+    }
+
     private func shape(key: String) -> JSONShape { JSONShape([(key, .int)]) }
 
     @Test func problemReportsErrorsInShapes() {

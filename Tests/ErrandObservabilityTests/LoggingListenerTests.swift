@@ -27,8 +27,17 @@
             let lines = recorder.lines
             #expect(lines.first == "debug GetUser started")
             #expect(lines.contains("debug GetUser attempt 1 received status 502"))
-            #expect(lines.last?.hasPrefix("warning GetUser failed: unacceptableStatus") == true)
+            let last =
+                "warning GetUser failed: GET https://api.example.com/users: status 502 (expected "
+            #expect(lines.last?.hasPrefix(last) == true)
             #expect(!lines.contains { $0.contains("hidden") })
+        }
+
+        @Test func problemOfTheStoreIsAWarning() {
+            let error = RequestError(.storeFailed, stage: .cache, "It cannot be opened.")
+            let message = LogMessage(.storeProblem(error))
+            #expect(message.level == .warning)
+            #expect(message.text.contains("It cannot be opened."))
         }
     }
 

@@ -142,22 +142,4 @@ struct CorruptFileTests {
         let broken = directory.names.filter { $0.contains("broken") && !$0.hasSuffix("-wal") }
         #expect(broken == ["a.sqlite.broken-1", "a.sqlite.broken-2", "a.sqlite.broken-3"])
     }
-
-    @Test func unwritablePathIsAnErrorWithAHint() async throws {
-        let store = SQLiteResponseStore(path: "/proc/errand/a.sqlite")
-        let error = await #expect(throws: RequestError.self) {
-            try await store.store(entry("x"), for: key("a"))
-        }
-        #expect(error?.code == .storeFailed)
-        #expect(error?.message.contains("another path") == true)
-    }
-
-    @Test func directoryAtThePathIsAnError() async throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let store = SQLiteResponseStore(path: path)
-        let error = await #expect(throws: RequestError.self) {
-            try await store.entry(for: key("a"))
-        }
-        #expect(error?.code == .storeFailed)
-    }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct StoreContractTests {
     enum Kind: String, CaseIterable, Sendable {
-        case memory, sqlite, sqliteWithoutMemory
+        case memory, sqlite, sqliteWithoutMemory, sqliteWithoutFile
     }
 
     let directory: TemporaryDirectory
@@ -22,6 +22,11 @@ struct StoreContractTests {
         case .sqliteWithoutMemory:
             SQLiteResponseStore(
                 path: directory.path("a.sqlite"), maximumBytes: maximumBytes, maximumMemoryBytes: 0)
+        case .sqliteWithoutFile:
+            // A directory is not a file.
+            SQLiteResponseStore(
+                path: directory.url.path, maximumBytes: maximumBytes,
+                maximumMemoryBytes: 32 << 20)
         }
     }
 

@@ -31,3 +31,22 @@ func entry(_ text: String, tag: Int = 0, identity: String? = nil) -> StoredRespo
         storedAt: Date(timeIntervalSince1970: 1_700_000_000.125),
         identity: identity, tag: tag)
 }
+
+/// A response with a body of this size.
+func entry(bytes: Int) -> StoredResponse { entry(String(repeating: "x", count: bytes)) }
+
+/// The files of a database on the disk.
+struct DatabaseFiles: Sendable {
+    let path: String
+
+    /// The size of the log.
+    var log: Int { size("-wal") }
+
+    /// The size of the database, its log and its index.
+    var total: Int { size("") + size("-wal") + size("-shm") }
+
+    private func size(_ suffix: String) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
+        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+    }
+}

@@ -122,13 +122,13 @@ import Testing
         let request = Plain("x")
         var events: [ClosureAccessory.LifecycleEvent] = []
         request.accessories = [ClosureAccessory { event, _ in events.append(event) }]
-        let closed = AccessoryRelay(request: request)
+        let closed = AccessoryRelay(request: request, agent: .shared)
         closed.take(.willSuspend)
         #expect(!closed.close())
         // The relay is closed: the event is dropped.
         closed.take(.willCancel)
         #expect(!closed.close() && events == [.willSuspend])
-        let relay = AccessoryRelay(request: request)
+        let relay = AccessoryRelay(request: request, agent: .shared)
         relay.take(.willCancel)
         #expect(relay.close() && events == [.willSuspend, .willCancel])
     }

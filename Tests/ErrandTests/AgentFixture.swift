@@ -20,8 +20,9 @@ struct AgentFixture {
             clock: clock)
     }
 
+    /// Binds an endpoint to the agent, for tests of what an endpoint does on its own agent.
     func with<Endpoint: BaseRequest>(_ endpoint: Endpoint) -> Endpoint {
-        endpoint.agent = agent
+        endpoint.assignedAgent = agent
         return endpoint
     }
 

@@ -36,7 +36,7 @@ import Testing
         let isOver = results.count == count
         switch policy {
         case .failFast: return bad > 0 ? .failed : isOver ? .succeeded : .open
-        case .collectAll: return !isOver ? .open : bad == 0 ? .succeeded : .failed
+        case .collectAll: return isOver ? .succeeded : .open
         case .firstSuccess: return good > 0 ? .succeeded : bad == count ? .failed : .open
         case .quorum(let number):
             let number = max(1, number)

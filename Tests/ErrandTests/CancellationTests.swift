@@ -19,10 +19,8 @@ import Testing
     func awaitedRequestEndsAtOnce(at point: WaitPoint, by canceller: Canceller) async throws {
         let scenario = Scenario(point)
         let waiter = Task { [agent = scenario.fixture.agent] () -> RequestError? in
-            let request = WaitingRequest(point)
-            request.agent = agent
             do throws(RequestError) {
-                try await request.send()
+                try await agent.send(WaitingRequest(point))
                 return nil
             } catch {
                 return error

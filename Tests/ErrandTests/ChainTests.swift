@@ -90,12 +90,8 @@ import Testing
         let agent = fixture.agent
         let work = Task {
             let chain = ChainRequest()
-            for path in ["a", "slow", "never"] {
-                let request = Plain(path)
-                request.agent = agent
-                chain.add(request)
-            }
-            return try await chain.send().count
+            for path in ["a", "slow", "never"] { chain.add(Plain(path)) }
+            return try await agent.send(chain).count
         }
         _ = try await transport.nextRequest()
         _ = try await transport.nextRequest()

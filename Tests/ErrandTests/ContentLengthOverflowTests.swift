@@ -32,12 +32,8 @@ import Testing
         try await server.start()
         let agent = RequestAgent(
             configuration: Configuration(baseURL: server.url()), transport: CurlTransport())
-        let members = (0..<3).map { _ in
-            let request = Plain("huge")
-            request.agent = agent
-            return request
-        }
-        _ = try await BatchRequest(members, policy: .collectAll).send()
+        let members = (0..<3).map { _ in Plain("huge") }
+        _ = try await agent.send(BatchRequest(members, policy: .collectAll))
         #expect(members.allSatisfy { $0.error?.code == .truncatedBody })
         await server.stop()
     }

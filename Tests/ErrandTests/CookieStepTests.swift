@@ -10,7 +10,7 @@ private final class WithoutCookies: BaseRequest {
 
 private final class OwnCookieHeader: BaseRequest {
     override var url: String { "x" }
-    override var headerFieldValues: [String: String] { ["Cookie": "a=mine; own=1"] }
+    override var headerFieldValues: HeaderPairs { ["Cookie": "a=mine; own=1"] }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct CookieStepTests {

@@ -188,9 +188,8 @@ private final class OwnAuthorization: BaseRequest {
             BearerAuthenticator {
                 token.withLock { $0 }
             } refresh: {
-                let request = Plain("token")
-                request.agent = agent.withLock { $0 }
-                let newToken = try await request.send().json["token"].string
+                let newToken = try await agent.withLock { $0 }?.send(Plain("token")).json["token"]
+                    .string
                 token.withLock { $0 = newToken ?? "" }
             })
         agent.withLock { $0 = fixture.agent }

@@ -62,6 +62,104 @@ import Testing
         #expect(request.describe().timeouts?.idle == .seconds(9))
     }
 
+    @Test func authorizationAppliesToCustomRequests() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.post, "/a", .json("{}"))
+        var custom = CustomRequest(
+            try await fixture.agent.transportRequest(for: customDescription()))
+        try await fixture.with(
+            InlineRequest("") {
+                $0.customRequest = custom
+                $0.authorization = .bearer("token")
+            }
+        ).send()
+        #expect(fixture.transport.requests.map { $0.headers[.authorization] } == ["Bearer token"])
+        custom.headers.append(("Authorization", "own"))
+        try await expectRefusal("authorization") {
+            $0.customRequest = custom
+            $0.authorization = .bearer("token")
+        }
+    }
+
+    @Test func overridesThatACustomRequestReplacesAreRefused() async throws {
+        let custom = CustomRequest(url: "https://h/a", method: .put, headers: [], body: nil)
+        let changes: [(String, (inout RequestDescription) -> Void)] = [
+            ("url", { $0.url = "x" }), ("method", { $0.method = .post }),
+            ("arguments", { $0.arguments = [:] }), ("body", { $0.body = .string("x") }),
+            ("cacheArguments(_:)", { $0.cacheArguments = ["a": 1] }),
+            ("headers", { $0.headers = [.from: "a"] }),
+            ("headerFieldValues", { $0.headerFieldValues = ["From": "a"] }),
+        ]
+        for (name, change) in changes {
+            try await expectRefusal(name) {
+                $0.customRequest = custom
+                change(&$0)
+            }
+        }
+    }
+
+    @Test func settingsOfABaseClassAreAllowedBesideACustomRequest() async throws {
+        let fixture = AgentFixture { $0.apiVersion = "v1" }
+        fixture.transport.on(.put, "/a", .json("{}"))
+        let request = InlineRequest("") {
+            $0.customRequest = CustomRequest(
+                url: "https://h/a", method: .put, headers: [], body: nil)
+            $0.baseURL = "https://base.example.com"
+            $0.method = .put
+            $0.argumentPlacement = .body
+            $0.requestSerializer = .json
+        }
+        #expect(try await fixture.with(request).send().url.string == "https://h/a")
+    }
+
+    @Test func cachePolicyAndCookieSettingOfAURLRequestApply() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.post, "/a", .json(#"{"n":1}"#))
+        var url = try makeURLRequest()
+        let request = fixture.with(URLRequestEndpoint(url))
+        try await request.send()
+        #expect(try await request.send().source == .cacheFresh)
+        url.cachePolicy = .reloadIgnoringLocalCacheData
+        request.request = url
+        #expect(try await request.send().source == .network)
+        url.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+        url.httpShouldHandleCookies = false
+        request.request = url
+        #expect(try await request.send().source == .network)
+        #expect(!request.describe().usesCookies)
+        let sent = fixture.transport.requests
+        #expect(sent.map { $0.headers[.cacheControl] } == [nil, nil, "no-cache"])
+        for policy in [
+            URLRequest.CachePolicy.returnCacheDataElseLoad, .returnCacheDataDontLoad,
+            .reloadRevalidatingCacheData,
+        ] {
+            url.cachePolicy = policy
+            request.request = url
+            let error = await #expect(throws: RequestError.self) { try await request.send() }
+            #expect(error?.code == .invalidCombination && error?.stage == .build)
+            #expect(error?.message.contains("cachePolicy") == true)
+        }
+        #expect(fixture.transport.requests.count == 3)
+    }
+
+    private func customDescription() -> RequestDescription {
+        var description = RequestDescription(endpoint: "E", url: "https://h/a")
+        description.method = .post
+        return description
+    }
+
+    private func expectRefusal(
+        _ name: String, _ change: (inout RequestDescription) -> Void
+    ) async throws {
+        let fixture = AgentFixture()
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.with(InlineRequest("", change)).send()
+        }
+        #expect(error?.code == .invalidCombination && error?.stage == .build, "\(name)")
+        #expect(error?.message.contains(name) == true, "\(name)")
+        #expect(fixture.transport.requests.isEmpty)
+    }
+
     @Test func descriptionsContainNoSecrets() async throws {
         let fixture = AgentFixture { $0.authenticators = [] }
         fixture.agent.configuration.sharedHeaders = [.authorization: "Bearer hunter2"]

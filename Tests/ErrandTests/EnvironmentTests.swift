@@ -90,9 +90,7 @@ private final class OwnAcceptHeader: BaseRequest {
             change(&configuration)
             let agent = RequestAgent(configuration: configuration, transport: fixture.transport)
             let error = await #expect(throws: RequestError.self) {
-                let request = Plain("x")
-                request.agent = agent
-                try await request.send()
+                try await agent.send(Plain("x"))
             }
             #expect(error?.code == .invalidConfiguration, "\(name)")
             #expect(error?.message.contains(name) == true)

@@ -37,8 +37,7 @@ import Testing
             $0.cachePolicy = .http
             $0.responseSerializer = .data
         }
-        endpoint.agent = fixture.agent
-        return try await endpoint.send()
+        return try await fixture.agent.send(endpoint)
     }
 
     @Test func rangeOfAFreshEntryIsServedFromTheCache() async throws {
@@ -196,8 +195,7 @@ import Testing
             transport: fixture.transport, store: store, clock: fixture.clock)
         server.headers = [.cacheControl: "max-age=600", .vary: "Cookie, Authorization"]
         let endpoint = page([.cookie: "session=hush", .authorization: "Bearer hush"])
-        endpoint.agent = agent
-        _ = try await endpoint.send()
+        _ = try await agent.send(endpoint)
         let keys = try await store.entries().map(\.key.canonical)
         #expect(keys.count == 2 && !keys.contains { $0.contains("hush") })
     }

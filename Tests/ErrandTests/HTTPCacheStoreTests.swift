@@ -31,15 +31,13 @@ import Testing
         _ agent: RequestAgent, _ headers: HTTPFields = [:]
     ) async throws -> Response {
         let page = HTTPCacheTests.PageRequest()
-        (page.agent, page.requestHeaders) = (agent, headers)
-        return try await page.send()
+        page.requestHeaders = headers
+        return try await agent.send(page)
     }
 
     /// Sends a PUT by an endpoint that does not use the cache.
     private func put(_ agent: RequestAgent) async throws {
-        let endpoint = InlineRequest("page") { $0.method = .put }
-        endpoint.agent = agent
-        _ = try await endpoint.send()
+        try await agent.send(InlineRequest("page") { $0.method = .put })
         await agent.flushCache()
     }
 

@@ -135,7 +135,6 @@ import Testing
                 }
             }
         let request = UploadRequest(body)
-        request.agent = agent
         let received = Mutex<[TransferProgress]>([])
         let task = agent.start(request.describe())
         task.onProgress(every: .zero) { progress in received.withLock { $0.append(progress) } }

@@ -95,14 +95,13 @@ import Testing
     private func start(
         _ request: RecordingRequest, _ agent: RequestAgent, _ stopped: @escaping () -> Void
     ) -> RequestTask {
-        request.agent = agent
         request.accessories = [
             ClosureAccessory { [weak request] event, _ in
                 request?.lines.append("\(event)")
                 if event == .didStop { stopped() }
             }
         ]
-        return request.start {
+        return agent.start(request) {
             $0.lines.append("success")
         } failure: { request, _ in
             request.lines.append("failure")

@@ -94,9 +94,8 @@ import Testing
         let batchTask = Task {
             let log = CallbackLog()
             let members = (0..<3).map { _ in RecordingRequest("slow", log: log) }
-            for member in members { member.agent = agent }
             let batch = BatchRequest(members, policy: .collectAll)
-            let error = await #expect(throws: RequestError.self) { try await batch.send() }
+            let error = await #expect(throws: RequestError.self) { try await agent.send(batch) }
             #expect(error?.code == .cancelled)
             #expect(members.allSatisfy { $0.error?.code == .cancelled })
             return log.lines.count { $0 == "didStop accessory" }

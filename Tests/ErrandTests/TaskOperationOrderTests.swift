@@ -26,14 +26,13 @@ import Testing
         let agent = RequestAgent(
             configuration: configuration, transport: transport, clock: ManualClock())
         let request = Plain("x")
-        request.agent = agent
         let recorder = LifecycleRecorder()
         request.accessories = [recorder]
         var results: [Result<Int, RequestError>] = []
         var task: RequestTask?
         var mustBeCancelled = false
         await withCheckedContinuation { continuation in
-            task = request.start { request in
+            task = agent.start(request) { request in
                 results.append(.success(request.response?.json["n"].int ?? 0))
             } failure: { _, error in
                 results.append(.failure(error))

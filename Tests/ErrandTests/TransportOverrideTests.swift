@@ -68,8 +68,7 @@ import Testing
                 $0.responseSerializer = .data
                 $0.transportOverrides = overrides
             }
-            request.agent = agent
-            return try await request.send().data
+            return try await agent.send(request).data
         }
         #expect(try await bytes(nil) == Data("plain".utf8))
         #expect(try await bytes(TransportOverrides(decodesContent: false)) == compressed)

@@ -30,6 +30,29 @@ import Testing
         #expect(await failure(body, status: .noContent) { $0.validator = ["a": .number] } == nil)
     }
 
+    @Test func validatorRejectsABodyThatIsNotJSON() async {
+        let serializers: [ResponseSerializer] = [
+            .string, .data, .custom { _ in }, .compound([.plist, .data]),
+        ]
+        for serializer in serializers {
+            let shape: JSONShape = ["a": .number]
+            for shape in [shape, shape.requiringBody] {
+                func failure(_ body: String) async -> RequestError? {
+                    await self.failure(ScriptedResponse(body: Data(body.utf8))) {
+                        $0.validator = shape
+                        $0.responseSerializer = serializer
+                    }
+                }
+                let text = await failure("plain text")
+                #expect(text?.code == .undecodable)
+                #expect(text?.message.contains("validator") == true)
+                #expect(text?.response?.string == "plain text")
+                #expect(await failure(#"{"a":"x"}"#)?.code == .shapeMismatch)
+                #expect(await failure(#"{"a":1}"#) == nil)
+            }
+        }
+    }
+
     @Test func unacceptableContentTypeFailsUnlessAllowed() async throws {
         let html = ScriptedResponse(
             headers: [.contentType: "text/html"], body: Data(#"{"a":1}"#.utf8))

@@ -21,7 +21,7 @@ struct MultipartBodyTests {
                 .text("title", "Süß"),
                 .data("raw", Data([0, 13, 10, 255])),
                 .data("pic", Data("x".utf8), filename: "a.png"),
-                try .json("meta", ["b": 1, "a": 2]),
+                .json("meta", ["b": 1, "a": 2]),
             ], boundary: "B")
         let expected =
             "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nSüß\r\n"
@@ -34,7 +34,8 @@ struct MultipartBodyTests {
         let whole = Data(expected.utf8) + Data([0, 13, 10, 255]) + Data(rest.utf8)
         #expect(try await bytes(of: .multipart(body)) == whole)
         #expect(try await bytes(of: .multipart(body), pieces: 1) == whole)
-        #expect(HTTPBody.multipart(body).knownLength == Int64(whole.count))
+        let encoded = try HTTPBody.multipart(body).encoded(by: .requestDefault)
+        #expect(encoded.knownLength == Int64(whole.count))
         #expect(HTTPBody.multipart(body).contentType == "multipart/form-data; boundary=B")
     }
 
@@ -126,7 +127,7 @@ struct MultipartBodyTests {
     @Test(arguments: [
         "plain.txt", "with \"quotes\".txt", "a\r\nX-Injected: 1\r\n\r\n.txt", "\n", "\r",
         "naïve ü 日本.png",
-        "\"; name=\"other", "semi;colon", "back\\slash", "👨‍👩‍👧‍👦.png", "%20", "", " ", "a\0b",
+        "\"; name=\"other", "semi;colon", "back\\slash", "👨‍👩‍👧‍👦.png", "%20", "", " ", "a\u{7}b",
     ])
     func namesCannotEndTheirQuotes(name: String) async throws {
         let body = MultipartBody(
@@ -164,6 +165,54 @@ struct MultipartBodyTests {
         #expect(parts[0].headers["content-language"] == "de")
         #expect(parts[1] == ParsedPart(headers: [:], body: Data("y".utf8)))
         #expect(parts[2].headers == ["content-disposition": "attachment"])
+    }
+
+    private func failure(of part: MultipartBody.Part) -> RequestError? {
+        #expect(throws: RequestError.self) {
+            try HTTPBody.multipart(MultipartBody([part])).makeSource()
+        }
+    }
+
+    @Test func nulInANameOrFileNameIsRefused() {
+        let parts: [MultipartBody.Part] = [
+            .text("a\0b", "x"), .data("a", Data(), filename: "a\0.png"),
+            .init(name: nil, filename: "\0", body: .string("x")),
+        ]
+        for part in parts {
+            let error = failure(of: part)
+            #expect(error?.code == .invalidBody && error?.stage == .build)
+            #expect(error?.message.contains("NUL") == true)
+        }
+    }
+
+    @Test(arguments: ["a\r\nX-Injected: 1", "a\nb", "a\rb", "a\0b"])
+    func headerValueWithALineBreakIsRefused(value: String) {
+        var assigned = MultipartBody.Part(name: "a", body: .string("x"))
+        assigned.headerFieldValues["X-A"] = value
+        let literal = MultipartBody.Part(
+            name: "a", body: .string("x"), headers: [.contentLanguage: value])
+        for part in [assigned, literal] {
+            let error = failure(of: part)
+            #expect(error?.code == .invalidBody && error?.stage == .build)
+            #expect(error?.message.contains("line break") == true)
+            #expect(error?.message.contains("Injected") == false)
+        }
+        assigned.headerFieldValues = [value: "x"]
+        #expect(failure(of: assigned)?.code == .invalidBody)
+    }
+
+    @Test func headerFieldValuesReplaceHeadersOfTheSameName() async throws {
+        var part = MultipartBody.Part(
+            name: "a", body: .string("x"), headers: [.contentLanguage: "de", .contentType: "a/b"])
+        part.headerFieldValues = ["content-language": "en", "X-A": "1"]
+        let parts = try #require(
+            parseMultipart(
+                try await bytes(of: .multipart(MultipartBody([part], boundary: "B"))), boundary: "B"
+            )
+        )
+        #expect(parts[0].headers["content-language"] == "en")
+        #expect(parts[0].headers["content-type"] == "a/b")
+        #expect(parts[0].headers["x-a"] == "1")
     }
 
     @Test func contentTypeCannotInjectHeaders() {

@@ -30,9 +30,7 @@ struct HTTPBinTests {
         _ path: String, _ agent: RequestAgent,
         _ configure: (inout RequestDescription) -> Void = { _ in }
     ) async throws -> Response {
-        let request = InlineRequest(path, configure)
-        request.agent = agent
-        return try await request.send()
+        try await agent.send(InlineRequest(path, configure))
     }
 
     @Test(arguments: TransportKind.allCases)
@@ -79,7 +77,11 @@ struct HTTPBinTests {
 
     @Test(arguments: TransportKind.allCases, ["gzip", "deflate", "brotli"])
     func contentEncodingsAreDecoded(kind: TransportKind, name: String) async throws {
-        let response = try await send(name, kind.agent())
+        let response = try await send(name, kind.agent()) { description in
+            // On Linux, this transport accepts encoded responses only if the request does.
+            guard kind == .urlSession else { return }
+            description.headers[.acceptEncoding] = name == "brotli" ? "br" : name
+        }
         #expect(
             response.json[name == "gzip" ? "gzipped" : name == "deflate" ? "deflated" : name].bool
                 == true)
@@ -202,8 +204,7 @@ struct HTTPBinTests {
         let download = Download()
         download.address = peers.url(.nginxPlain, host: "127.0.0.1", "/large")
         download.file = file
-        download.agent = agent
-        _ = try await download.value()
+        _ = try await agent.value(download)
         let expected = Peers.largeBody
         #expect(try Data(contentsOf: file) == expected)
     }

@@ -195,8 +195,7 @@ struct PinTests {
         let endpoint = InlineRequest(peers.url(.nginxTLS, host: "good.errand.test")) {
             $0.responseSerializer = .string
         }
-        endpoint.agent = agent
-        let response = try await endpoint.send()
+        let response = try await agent.send(endpoint)
         #expect(response.status == .ok)
         let reported = events.events.compactMap { event in
             if case .pinMismatch(let mismatch) = event.kind { mismatch } else { nil }
@@ -218,10 +217,10 @@ struct PinTests {
         endpoint.address = peers.url(.nginxTLS, host: "localhost")
         endpoint.policy.authorityFile = peers.certificate("root.pem")
         endpoint.policy.pins = [PinnedHost("localhost", publicKeys: [try peers.pin("good")])]
-        endpoint.agent = RequestAgent(transport: transport, store: nil)
-        let error = await #expect(throws: RequestError.self) { try await endpoint.send() }
+        let agent = RequestAgent(transport: transport, store: nil)
+        let error = await #expect(throws: RequestError.self) { try await agent.send(endpoint) }
         #expect(error?.code == .pinMismatch)
         endpoint.policy.pins = [PinnedHost("localhost", publicKeys: [try peers.pin("address")])]
-        #expect(try await endpoint.send().status == .ok)
+        #expect(try await agent.send(endpoint).status == .ok)
     }
 }

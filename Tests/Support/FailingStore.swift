@@ -4,15 +4,35 @@ import Synchronization
 /// A memory store whose reads and writes can be made to fail, and whose writes can be held.
 final class FailingStore: ResponseStore {
     let inner = MemoryResponseStore()
-    private let failure = Mutex<(reads: RequestError?, writes: RequestError?)>((nil, nil))
-    private let heldWrites = Mutex<(isHeld: Bool, waiting: [CheckedContinuation<Void, Never>])>(
-        (false, []))
+    private let failure = Mutex<
+        (reads: RequestError?, writes: RequestError?, removals: RequestError?)
+    >((nil, nil, nil))
+    private let heldWrites = Mutex(HeldWrites())
 
-    func fail(reads: RequestError? = nil, writes: RequestError? = nil) {
-        failure.withLock { $0 = (reads, writes) }
+    private struct HeldWrites {
+        var isHeld = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var observers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    func fail(
+        reads: RequestError? = nil, writes: RequestError? = nil, removals: RequestError? = nil
+    ) {
+        failure.withLock { $0 = (reads, writes, removals) }
     }
 
     func holdWrites() { heldWrites.withLock { $0.isHeld = true } }
+
+    /// Waits until a write is held.
+    func untilHeld() async {
+        await withCheckedContinuation { continuation in
+            let isThere = heldWrites.withLock { heldWrites in
+                if heldWrites.waiting.isEmpty { heldWrites.observers.append(continuation) }
+                return !heldWrites.waiting.isEmpty
+            }
+            if isThere { continuation.resume() }
+        }
+    }
 
     func releaseWrites() {
         let waiting = heldWrites.withLock { heldWrites in
@@ -30,11 +50,13 @@ final class FailingStore: ResponseStore {
 
     func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError) {
         await withCheckedContinuation { continuation in
-            let isHeld = heldWrites.withLock { heldWrites in
+            let (isHeld, observers) = heldWrites.withLock { heldWrites in
                 if heldWrites.isHeld { heldWrites.waiting.append(continuation) }
-                return heldWrites.isHeld
+                defer { heldWrites.observers = [] }
+                return (heldWrites.isHeld, heldWrites.observers)
             }
             if !isHeld { continuation.resume() }
+            for observer in observers { observer.resume() }
         }
         if let error = failure.withLock({ $0.writes }) { throw error }
         try await inner.store(entry, for: key)
@@ -44,7 +66,10 @@ final class FailingStore: ResponseStore {
 
     func removeAll(
         where predicate: (@Sendable (StoredEntryInfo) -> Bool)?
-    ) async throws(RequestError) { try await inner.removeAll(where: predicate) }
+    ) async throws(RequestError) {
+        if let error = failure.withLock({ $0.removals }) { throw error }
+        try await inner.removeAll(where: predicate)
+    }
 
     func entries() async throws(RequestError) -> [StoredEntryInfo] { try await inner.entries() }
 }

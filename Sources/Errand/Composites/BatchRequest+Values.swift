@@ -8,22 +8,28 @@ extension BatchRequest {
     /// - Throws: The error of the first request that failed; the others are cancelled.
     ///   ``RequestError/Code/batchFailed`` if a request succeeded but has no output, because it was
     ///   started elsewhere meanwhile.
-    nonisolated(nonsending) public static func values<each Output: Sendable>(
-        _ requests: repeat Request<each Output>
-    ) async throws(RequestError) -> (repeat each Output) {
+    nonisolated(nonsending) public static func values<each Endpoint: TypedRequest>(
+        _ requests: repeat each Endpoint
+    ) async throws(RequestError) -> (repeat (each Endpoint).Output) {
+        try await values(on: nil, repeat each requests)
+    }
+
+    nonisolated(nonsending) static func values<each Endpoint: TypedRequest>(
+        on agent: RequestAgent?, _ requests: repeat each Endpoint
+    ) async throws(RequestError) -> (repeat (each Endpoint).Output) {
         var members: [BaseRequest] = []
         repeat members.append(each requests)
-        try await BatchRequest(members).send()
+        _ = try await BatchRequest(members).perform(on: agent) { _ in }
         return (repeat try output(of: each requests))
     }
 
-    nonisolated private static func output<Output>(
-        of request: Request<Output>
-    ) throws(RequestError) -> Output {
+    nonisolated private static func output<Endpoint: TypedRequest>(
+        of request: Endpoint
+    ) throws(RequestError) -> Endpoint.Output {
         guard let output = request.output else {
             throw RequestError(
                 .batchFailed, stage: .decode,
-                "A batch member has no output of type \(Output.self). Add each request object to "
+                "A batch member has no output of type \(Endpoint.Output.self). Add each request object to "
                     + "one batch only once, and do not start it elsewhere.",
                 response: request.response)
         }

@@ -1,3 +1,4 @@
+public import Dispatch
 public import ErrandCore
 
 /// Runs several requests concurrently as one unit.
@@ -13,7 +14,9 @@ nonisolated public final class BatchRequest: CompositeRun {
     public enum Policy: Sendable, Hashable {
         /// The first failure cancels the other members, and the batch fails with it; the default.
         case failFast
-        /// All members run to their ends.
+        /// All members run to their ends, and the batch succeeds, whatever their results are.
+        ///
+        /// Only a cancellation and the ``BatchRequest/deadline`` let it fail.
         case collectAll
         /// The batch succeeds with the first success, which cancels the other members.
         ///
@@ -42,6 +45,15 @@ nonisolated public final class BatchRequest: CompositeRun {
     ///
     /// Default none.
     public var accessories: [any RequestAccessory] = []
+    /// The time from the start after which the members are cancelled and the batch fails with
+    /// ``RequestError/Code/timedOut``.
+    ///
+    /// Default `nil`: no limit. The results of the members that were cancelled are
+    /// ``RequestError/Code/cancelled``. Errors: ``RequestError/Code/invalidConfiguration`` for a duration of zero or
+    /// less, before anything is sent.
+    public var deadline: Duration?
+    /// The run in progress; `nil` before and after it.
+    public internal(set) var task: CompositeTask?
     /// The results of the last run, one for each member; empty before the first run.
     ///
     /// The result of a member that never started is ``RequestError/Code/cancelled``.
@@ -73,9 +85,7 @@ nonisolated public final class BatchRequest: CompositeRun {
     ///
     /// After all of them have ended, one of the closures is called once on the main actor.
     ///
-    /// The failure is the error of the member that failed first; or
-    /// ``RequestError/Code/cancelled``; or ``RequestError/Code/invalidConfiguration`` for a
-    /// ``Policy/quorum(_:)`` that cannot be reached.
+    /// The failure is an error that ``send(onStart:)`` throws.
     ///
     /// - Parameters:
     ///   - owner: An object whose deallocation cancels the run. Default `nil`.
@@ -87,28 +97,40 @@ nonisolated public final class BatchRequest: CompositeRun {
         success: @escaping @MainActor (BatchRequest) -> Void = { _ in },
         failure: @escaping @MainActor (BatchRequest, RequestError) -> Void = { _, _ in }
     ) -> CompositeTask {
-        launch(owner: owner, success: success, failure: failure)
+        launch(on: nil, owner: owner, success: success, failure: failure)
     }
 
     /// Runs the members and returns a result for each, on the caller's actor.
     ///
+    /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
     /// - Throws: The error of the member that failed first, if the batch fails by its policy (never
     ///   under ``Policy/collectAll``); ``RequestError/Code/invalidConfiguration`` for a
-    ///   ``Policy/quorum(_:)`` that cannot be reached; ``RequestError/Code/cancelled`` if the run
-    ///   or the calling Swift task is cancelled.
+    ///   ``Policy/quorum(_:)`` that cannot be reached; ``RequestError/Code/timedOut`` after the ``deadline``;
+    ///   ``RequestError/Code/batchFailed`` if the batch is in progress already;
+    ///   ``RequestError/Code/cancelled`` if the run or the calling Swift task is cancelled.
     @discardableResult
-    nonisolated(nonsending) public func send() async throws(RequestError)
-        -> [Result<Response, RequestError>]
-    {
-        try await perform { (control, error) throws(RequestError) in
-            if let error, policy != .collectAll || control.isCancelled { throw error }
-            return results
-        }
+    nonisolated(nonsending) public func send(
+        onStart: (CompositeTask) -> Void = { _ in }
+    ) async throws(RequestError) -> [Result<Response, RequestError>] {
+        try await perform(on: nil, onStart: onStart)
     }
 
+    /// Starts a batch from any context and gives it up; the closure is called once, on the queue.
+    ///
+    /// Hooks, delegates and accessories are called on no actor. The failure is an error that ``send(onStart:)`` throws.
+    @discardableResult
+    public static func start(
+        _ batch: sending BatchRequest, on queue: DispatchQueue,
+        completion:
+            @escaping @Sendable (Result<[Result<Response, RequestError>], RequestError>) -> Void
+    ) -> CompositeTask {
+        dispatch(batch, on: nil, queue, completion: completion)
+    }
+
+    static var failureCode: RequestError.Code { .batchFailed }
+    var output: [Result<Response, RequestError>] { results }
     var expectedCount: Int { requests.count }
     var firstRequest: BaseRequest? { requests.first }
-    var toleratesFailures: Bool { policy == .collectAll }
 
     /// Runs the members to their ends; returns the error of the batch, or `nil` if it succeeded.
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
@@ -128,7 +150,7 @@ nonisolated public final class BatchRequest: CompositeRun {
         var next = 0
         var underWay = 0
         while true {
-            while next < requests.count, underWay < maxConcurrent ?? .max, !control.isCancelled,
+            while next < requests.count, underWay < maxConcurrent ?? .max, control.stopError == nil,
                 tally.verdict == .open
             {
                 begin(next, control: control, ends: ends)
@@ -138,13 +160,13 @@ nonisolated public final class BatchRequest: CompositeRun {
             guard underWay > 0 else { break }
             let end = await ends.next()
             underWay -= 1
-            control.leave(end.task)
+            control.leave(end.run.task)
             found[end.index] = end.outcome.result
             note(end, in: &tally, &firstError, control)
-            requests[end.index].end(end.outcome) { _ in }
+            requests[end.index].end(end.outcome, of: end.run) { _ in }
         }
         results = found.map { $0 ?? .failure(.cancelled) }
-        if control.isCancelled { return .cancelled }
+        if let error = control.stopError { return error }
         return tally.verdict == .succeeded ? nil : firstError
     }
 
@@ -163,8 +185,11 @@ nonisolated public final class BatchRequest: CompositeRun {
     }
 
     private func begin(_ index: Int, control: CompositeTask, ends: MemberResults) {
-        let task = requests[index].begin()
-        control.enter(task)
-        Task { ends.add(MemberResult(index: index, task: task, outcome: await task.outcome())) }
+        let run = requests[index].begin(on: control.agent)
+        control.enter(run.task)
+        Task {
+            let outcome = await run.task.outcome()
+            ends.add(MemberResult(index: index, run: run, outcome: outcome))
+        }
     }
 }

@@ -43,7 +43,7 @@ nonisolated struct BatchTally: Sendable {
             if count - failures < needed { verdict = .failed }
         case (.failFast, nil) where failures > 0: verdict = .failed
         case (_, nil):
-            if successes + failures == count { verdict = failures == 0 ? .succeeded : .failed }
+            if successes + failures == count { verdict = .succeeded }
         }
     }
 }

@@ -4,7 +4,7 @@ nonisolated public struct ChainLink<Last: ChainMember> {
     public let chain: ChainRequest
 
     /// Adds a step that creates the next member (a request, a batch or a chain) from the previous
-    /// one after its success.
+    /// one after its success, or after ``ChainRequest/Recovery/proceed``.
     ///
     /// If the closure throws, the chain fails; if it returns `nil`, the chain ends successfully.
     @discardableResult

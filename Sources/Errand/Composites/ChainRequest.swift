@@ -1,3 +1,4 @@
+public import Dispatch
 public import ErrandCore
 
 /// Runs requests one after another as one unit; each may be created from the previous one.
@@ -18,13 +19,26 @@ nonisolated public final class ChainRequest: CompositeRun {
     public enum Recovery {
         /// The chain fails with the member's error; the default.
         case stop
-        /// The chain continues with the next step.
+        /// The chain continues with the next step, which gets the failed member; the callback of
+        /// ``ChainRequest/add(_:then:)`` is not called.
         case proceed
         /// The chain runs this request in place of the failed member.
+        ///
+        /// The callback of ``ChainRequest/add(_:then:)`` gets the replacement, so a replacement of a step with a
+        /// callback must have the member's type. Otherwise the chain fails with
+        /// ``RequestError/Code/chainFailed``, and the replacement is not sent.
         case replace(BaseRequest)
     }
 
-    typealias Step = ((any ChainMember)?) throws -> (any ChainMember)?
+    /// A step of a chain: makes a member and handles its success.
+    struct Step {
+        /// Makes the member from the previous one; `nil` adds none.
+        let make: ((any ChainMember)?) throws -> (any ChainMember)?
+        /// The type that a replacement must have.
+        var requirement: (isMet: (any ChainMember) -> Bool, name: String)?
+        /// Called after the success of the member or of its replacement.
+        var succeeded: ((any ChainMember) -> Void)?
+    }
 
     /// The requests that have run so far, in order, including those of nested batches and chains.
     public private(set) var requests: [BaseRequest] = []
@@ -36,6 +50,14 @@ nonisolated public final class ChainRequest: CompositeRun {
     ///
     /// Default none.
     public var accessories: [any RequestAccessory] = []
+    /// The time from the start after which the current member is cancelled and the chain fails with
+    /// ``RequestError/Code/timedOut``.
+    ///
+    /// Default `nil`: no limit. Errors: ``RequestError/Code/invalidConfiguration`` for a duration of zero or less,
+    /// before anything is sent.
+    public var deadline: Duration?
+    /// The run in progress; `nil` before and after it.
+    public internal(set) var task: CompositeTask?
     /// The member that failed in the last run.
     public private(set) var failedRequest: BaseRequest?
 
@@ -52,24 +74,26 @@ nonisolated public final class ChainRequest: CompositeRun {
     ///
     /// - Parameters:
     ///   - request: The request, batch or chain.
-    ///   - callback: Called after the member has succeeded; may add steps.
+    ///   - callback: Called after the member, or a replacement of its type, has succeeded; may add steps.
     @discardableResult
     public func add<Member: ChainMember>(
         _ request: Member, then callback: ((ChainRequest, Member) -> Void)? = nil
     ) -> ChainLink<Member> {
         if steps.isEmpty { firstRequest = Self.firstRequest(of: request) }
+        var step: Step
         if request as AnyObject === self {
             // The chain fails when it is sent; until then it must not retain itself.
-            steps.append { [unowned self] _ in self }
+            step = Step { [unowned self] _ in self }
         } else {
-            steps.append { _ in request }
+            step = Step { _ in request }
         }
         if let callback {
-            steps.append { [unowned self] previous in
-                if let member = previous as? Member { callback(self, member) }
-                return nil
+            step.requirement = ({ $0 is Member }, "\(Member.self)")
+            step.succeeded = { [unowned self] member in
+                if let member = member as? Member { callback(self, member) }
             }
         }
+        steps.append(step)
         return ChainLink(chain: self)
     }
 
@@ -99,22 +123,37 @@ nonisolated public final class ChainRequest: CompositeRun {
         success: @escaping @MainActor (ChainRequest) -> Void = { _ in },
         failure: @escaping @MainActor (ChainRequest, RequestError) -> Void = { _, _ in }
     ) -> CompositeTask {
-        launch(owner: owner, success: success, failure: failure)
+        launch(on: nil, owner: owner, success: success, failure: failure)
     }
 
     /// Runs the chain and returns the responses of its requests in order, on the caller's actor.
     ///
+    /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
     /// - Throws: The error of the member that stopped the chain; the error of ``abort(_:)``;
-    ///   ``RequestError/Code/chainFailed`` if a step throws another error;
+    ///   ``RequestError/Code/chainFailed`` if a step throws another error, or if the chain is in progress already;
+    ///   ``RequestError/Code/timedOut`` after the ``deadline``;
     ///   ``RequestError/Code/cancelled`` if the run or the calling Swift task is cancelled.
     @discardableResult
-    nonisolated(nonsending) public func send() async throws(RequestError) -> [Response] {
-        try await perform { (_, error) throws(RequestError) in
-            if let error { throw error }
-            return requests.compactMap(\.response)
-        }
+    nonisolated(nonsending) public func send(
+        onStart: (CompositeTask) -> Void = { _ in }
+    ) async throws(RequestError) -> [Response] {
+        try await perform(on: nil, onStart: onStart)
     }
 
+    /// Starts a chain from any context and gives it up; the closure is called once, on the queue.
+    ///
+    /// Steps, hooks, delegates and accessories are called on no actor. The failure is an error that ``send(onStart:)``
+    /// throws.
+    @discardableResult
+    public static func start(
+        _ chain: sending ChainRequest, on queue: DispatchQueue,
+        completion: @escaping @Sendable (Result<[Response], RequestError>) -> Void
+    ) -> CompositeTask {
+        dispatch(chain, on: nil, queue, completion: completion)
+    }
+
+    static var failureCode: RequestError.Code { .chainFailed }
+    var output: [Response] { requests.compactMap(\.response) }
     var expectedCount: Int { steps.count }
 
     /// The first request of a member, if it is known before the run.
@@ -123,7 +162,9 @@ nonisolated public final class ChainRequest: CompositeRun {
         return (member as? any CompositeRun)?.firstRequest
     }
 
-    func append(_ step: @escaping Step) { steps.append(step) }
+    func append(_ make: @escaping ((any ChainMember)?) throws -> (any ChainMember)?) {
+        steps.append(Step(make: make))
+    }
 
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
         requests = []
@@ -138,21 +179,23 @@ nonisolated public final class ChainRequest: CompositeRun {
         while index < steps.count, !isFinished {
             control.expect(total: steps.count)
             if let abortion { return abortion }
-            if control.isCancelled { return .cancelled }
+            if let error = control.stopError { return error }
+            let step = steps[index]
             let made: (any ChainMember)?
-            do { made = try steps[index](previous) } catch { return Self.error(for: error) }
+            do { made = try step.make(previous) } catch { return Self.error(for: error) }
             index += 1
             guard let member = made else { continue }
-            if let error = await carryOut(member, control: control, last: &previous) {
+            if let error = await carryOut(member, of: step, control, last: &previous) {
                 return error
             }
         }
-        return control.isCancelled ? .cancelled : abortion
+        return control.stopError ?? abortion
     }
 
     /// Runs a member and its replacements; returns the error that stops the chain.
     nonisolated(nonsending) private func carryOut(
-        _ first: any ChainMember, control: CompositeTask, last: inout (any ChainMember)?
+        _ first: any ChainMember, of step: Step, _ control: CompositeTask,
+        last: inout (any ChainMember)?
     ) async -> RequestError? {
         var member = first
         while true {
@@ -164,14 +207,24 @@ nonisolated public final class ChainRequest: CompositeRun {
                     await carryOut(nested: member, control)
                 }
             last = member
-            guard let failure else { return nil }
+            guard let failure else {
+                if control.stopError == nil, abortion == nil { step.succeeded?(member) }
+                return nil
+            }
             failedRequest = failure.member
-            guard !control.isCancelled else { return .cancelled }
+            if let error = control.stopError { return error }
             guard let failed = failure.member else { return failure.error }
             switch recovery(failed, failure.error) {
             case .stop: return failure.error
             case .proceed: return nil
             case .replace(let other):
+                if let required = step.requirement, !required.isMet(other) {
+                    return RequestError(
+                        .chainFailed, stage: .build,
+                        "The callback of the step requires a \(required.name), so a \(type(of: other)) cannot replace it. "
+                            + "Replace it by a request of its type, or use then(_:) in place of the callback."
+                    )
+                }
                 requests.removeSubrange(known...)
                 member = other
             }
@@ -185,11 +238,11 @@ nonisolated public final class ChainRequest: CompositeRun {
         _ member: BaseRequest, _ control: CompositeTask
     ) async -> Failure? {
         requests.append(member)
-        let task = member.begin()
-        control.enter(task)
-        let outcome = await task.outcome()
-        control.leave(task)
-        member.end(outcome) { _ in }
+        let run = member.begin(on: control.agent)
+        control.enter(run.task)
+        let outcome = await run.task.outcome()
+        control.leave(run.task)
+        member.end(outcome, of: run) { _ in }
         guard case .failure(let error) = outcome.result else { return nil }
         return (member, error)
     }
@@ -207,12 +260,13 @@ nonisolated public final class ChainRequest: CompositeRun {
                         + "itself or a \(type(of: member)).")
             )
         }
-        let task = CompositeTask(total: nested.expectedCount)
+        let task = CompositeTask(total: nested.expectedCount, agent: control.agent)
+        if let refusal = nested.claim(task) { return (nil, refusal) }
         control.enter(task)
         let error = await nested.carryOut(task)
         control.leave(task)
         requests += nested.requests
-        guard let error, !nested.toleratesFailures || task.isCancelled else { return nil }
+        guard let error else { return nil }
         return (nested.failedRequest, error)
     }
 

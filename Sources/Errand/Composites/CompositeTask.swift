@@ -9,9 +9,12 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
 
     enum Change: Sendable { case willSuspend, didResume, willCancel }
 
+    /// Why the run is to stop before its own end; the first reason is kept.
+    private enum StopReason: Sendable { case cancelled, deadline(Duration) }
+
     private struct State {
         var members: [UUID: any MemberTask] = [:]
-        var isCancelled = false
+        var stopReason: StopReason?
         var isPaused = false
         var hasEnded = false
         var finished = 0
@@ -26,7 +29,13 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
     private let state = Mutex(State())
     private let hub = ProgressHub(clock: SystemClock())
 
-    init(total: Int = 0) { state.withLock { $0.total = total } }
+    /// The agent at the call, which performs all members; `nil` leaves the choice to each.
+    let agent: RequestAgent?
+
+    init(total: Int = 0, agent: RequestAgent? = nil) {
+        self.agent = agent
+        state.withLock { $0.total = total }
+    }
 
     /// Cancels the members in progress and starts no more; the run ends with
     /// ``RequestError/Code/cancelled``.
@@ -34,11 +43,22 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
     /// Does nothing if the run has ended.
     public func cancel() {
         apply(.willCancel) { state in
-            defer { state.isCancelled = true }
-            return !state.isCancelled
+            guard state.stopReason == nil else { return false }
+            state.stopReason = .cancelled
+            return true
         } to: {
             $0.cancel()
         }
+    }
+
+    /// Cancels the members in progress because the deadline of the batch or chain has passed.
+    func expire(after deadline: Duration) {
+        let members = state.withLock { state in
+            guard !state.hasEnded, state.stopReason == nil else { return [any MemberTask]() }
+            state.stopReason = .deadline(deadline)
+            return Array(state.members.values)
+        }
+        for member in members { member.cancel() }
     }
 
     /// Suspends the members in progress, and the following ones when they start.
@@ -71,7 +91,23 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
     public var transferProgress: ProgressUpdates { ProgressUpdates(hub) }
 
     /// Whether ``cancel()`` was called before the end of the run.
-    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    public var isCancelled: Bool {
+        if case .cancelled = state.withLock({ $0.stopReason }) { true } else { false }
+    }
+
+    /// The error with which the run ends because it was cancelled or its deadline has passed; `nil` if neither.
+    var stopError: RequestError? {
+        switch state.withLock({ $0.stopReason }) {
+        case nil: nil
+        case .cancelled: .cancelled
+        case .deadline(let deadline):
+            RequestError(
+                .timedOut, stage: .schedule,
+                "The batch or chain took longer than its deadline of \(deadline), so its members were cancelled. "
+                    + "Increase the deadline.",
+                timeout: .total)
+        }
+    }
 
     /// Cancels the run when the owner is deallocated, unless it has ended by then.
     ///
@@ -123,15 +159,15 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
 
     /// Adds a member that was started; suspends or cancels it if the run is suspended or cancelled.
     func enter(_ member: some MemberTask) {
-        let (isCancelled, isPaused) = state.withLock { state in
+        let (isStopping, isPaused) = state.withLock { state in
             state.members[member.id] = member
-            return (state.isCancelled, state.isPaused)
+            return (state.stopReason != nil, state.isPaused)
         }
         member.listen { [weak self, id = member.id] progress in
             self?.take(progress, of: id)
         }
         if isPaused { member.suspend() }
-        if isCancelled { member.cancel() }
+        if isStopping { member.cancel() }
     }
 
     /// Records the progress of a member.

@@ -3,7 +3,7 @@ import Synchronization
 /// The end of a batch's member.
 nonisolated struct MemberResult: Sendable {
     var index: Int
-    var task: RequestTask
+    var run: RequestRun
     var outcome: TaskOutcome
 }
 

@@ -21,25 +21,30 @@ nonisolated private struct SharedAccessory: Sendable {
     var accessory: any RequestAccessory & Sendable
 }
 
+extension RequestAgent {
+    /// The agent's accessories, then those of a request, a batch or a chain.
+    nonisolated fileprivate func accessories(
+        before own: [any RequestAccessory]
+    ) -> [any RequestAccessory] {
+        let shared = sharedAccessories
+        guard !shared.isEmpty else { return own }
+        return shared.compactMap { ($0 as? SharedAccessory)?.accessory } + own
+    }
+}
+
 extension BaseRequest {
-    /// The agent's accessories, then the request's own.
-    nonisolated var allAccessories: [any RequestAccessory] {
-        let shared = (agent ?? .shared).sharedAccessories
-        guard !shared.isEmpty else { return accessories }
-        return shared.compactMap { ($0 as? SharedAccessory)?.accessory } + accessories
+    /// The accessories of the agent that performs the request, then the request's own.
+    nonisolated func allAccessories(of agent: RequestAgent) -> [any RequestAccessory] {
+        agent.accessories(before: accessories)
     }
 }
 
 extension CompositeRun {
-    /// The accessories of the first request's agent, then those of the batch or chain.
-    var allAccessories: [any RequestAccessory] {
-        let shared = firstRequest.map { ($0.agent ?? .shared).sharedAccessories } ?? []
-        guard !shared.isEmpty else { return accessories }
-        return shared.compactMap { ($0 as? SharedAccessory)?.accessory } + accessories
-    }
-
-    /// Notifies the accessories of an event of the batch or chain.
-    func notify(_ event: ClosureAccessory.LifecycleEvent) {
-        for accessory in allAccessories { accessory.notify(event, of: self) }
+    /// Notifies the accessories of an event of the batch or chain: those of the agent at the call or else of the first
+    /// request's agent, then its own.
+    func notify(_ event: ClosureAccessory.LifecycleEvent, of control: CompositeTask) {
+        let agent = control.agent ?? firstRequest?.agent(atCall: nil)
+        let all = agent?.accessories(before: accessories) ?? accessories
+        for accessory in all { accessory.notify(event, of: self) }
     }
 }

@@ -17,10 +17,10 @@ nonisolated final class AccessoryRelay: Sendable {
     private let notify: @MainActor @Sendable (RequestTask.Change) -> Void
 
     @MainActor
-    init(request: BaseRequest) {
+    init(request: BaseRequest, agent: RequestAgent) {
         notify = { [weak request] change in
             guard let request else { return }
-            for accessory in request.allAccessories {
+            for accessory in request.allAccessories(of: agent) {
                 switch change {
                 case .willSuspend: accessory.requestWillSuspend(request)
                 case .didResume: accessory.requestDidResume(request)

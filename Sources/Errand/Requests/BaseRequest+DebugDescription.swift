@@ -14,7 +14,7 @@ extension BaseRequest: CustomDebugStringConvertible {
         }
         var shown = String(address)
         if let start, let end { shown = address[..<start] + "…" + address[end...] }
-        var text = "\(EndpointName.of(type(of: self))) \(method.rawValue) \(shown)"
+        var text = "\(EndpointType.of(type(of: self)).name) \(method.rawValue) \(shown)"
         let names = arguments?.names ?? []
         if !names.isEmpty { text += " (\(names.joined(separator: ", ")))" }
         if tag != 0 { text += " #\(tag)" }

@@ -1,4 +1,5 @@
 import Foundation
+
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
@@ -6,8 +7,9 @@ import Foundation
 extension BaseRequest {
     /// Reads every override once.
     nonisolated func describeOverrides() -> RequestDescription {
-        var it = RequestDescription(endpoint: EndpointName.of(type(of: self)), url: url)
-        it.endpointType = ObjectIdentifier(type(of: self))
+        let type = EndpointType.of(type(of: self))
+        var it = RequestDescription(endpoint: type.name, url: url)
+        it.endpointType = type.id
         describeWhereAndWhat(&it)
         describeHowAndResponse(&it)
         describeCustomRequest(&it)
@@ -20,11 +22,23 @@ extension BaseRequest {
             if counting != it.arguments { it.cacheArguments = counting ?? Arguments() }
         }
         it.writesCacheAsynchronously = writesCacheAsynchronously
-        it.ignoresCache = ignoresCache
+        if ignoresCache { it.ignoresCache = true }
         it.tag = tag
         it.progressHandler = progressHandler
         it.userInfo = userInfo
+        if !metadata.isEmpty { it.metadata = metadata }
+        type.describe?(self, &it)
+        if sha256 != nil { checkDigest(&it) }
         return it
+    }
+
+    /// Refuses a digest of an endpoint that has no file.
+    nonisolated private func checkDigest(_ it: inout RequestDescription) {
+        guard it.download == nil else { return }
+        it.mistake = RequestError(
+            .invalidCombination, stage: .build,
+            "\(it.endpoint) has a sha256 and is not a download. Conform it to FileOutput, or remove the digest."
+        )
     }
 
     nonisolated private func describeWhereAndWhat(_ it: inout RequestDescription) {
@@ -39,6 +53,7 @@ extension BaseRequest {
         it.requestSerializer = requestSerializer
         if let argumentEncoding { it.argumentEncoding = argumentEncoding }
         if let body { it.body = body }
+        if let jsonEncoder { it.jsonEncoder = jsonEncoder }
         if let bodyEncoder { it.bodyEncoder = bodyEncoder }
         it.headers = headers
         it.headerFieldValues = headerFieldValues
@@ -51,6 +66,8 @@ extension BaseRequest {
     nonisolated private func describeCustomRequest(_ it: inout RequestDescription) {
         guard let custom = customURLRequest() else { return }
         it.customRequest = CustomRequest(custom)
+        it.usesCookies = it.usesCookies && custom.httpShouldHandleCookies
+        describeCachePolicy(of: custom, &it)
         it.allowsCellularAccess = it.allowsCellularAccess && custom.allowsCellularAccess
         // 60 seconds is Foundation's default: the value was not set.
         let idle = custom.timeoutInterval
@@ -59,16 +76,44 @@ extension BaseRequest {
         }
     }
 
+    /// Applies the cache policies of a `URLRequest` that ignore stored data; the others have no equivalent, since
+    /// they use data of any age.
+    nonisolated private func describeCachePolicy(
+        of custom: URLRequest, _ it: inout RequestDescription
+    ) {
+        switch custom.cachePolicy {
+        case .useProtocolCachePolicy: break
+        case .reloadIgnoringLocalCacheData: it.ignoresCache = true
+        case .reloadIgnoringLocalAndRemoteCacheData:
+            it.ignoresCache = true
+            let hasOwn = it.customRequest?.headers.contains {
+                $0.name.lowercased() == "cache-control"
+            }
+            if hasOwn == false { it.customRequest?.headers.append(("Cache-Control", "no-cache")) }
+        default:
+            it.mistake = RequestError(
+                .invalidCombination, stage: .build,
+                "\(it.endpoint)'s customURLRequest() has a cachePolicy that reads stored data. Override "
+                    + "cachePolicy and cacheSeconds instead.")
+        }
+    }
+
     nonisolated private func describeHowAndResponse(_ it: inout RequestDescription) {
         if let timeouts { it.timeouts = timeouts }
         it.priority = priority
         it.allowsCellularAccess = allowsCellularAccess
         if let retryPolicy { it.retryPolicy = retryPolicy }
+        if let retryDecider { it.retryDecider = retryDecider }
+        let interceptors = interceptors
+        if !interceptors.isEmpty { it.interceptors = interceptors }
+        let requestProcessors = requestProcessors
+        if !requestProcessors.isEmpty { it.requestProcessors = requestProcessors }
         it.duplicatePolicy = duplicatePolicy
         if let redirectPolicy { it.redirectPolicy = redirectPolicy }
         if let securityPolicy { it.securityPolicy = securityPolicy }
         if let transportOverrides { it.transportOverrides = transportOverrides }
         it.usesCookies = usesCookies
+        it.usesAuthenticators = usesAuthenticators
         if let connectivityPolicy { it.connectivityPolicy = connectivityPolicy }
         it.responseSerializer = responseSerializer
         it.acceptableStatusCodes = acceptableStatusCodes
@@ -79,5 +124,6 @@ extension BaseRequest {
         it.removesNulls = removesNulls
         if let errorDecoder { it.errorDecoder = errorDecoder }
         it.processors = processors
+        if let jsonDecoder { it.jsonDecoder = Shared(jsonDecoder) }
     }
 }

@@ -1,21 +1,53 @@
+/// One run of a request: its task, and the agent that performs it.
+nonisolated struct RequestRun: Sendable {
+    let task: RequestTask
+    let agent: RequestAgent
+}
+
 extension BaseRequest {
-    /// Notifies accessories and the endpoint, describes the request, and starts it on its agent.
-    nonisolated package func begin() -> RequestTask {
-        // Read after `willStart`, which may set the agent.
-        let description = announce()
-        return (agent ?? .shared).start(consume description)
+    /// The agent of the next run.
+    ///
+    /// - Parameter named: The agent at the call, which takes precedence over the endpoint's.
+    nonisolated func agent(atCall named: RequestAgent?) -> RequestAgent {
+        named ?? assignedAgent ?? agent
     }
 
-    /// Prepares the request like ``begin()``, for a caller that performs it in its own Swift task.
-    nonisolated func enlist() -> (RequestTask, RequestAgent) {
-        let description = announce()
-        let agent = agent ?? .shared
-        return (agent.enlist(consume description), agent)
+    /// Notifies accessories and the endpoint, describes the request, and starts it on its agent.
+    nonisolated func begin(on named: RequestAgent? = nil) -> RequestRun {
+        let description = announce(named)
+        // Read after `willStart`, which may change what the endpoint's agent depends on.
+        let agent = agent(atCall: named)
+        let run = RequestRun(task: agent.start(consume description), agent: agent)
+        task = run.task
+        return run
+    }
+
+    /// Prepares the request like ``begin(on:)``, for a caller that performs it in its own Swift task.
+    nonisolated func enlist(on named: RequestAgent? = nil) -> RequestRun {
+        let description = announce(named)
+        let agent = agent(atCall: named)
+        let run = RequestRun(task: agent.enlist(consume description), agent: agent)
+        task = run.task
+        return run
+    }
+
+    /// Prepares the request of one page, with a changed description.
+    nonisolated func enlist(
+        on named: RequestAgent?, changing change: (inout RequestDescription) -> Void
+    ) -> RequestRun {
+        var description = announce(named)
+        change(&description)
+        let agent = agent(atCall: named)
+        let run = RequestRun(task: agent.enlist(consume description), agent: agent)
+        task = run.task
+        return run
     }
 
     /// Notifies the accessories and the endpoint of the start, then describes the request.
-    nonisolated func announce() -> RequestDescription {
-        for accessory in allAccessories { accessory.requestWillStart(self) }
+    nonisolated private func announce(_ named: RequestAgent?) -> RequestDescription {
+        for accessory in allAccessories(of: agent(atCall: named)) {
+            accessory.requestWillStart(self)
+        }
         willStart()
         return describe()
     }
@@ -25,12 +57,15 @@ extension BaseRequest {
     ///
     /// - Parameter isAccompanied: Whether the accessories have been notified of a cancellation; otherwise they are
     ///   now.
-    nonisolated package func end(
-        _ outcome: TaskOutcome, isAccompanied: Bool = false, closures: (RequestError?) -> Void
+    nonisolated func end(
+        _ outcome: TaskOutcome, of run: RequestRun, isAccompanied: Bool = false,
+        closures: (RequestError?) -> Void
     ) {
+        // A later start of the same object has a task of its own.
+        if task === run.task { task = nil }
         take(outcome)
         // Copies: a callback may change them, or start the request again.
-        let accessories = allAccessories
+        let accessories = allAccessories(of: run.agent)
         let attached = (success: attachedSuccess, failure: attachedFailure)
         attachedSuccess = nil
         attachedFailure = nil

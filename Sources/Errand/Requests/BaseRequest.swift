@@ -51,8 +51,8 @@ nonisolated open class BaseRequest {
     open var usesCDN: Bool { false }
     /// The version of the API, such as `v5`.
     ///
-    /// Default `nil`. A segment between base and path, or a header or query parameter by
-    /// ``Configuration/apiVersionPlacement``. An absolute ``url`` gets none.
+    /// Default `nil`: ``Configuration/apiVersion``; empty text means none. A segment between base and path, or a
+    /// header or query parameter by ``Configuration/apiVersionPlacement``. An absolute ``url`` gets none.
     open var apiVersion: String? { nil }
 
     // MARK: - Method, arguments, body and headers
@@ -71,7 +71,9 @@ nonisolated open class BaseRequest {
     open var arguments: Arguments? { nil }
     /// Whether arguments go into the query or the body.
     ///
-    /// Default ``ArgumentPlacement/automatic``: the query for GET, HEAD and DELETE, otherwise the body.
+    /// Default ``ArgumentPlacement/automatic``: the query for GET, HEAD and DELETE and beside a ``body`` that is not
+    /// multipart, otherwise the body. Errors: ``RequestError/Code/invalidCombination`` for arguments that are placed
+    /// into such a body.
     open var argumentPlacement: ArgumentPlacement { .automatic }
     /// The format of a body made from arguments.
     ///
@@ -82,13 +84,17 @@ nonisolated open class BaseRequest {
     ///
     /// Default `nil`: ``Configuration/argumentEncoding``.
     open var argumentEncoding: ArgumentEncoding? { nil }
-    /// A body in place of one made from arguments: bytes, text, a file, a stream, or parts.
+    /// A body in place of one made from arguments: a value as JSON, bytes, text, a file, a stream, or parts.
     ///
-    /// Default `nil`. Errors: ``RequestError/Code/invalidBody`` for a missing file,
-    /// ``RequestError/Code/invalidCombination`` with HEAD and TRACE and for parts with GET,
+    /// Default `nil`. Errors: ``RequestError/Code/invalidBody`` for a value that cannot be encoded and for a missing
+    /// file, ``RequestError/Code/invalidCombination`` with HEAD and TRACE and for parts with GET,
     /// ``RequestError/Code/bodyNotReplayable`` for a redirect that needs a consumed stream again. See
     /// <doc:ArgumentsAndBodies>.
     open var body: HTTPBody? { nil }
+    /// Key, date, data and float strategies for `HTTPBody.json(_:encoder:)` and ``Arguments/init(encoding:encoder:)``.
+    ///
+    /// Default `nil`: ``Configuration/jsonEncoder``. An encoder given to the body or the arguments takes precedence.
+    open var jsonEncoder: FastJSONEncoder? { nil }
     /// Compresses the body: `.gzip`, `.deflate`, or a ``BodyEncoder`` of your own.
     ///
     /// Default `nil`: ``Configuration/bodyEncoder``, which has none and ignores files and streams. Request
@@ -101,11 +107,12 @@ nonisolated open class BaseRequest {
     /// `hostHeaders`), except ``Configuration/fixedHeaderNames``. `Host`, `Content-Length` and `Transfer-Encoding`
     /// belong to the transport. Errors: ``RequestError/Code/invalidHeader``.
     open var headers: HTTPFields { [:] }
-    /// Headers as text whose names and values are not known to be valid; they take precedence over ``headers``.
+    /// Headers as text whose names and values are not known to be valid, in order; they replace ``headers`` of the
+    /// same name.
     ///
-    /// Default none. Errors: ``RequestError/Code/invalidHeader`` for a name that is not a token, or a value with
-    /// control characters; the message does not contain the value.
-    open var headerFieldValues: [String: String] { [:] }
+    /// Default none. Names may repeat. Errors: ``RequestError/Code/invalidHeader`` for a name that is not a token, or
+    /// a value with control characters; the message does not contain the value.
+    open var headerFieldValues: HeaderPairs { [:] }
     /// Credentials that are sent with the first attempt.
     ///
     /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators``
@@ -122,11 +129,12 @@ nonisolated open class BaseRequest {
     open var usesSharedArguments: Bool { true }
     /// A complete request in place of URL, method, arguments, headers and body.
     ///
-    /// Default `nil`. Validation, hooks, cache, retries and progress still apply; shared headers and arguments are
-    /// not added. Its `timeoutInterval`, unless it is Foundation's 60 seconds, is the idle limit if ``timeouts`` is
-    /// `nil`. A body stream is read up to 256 MiB when the request starts. Errors:
-    /// ``RequestError/Code/bodyReadFailed`` for a stream that cannot be read, is too large, or was read before:
-    /// return a new stream from each call.
+    /// Default `nil`. ``authorization``, validation, hooks, cache, retries and progress apply; shared headers and
+    /// arguments do not. Its `timeoutInterval`, unless it is Foundation's 60 seconds, is the idle limit if
+    /// ``timeouts`` is `nil`. The cache policies that ignore stored data, and `httpShouldHandleCookies`, apply. A body
+    /// stream is read up to 256 MiB when the request starts. Errors: ``RequestError/Code/invalidCombination`` beside
+    /// an override that it replaces, and for other cache policies; ``RequestError/Code/bodyReadFailed`` for a stream
+    /// that cannot be read, is too large, or was read before: return a new stream from each call.
     open func customURLRequest() -> URLRequest? { nil }
 
     // MARK: - Sending
@@ -148,6 +156,10 @@ nonisolated open class BaseRequest {
     ///
     /// Default `nil`: ``Configuration/retryPolicy``, which makes one attempt. See <doc:RetriesAndLimits>.
     open var retryPolicy: RetryPolicy? { nil }
+    /// Decides about a failed attempt before ``Configuration/retryDecider`` and the policy do.
+    ///
+    /// Default `nil`. Called off the main actor; it must be fast.
+    open var retryDecider: RetryDecider? { nil }
     /// What happens when an identical request is in progress.
     ///
     /// Default ``DuplicatePolicy/allow``: both are sent. Errors: ``RequestError/Code/duplicate`` with
@@ -173,12 +185,31 @@ nonisolated open class BaseRequest {
     ///
     /// Default true. ``Configuration/usesCookies`` must allow it as well.
     open var usesCookies: Bool { true }
+    /// Whether ``Configuration/authenticators`` add credentials and refresh them after a 401.
+    ///
+    /// Default true. Set false in the requests by which an authenticator gets or refreshes credentials:
+    /// otherwise they can wait for themselves. See <doc:CredentialsAndRedirects>.
+    open var usesAuthenticators: Bool { true }
     /// What happens while there is no network.
     ///
     /// Default `nil`: ``Configuration/connectivityPolicy``, which sends anyway. Errors:
     /// ``RequestError/Code/offline``; ``RequestError/Code/invalidConfiguration`` without
     /// ``Configuration/reachability``.
     open var connectivityPolicy: ConnectivityPolicy? { nil }
+    /// The agent that performs the request.
+    ///
+    /// Default ``RequestAgent/shared``. Override it once, in the base class of a service. An agent at the call, such as
+    /// `agent.send(request)`, takes precedence for that run.
+    open var agent: RequestAgent { assignedAgent ?? .shared }
+
+    /// Hooks around the whole request, inside those of ``Configuration/interceptors``; the outermost first.
+    ///
+    /// Default none. They run off the main actor, once per request. See <doc:ChoosingAHook>.
+    open var interceptors: [any Interceptor] { [] }
+    /// Processors of the final request, run before each attempt, after ``Configuration/requestProcessors``.
+    ///
+    /// Default none. Errors: ``RequestError/Code/adaptationFailed`` with the thrown error underlying.
+    open var requestProcessors: [any RequestProcessor] { [] }
 
     // MARK: - Response
 
@@ -228,6 +259,36 @@ nonisolated open class BaseRequest {
     /// unchanged.
     open var processors: [any ResponseProcessor] { [] }
 
+    // MARK: - Output
+
+    /// Key, date and data strategies, for typed output and ``Response/decode(_:)``.
+    ///
+    /// Default `nil`: ``Configuration/jsonDecoder``, which has the defaults of `JSONDecoder`.
+    open var jsonDecoder: FastJSONDecoder? { nil }
+    /// The keys that lead to the output of a ``DecodableOutput``: `["data"]` for `{"code": 0, "data": {…}}`.
+    ///
+    /// Default none: the output is the whole body. Check other members, such as a code, in ``businessValidator``.
+    /// A ``TypedRequest/decoder`` of your own does not use it.
+    open var outputPath: [String] { [] }
+
+    // MARK: - Downloads
+
+    /// What happens if the destination of a ``FileOutput`` exists: replace it, fail, or find a free name.
+    ///
+    /// Default ``DownloadPlan/ExistingFile/overwrite``: a complete file replaces it in one step. Errors:
+    /// ``RequestError/Code/fileFailed`` with ``DownloadPlan/ExistingFile/fail``, before anything is sent.
+    open var existingFile: DownloadPlan.ExistingFile { .overwrite }
+    /// Whether the part file of an earlier run is continued, if the server confirms that the file is the same.
+    ///
+    /// Default true. It uses `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2). For a ``FileOutput``.
+    open var resumesDownload: Bool { true }
+    /// The expected SHA-256 of the file of a ``FileOutput``, 64 hexadecimal digits; another file is deleted.
+    ///
+    /// Default `nil`: not checked. Errors: ``RequestError/Code/digestMismatch``;
+    /// ``RequestError/Code/invalidConfiguration`` for text that is not a digest;
+    /// ``RequestError/Code/invalidCombination`` for an endpoint that is not a download.
+    open var sha256: String? { nil }
+
     // MARK: - Cache
 
     /// How long a response stays fresh, in seconds.
@@ -276,8 +337,10 @@ nonisolated open class BaseRequest {
 
     /// A number of your choice, for limits, listeners and cancelling by tag (default 0).
     public var tag = 0
-    /// Further values of your choice (default empty).
+    /// Further values of your choice, in addition to ``Configuration/userInfo`` (default empty).
     public var userInfo: [String: any Sendable] = [:]
+    /// Typed values of your choice, which the task and its events have, too (default none).
+    public var metadata = RequestMetadata()
     /// Whether the store is not read; the response is stored all the same (default false).
     public var ignoresCache = false
     /// Called with the progress of every run, from any thread, at most every 100 ms, and with the last value before
@@ -289,13 +352,22 @@ nonisolated open class BaseRequest {
     public var accessories: [any RequestAccessory] = []
     /// Called with the end of a run, after the hooks and before the closures (default `nil`).
     public weak var delegate: (any RequestDelegate)?
-    /// The agent that performs the request; `nil`, the default, is ``RequestAgent/shared``.
-    public var agent: RequestAgent?
 
+    /// The task of the run in progress; `nil` before and after it.
+    ///
+    /// Set for `start(success:failure:)`, `send()`, `value()` and members of batches and chains, before the first
+    /// step of the pipeline. If the request is started again during a run, it is the task of the last start.
+    /// `start(on:completion:)` does not set it.
+    public internal(set) var task: RequestTask?
     /// The response of the last run; `nil` before it, and after a failure without a response.
     public internal(set) var response: Response?
     /// The error of the last run; `nil` before it, and after a success.
     public internal(set) var error: RequestError?
+
+    /// The agent that was set on this object.
+    package var assignedAgent: RequestAgent?
+    /// The output of the last run of a typed endpoint.
+    var storedOutput: (any Sendable)?
 
     var attachedSuccess: ((BaseRequest) -> Void)?
     var attachedProgress: (@MainActor (BaseRequest, TransferProgress) -> Void)?
@@ -310,8 +382,9 @@ nonisolated open class BaseRequest {
 
     package func makeDescription() -> RequestDescription { describeOverrides() }
 
-    /// Stores the outcome of a run; typed requests store their output as well.
-    package func take(_ outcome: TaskOutcome) {
+    /// Stores the outcome of a run.
+    final func take(_ outcome: TaskOutcome) {
+        storedOutput = outcome.output
         switch outcome.result {
         case .success(let response):
             self.response = response

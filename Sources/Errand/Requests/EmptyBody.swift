@@ -22,15 +22,6 @@ nonisolated public struct EmptyBody: Codable, Sendable, Hashable {
     private enum NoKey: CodingKey {}
 }
 
-/// A type that an empty body can be decoded as.
-nonisolated protocol EmptyDecodable {
-    static var valueOfNothing: Self { get }
-}
-
 nonisolated extension EmptyBody: EmptyDecodable {
-    static var valueOfNothing: EmptyBody { EmptyBody() }
-}
-
-nonisolated extension Optional: EmptyDecodable {
-    static var valueOfNothing: Wrapped? { nil }
+    package static var valueOfNothing: EmptyBody { EmptyBody() }
 }

@@ -1,3 +1,5 @@
+public import ErrandJSON
+
 /// A request without a class of its own, for a single use.
 ///
 ///     let request = InlineRequest("https://example.com/users") {
@@ -5,20 +7,28 @@
 ///         $0.arguments = ["name": "a"]
 ///     }
 ///     let response = try await request.send()
+///     let user = try await InlineRequest("/users/7").decoding(User.self).value()
 nonisolated public final class InlineRequest: BaseRequest {
     private var values: RequestDescription
+    private let ownAgent: RequestAgent?
 
     /// Creates a request.
     ///
     /// - Parameters:
     ///   - url: An absolute URL, or a path below the base URL.
+    ///   - agent: The agent that performs the request. Default `nil`: ``RequestAgent/shared``, or the agent at the call.
     ///   - configure: Sets the members that a subclass would override, by the same names.
-    public init(_ url: String, _ configure: (inout RequestDescription) -> Void = { _ in }) {
+    public init(
+        _ url: String, agent: RequestAgent? = nil,
+        _ configure: (inout RequestDescription) -> Void = { _ in }
+    ) {
         values = RequestDescription(endpoint: "InlineRequest", url: url)
+        ownAgent = agent
         configure(&values)
         super.init()
         tag = values.tag
         userInfo = values.userInfo
+        metadata = values.metadata
         ignoresCache = values.ignoresCache
         progressHandler = values.progressHandler
     }
@@ -29,14 +39,84 @@ nonisolated public final class InlineRequest: BaseRequest {
     public override var method: HTTPMethod { values.method }
     /// The arguments set by the closure.
     public override var arguments: Arguments? { values.arguments }
+    /// The agent given to the initializer.
+    public override var agent: RequestAgent { ownAgent ?? super.agent }
+
+    /// Returns a request for the JSON of the response as a `Decodable` type.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the output.
+    ///   - path: The keys that lead to the output, for services that wrap it: `["data"]`. Default none.
+    ///   - decoder: Key, date and data strategies. Default `nil`: ``Configuration/jsonDecoder``.
+    public func decoding<Output: Decodable & Sendable>(
+        _ type: Output.Type = Output.self, at path: [String] = [], decoder: FastJSONDecoder? = nil
+    ) -> Request<Output> {
+        decoding(using: .json(type, decoder: decoder, at: path))
+    }
+
+    /// Returns a request whose output a decoder makes.
+    ///
+    /// It takes over the settings, the accessories and the delegate of this request, as they are now. Errors:
+    /// ``RequestError/Code/invalidCombination`` for a download, before anything is sent.
+    ///
+    /// - Parameter decoder: `.string`, `.propertyList(…)`, `.xml { … }`, `.firstOf([…])`, or a closure.
+    public func decoding<Output: Sendable>(
+        using decoder: ResponseDecoder<Output>
+    ) -> Request<Output> {
+        DecodedInlineRequest(self, decoder)
+    }
 
     package override func makeDescription() -> RequestDescription {
+        description(ofRun: self)
+    }
+
+    /// The description of a run of this request, or of a typed request that was made from it.
+    fileprivate func description(ofRun request: BaseRequest) -> RequestDescription {
         var it = values
-        it.endpointType = ObjectIdentifier(type(of: self))
-        it.tag = tag
-        it.userInfo = userInfo
-        it.ignoresCache = ignoresCache
-        it.progressHandler = progressHandler
+        it.endpointType = ObjectIdentifier(InlineRequest.self)
+        it.tag = request.tag
+        it.userInfo = request.userInfo
+        if !request.metadata.isEmpty || !it.metadata.isEmpty { it.metadata = request.metadata }
+        it.ignoresCache = request.ignoresCache
+        it.progressHandler = request.progressHandler
+        return it
+    }
+}
+
+/// An inline request with a typed output.
+nonisolated private final class DecodedInlineRequest<Output: Sendable>: Request<Output> {
+    private let inline: InlineRequest
+    private let ownDecoder: ResponseDecoder<Output>
+
+    init(_ inline: InlineRequest, _ decoder: ResponseDecoder<Output>) {
+        self.inline = inline
+        ownDecoder = decoder
+        super.init()
+        tag = inline.tag
+        userInfo = inline.userInfo
+        metadata = inline.metadata
+        ignoresCache = inline.ignoresCache
+        progressHandler = inline.progressHandler
+        accessories = inline.accessories
+        delegate = inline.delegate
+        assignedAgent = inline.assignedAgent
+    }
+
+    override var url: String { inline.url }
+    override var method: HTTPMethod { inline.method }
+    override var arguments: Arguments? { inline.arguments }
+    override var agent: RequestAgent { inline.agent }
+    override var decoder: ResponseDecoder<Output> { ownDecoder }
+
+    override func makeDescription() -> RequestDescription {
+        var it = inline.description(ofRun: self)
+        EndpointType.of(type(of: self)).describe?(self, &it)
+        if it.download != nil {
+            it.mistake = RequestError(
+                .invalidCombination, stage: .build,
+                "A download has no decoded output. Send the InlineRequest itself, and read the file of its response."
+            )
+        }
         return it
     }
 }

@@ -44,27 +44,24 @@ nonisolated extension ResponseDecoder {
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - decoder: Key, date and data strategies; `nil` uses ``Configuration/jsonDecoder``.
+    ///   - decoder: Key, date and data strategies; `nil` uses ``BaseRequest/jsonDecoder``, otherwise
+    ///     ``Configuration/jsonDecoder``.
     ///   - path: The keys that lead to the value, for services that wrap it: `["data", "user"]`. Default none.
     public static func json(
         _ type: Output.Type = Output.self, decoder: FastJSONDecoder? = nil, at path: [String] = []
     ) -> Self where Output: Decodable {
         ResponseDecoder(json: { response, standard in
-            if response.hasEmptyBody, let type = Output.self as? any EmptyDecodable.Type,
-                let empty = type.valueOfNothing as? Output
-            {
-                return empty
-            }
-            var json = try response.parsedJSON()
-            for key in path { json = json[key] }
-            return try (decoder ?? standard).decode(Output.self, from: json)
+            try response.decode(Output.self, decoder: decoder ?? standard, at: path)
         })
     }
 
     /// Decodes a property list, XML or binary, as a value.
     public static func propertyList(_ type: Output.Type = Output.self) -> Self
     where Output: Decodable {
-        ResponseDecoder { try PropertyListDecoder().decode(Output.self, from: $0.data) }
+        ResponseDecoder { response in
+            if response.hasEmptyBody { return try response.valueWithoutBody(Output.self) }
+            return try PropertyListDecoder().decode(Output.self, from: response.data)
+        }
     }
 
     /// Decodes XML with a parser of your choice; Foundation's is in `FoundationXML` on Linux.
@@ -97,13 +94,5 @@ nonisolated extension ResponseDecoder {
         _ transform: @escaping @Sendable (Output) throws -> Other
     ) -> ResponseDecoder<Other> {
         ResponseDecoder<Other>(json: { try transform(decode($0, with: $1)) })
-    }
-}
-
-extension Response {
-    /// Whether the body is empty; a single space counts as empty, because some servers send that.
-    nonisolated fileprivate var hasEmptyBody: Bool {
-        guard case .data(let data) = body else { return false }
-        return data.isEmpty || (data.count == 1 && data.first == 0x20)
     }
 }

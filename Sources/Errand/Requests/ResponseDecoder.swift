@@ -7,6 +7,8 @@ import ErrandJSON
 /// `.propertyList(Settings.self)`, `.xml { … }`, `.firstOf([…])`, `.empty`.
 nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
     private let body: @Sendable (Response, FastJSONDecoder) throws -> Output
+    /// How the endpoint came by the decoder.
+    var origin = DecoderOrigin.custom
 
     /// Creates a decoder from a closure.
     ///
@@ -21,9 +23,9 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
         self.body = body
     }
 
-    /// Decodes a response, with a JSON decoder without strategies.
+    /// Decodes a response, with the JSON decoder of its endpoint or configuration.
     public func decode(_ response: Response) throws(RequestError) -> Output {
-        try decode(response, with: FastJSONDecoder())
+        try decode(response, with: response.decoder?.value ?? FastJSONDecoder())
     }
 
     func decode(_ response: Response, with json: FastJSONDecoder) throws(RequestError) -> Output {
@@ -32,19 +34,18 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
         } catch let error as RequestError {
             throw error
         } catch {
-            throw RequestError(
-                .undecodable, stage: .decode,
-                "Could not decode the response as \(Output.self): \(DecodingErrorFormatter.describe(error))",
-                response: response, underlying: error, attempts: response.attempts)
+            throw response.undecodable(
+                Output.self, DecodingErrorFormatter.describe(error), error)
         }
     }
 
-    static func missing(in endpoint: String) -> Self {
-        ResponseDecoder { response in
+    /// The decoder of an endpoint that has none; such an endpoint is refused before anything is sent.
+    static var missing: Self {
+        var decoder = ResponseDecoder { response in
             throw RequestError(
-                .undecodable, stage: .decode,
-                "\(endpoint) has no decoder; override decoder, or subclass JSONRequest.",
-                response: response)
+                .undecodable, stage: .decode, "The endpoint has no decoder.", response: response)
         }
+        decoder.origin = .missing
+        return decoder
     }
 }

@@ -22,50 +22,68 @@ extension StartableRequest {
         success: @escaping @MainActor (Self) -> Void = { _ in },
         failure: @escaping @MainActor (Self, RequestError) -> Void = { _, _ in }
     ) -> RequestTask {
-        let task = begin()
-        let accompaniment = accompany(task)
-        if let owner { task.bind(to: owner) }
-        let reports = reportProgress(of: task)
-        let deliver: @MainActor (TaskOutcome) -> Void = { [self] outcome in
-            let knowsOfCancel = accompaniment?.close() ?? false
-            reports?.flush()
-            end(outcome, isAccompanied: knowsOfCancel) { error in
-                if let error { failure(self, error) } else { success(self) }
-            }
-        }
-        task.whenEnded { [task] outcome in
-            MainDelivery.shared.deliver(outcome, of: task, to: deliver)
-        }
-        return task
+        launch(on: nil, owner: owner, success: success, failure: failure)
+    }
+
+    /// Starts the request; the closure is called, once, on the main actor, with the response or the error.
+    ///
+    /// Like `start(owner:success:failure:)`. That of a typed endpoint delivers the output, unless the closure names the
+    /// type `Result<Response, RequestError>`.
+    ///
+    /// - Parameters:
+    ///   - owner: Cancels the request when it is deallocated; held weakly. Default `nil`: none.
+    ///   - completion: Called after every end.
+    @MainActor @discardableResult @_disfavoredOverload
+    public func start(
+        owner: RequestOwner? = nil,
+        completion: @escaping @MainActor (Self, Result<Response, RequestError>) -> Void
+    ) -> RequestTask {
+        launch(on: nil, owner: owner) { request, outcome in completion(request, outcome.result) }
     }
 
     /// Starts the request from any context; the closure is called once, on the queue.
     ///
     /// The request object stays with its actor: hooks, accessories and delegate are not called, and
-    /// ``BaseRequest/response`` is not set. Everything is in the result.
-    @discardableResult
+    /// ``BaseRequest/response`` is not set. Everything is in the result. That of a typed endpoint delivers the output,
+    /// unless the closure names the type `Result<Response, RequestError>`.
+    @discardableResult @_disfavoredOverload
     nonisolated public func start(
         on queue: DispatchQueue,
         completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
     ) -> RequestTask {
-        let task = (agent ?? .shared).start(describe())
-        task.whenEnded { outcome in
-            queue.async { completion(outcome.result) }
-        }
-        return task
+        dispatch(on: nil, queue) { completion($0.result) }
     }
 
     /// Runs the request and returns its response, on the caller's actor.
     ///
     /// Cancelling the calling Swift task cancels the request.
     ///
+    /// - Parameter onStart: Called with the task before anything is sent, for a caller that cannot read
+    ///   ``BaseRequest/task`` during the run. Default: does nothing.
     /// - Throws: ``RequestError``.
     @discardableResult
-    nonisolated(nonsending) public func send() async throws(RequestError) -> Response {
-        let (task, agent) = enlist()
-        let outcome = await agent.perform(task)
-        end(outcome) { _ in }
+    nonisolated(nonsending) public func send(
+        onStart: (RequestTask) -> Void = { _ in }
+    ) async throws(RequestError) -> Response {
+        let run = enlist()
+        onStart(run.task)
+        let outcome = await run.agent.perform(run.task)
+        end(outcome, of: run) { _ in }
         return try outcome.result.get()
+    }
+
+    /// The agent that was set on this object.
+    ///
+    /// Reading `agent` selects the member of ``BaseRequest``; an assignment selects this property.
+    @available(
+        *, deprecated,
+        message:
+            "Override agent in the endpoint or its base class, or name it at the call: agent.send(request)."
+    )
+    @_disfavoredOverload
+    nonisolated public var agent: RequestAgent? {
+        get { assignedAgent }
+        set { assignedAgent = newValue }
     }
 
     /// Attaches closures to the next run, however it is started; members of a batch or a chain keep theirs.
@@ -91,7 +109,7 @@ extension StartableRequest {
     ///     Upload(file).onProgress { upload, progress in bar.value = progress.fractionCompleted ?? 0 }
     ///         .start { upload in … }
     ///
-    /// For `start(success:failure:)`; the closure is released after the run. ``BaseRequest/progressHandler`` is
+    /// For the forms of `start` that call back on the main actor; the closure is released after the run. ``BaseRequest/progressHandler`` is
     /// called for every way of starting, ``RequestTask/progress`` is a sequence.
     @discardableResult
     nonisolated public func onProgress(
@@ -102,22 +120,35 @@ extension StartableRequest {
         }
         return self
     }
+}
 
-    @MainActor
-    private func reportProgress(of task: RequestTask) -> ProgressRelay? {
-        guard let closure = attachedProgress else { return nil }
-        attachedProgress = nil
-        let relay = ProgressRelay { [weak self] in if let self { closure(self, $0) } }
-        task.onProgress { relay.offer($0) }
-        return relay
+extension TypedRequest {
+    /// Starts the request; the closure is called, once, on the main actor, with the output or the error.
+    ///
+    /// Like `start(owner:success:failure:)`.
+    ///
+    /// - Parameters:
+    ///   - owner: Cancels the request when it is deallocated; held weakly. Default `nil`: none.
+    ///   - completion: Called after every end.
+    @MainActor @discardableResult
+    public func start(
+        owner: RequestOwner? = nil,
+        completion: @escaping @MainActor (Self, Result<Output, RequestError>) -> Void
+    ) -> RequestTask {
+        launch(on: nil, owner: owner) { request, outcome in
+            completion(request, outcome.output(as: Output.self))
+        }
     }
 
-    /// Notifies the accessories of a request on the main actor of suspend, resume and cancel.
-    @MainActor
-    private func accompany(_ task: RequestTask) -> AccessoryRelay? {
-        guard !allAccessories.isEmpty else { return nil }
-        let relay = AccessoryRelay(request: self)
-        task.observe { relay.take($0) }
-        return relay
+    /// Starts the request from any context; the closure is called once, on the queue, with the output or the error.
+    ///
+    /// The request object stays with its actor: hooks, accessories and delegate are not called, and
+    /// ``BaseRequest/response`` is not set. Everything is in the result.
+    @discardableResult
+    nonisolated public func start(
+        on queue: DispatchQueue,
+        completion: @escaping @Sendable (Result<Output, RequestError>) -> Void
+    ) -> RequestTask {
+        dispatch(on: nil, queue) { completion($0.output(as: Output.self)) }
     }
 }

@@ -7,6 +7,8 @@ package struct Pipeline: Sendable {
     /// Reasons:
     ///
     /// - processors run outside the cache: stored and new responses are processed in the same way;
+    /// - interceptors run inside adaptation: they see the request as it was built; and outside coalescing: a changed
+    ///   request has its own key, and one that gets its response from an interceptor takes no permit;
     /// - coalescing runs outside the cache: one transfer fills the cache for all requests that share it;
     /// - scheduling runs inside the cache: a stored response never waits for a permit;
     /// - retry runs outside validation: a rejected response may be requested again;
@@ -26,6 +28,7 @@ package struct Pipeline: Sendable {
         steps = [
             ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire
+            InterceptStep(),  // the user's interceptors, around all that follows
             // share an identical request in progress
             CoalesceStep(sharedTransfers: sharedTransfers),
             // use a stored response, or store the new one

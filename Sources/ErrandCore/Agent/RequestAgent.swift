@@ -11,6 +11,8 @@ import Synchronization
 public final class RequestAgent: Sendable {
     private struct State {
         var configuration: Shared<Configuration>
+        /// The ``reconfigure(_:)`` that made the latest change; `nil` for an assignment.
+        var author: UUID?
         var tasks = TaskTable()
         var isShutDown = false
         var activity = ActivityState()
@@ -59,15 +61,64 @@ public final class RequestAgent: Sendable {
 
     /// The settings that requests share.
     ///
-    /// Can be replaced at any time; each task keeps the configuration that it started with.
+    /// Can be replaced at any time; each task keeps the configuration that it started with. An assignment to a member,
+    /// such as `agent.configuration.baseURL = url`, reads the configuration and then replaces it: a change by another
+    /// thread between the two is lost. ``reconfigure(_:)`` loses none.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration }.value }
-        set {
-            state.withLock { state in
-                state.configuration = Shared(newValue)
-                hasSharedAccessories.store(
-                    !newValue.sharedAccessories.isEmpty, ordering: .releasing)
+        set { replace(nil, by: Shared(newValue)) }
+    }
+
+    /// The call of ``reconfigure(_:)`` whose closure the current thread runs.
+    @TaskLocal private static var author: UUID?
+
+    /// Changes the configuration atomically and returns the result of the closure.
+    ///
+    ///     agent.reconfigure { $0.cacheIdentity = user.id }
+    ///
+    /// The closure runs on the calling thread and without a lock, so it can use the agent. If the configuration was
+    /// changed meanwhile, the closure is called again with the changed one: it should only change its argument. A change
+    /// of the same agent within the closure is kept, unless the closure overwrites it. Running tasks keep their
+    /// configuration. An error that the closure throws leaves the configuration unchanged.
+    @discardableResult
+    public func reconfigure<Value, Failure>(
+        _ change: (inout Configuration) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let author = TaskID.next()
+        var wasRepeated = false
+        while true {
+            let (base, latest) = state.withLock { ($0.configuration, $0.author) }
+            var configuration = base.value
+            let result = Self.$author.withValue(author) { () -> Result<Value, Failure> in
+                do throws(Failure) {
+                    return .success(try change(&configuration))
+                } catch {
+                    return .failure(error)
+                }
             }
+            let value = try result.get()
+            // A closure that changes the agent itself has seen its own change in the second call.
+            let own = wasRepeated && latest == author ? author : nil
+            if replace(base, or: own, by: Shared(configuration)) { return value }
+            wasRepeated = true
+        }
+    }
+
+    /// Replaces the configuration if it is the expected one, or if the given author made the latest change.
+    @discardableResult
+    private func replace(
+        _ expected: Shared<Configuration>?, or author: UUID? = nil, by new: Shared<Configuration>
+    ) -> Bool {
+        state.withLock { state in
+            guard
+                expected == nil || state.configuration === expected
+                    || author != nil && state.author == author
+            else { return false }
+            state.configuration = new
+            state.author = Self.author
+            hasSharedAccessories.store(
+                !new.value.sharedAccessories.isEmpty, ordering: .releasing)
+            return true
         }
     }
 
@@ -109,8 +160,8 @@ public final class RequestAgent: Sendable {
         let isCheapToBuild = description.isCheapToBuild
         let (task, isAlone) = admit(description)
         let startsInline = isCheapToBuild && isAlone && Self.canStartInline(task.context)
-        // Task-local values mark requests that renew credentials, and runners have the default priority.
-        if CredentialRefresher.underRefresh.isEmpty, Task.currentPriority == .medium {
+        // A task-local value marks requests that authenticators send, and runners have the default priority.
+        if CredentialOperation.current == nil, Task.currentPriority == .medium {
             if startsInline, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                 // No other request keeps a pool thread awake, and waking one costs more than starting inline (decision
                 // 13).
@@ -118,7 +169,7 @@ public final class RequestAgent: Sendable {
             } else {
                 runners.run((self, task))
             }
-        } else if CredentialRefresher.underRefresh.isEmpty {
+        } else if CredentialOperation.current == nil {
             Task.detached(priority: Task.currentPriority) { await self.run(task) }
         } else {
             Task { await run(task) }
@@ -156,6 +207,7 @@ public final class RequestAgent: Sendable {
             return state.tasks.count
         }
         if count == 0 { task.stop(.shutDown) }
+        if let limit = Self.limit(of: context) { scheduleEnd(of: task, after: limit) }
         return (task, count == 1)
     }
 
@@ -215,10 +267,25 @@ public final class RequestAgent: Sendable {
     /// Waits until all pending cache writes have finished.
     public func flushCache() async { await writes.flush() }
 
+    /// Removes all stored responses, for example after a sign-out.
+    ///
+    /// Pending writes are discarded. Responses of requests that started before this call are delivered, but not stored.
+    /// Requests that start later find none of the removed responses. Another agent, or another process, with the same
+    /// store can still store responses of its requests.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed`` if the store cannot remove its entries.
+    public func clearCache() async throws(RequestError) {
+        guard let store else { return }
+        let ticket = TaskID.ticket(of: TaskID.next())
+        if let error = await writes.clear(store, before: ticket) { throw error }
+    }
+
     /// Runs a task through the pipeline to its end.
     @discardableResult
     nonisolated(nonsending) func run(_ task: RequestTask) async -> TaskOutcome {
-        let deadline = begin(task)
+        // A task that exceeded its total limit before this call has ended.
+        if Self.limit(of: task.context) != nil, !task.begin() { return await task.outcome() }
+        task.context.emit(.started)
         let result: Result<Response, RequestError>
         do throws(RequestError) {
             // A cancellation sets `isStopping` before it cancels the Swift task.
@@ -227,64 +294,11 @@ public final class RequestAgent: Sendable {
         } catch {
             result = .failure(error)
         }
-        deadline?.cancel()
         return await end(task, result)
     }
 
-    /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after
-    /// all of these have returned, to the callers that wait for the outcome.
-    nonisolated(nonsending) private func end(
-        _ task: RequestTask, _ result: Result<Response, RequestError>
-    ) async -> TaskOutcome {
-        let context = task.context
-        let outcome = outcome(of: task, result)
-        // Another request that shares the transfer may be calling a progress handler of this task on its thread.
-        if !context.progress.finish(isWhole: outcome.error == nil) {
-            await context.progress.untilDelivered()
-        }
-        context.emitEnd(outcome.error)
-        if context.isObserved, !context.hasDeliveredEvents { await context.untilDelivered() }
-        remove(task)
-        task.finish(outcome)
-        return outcome
-    }
-
-    /// Emits the start, and starts the timer of the total time limit.
-    private func begin(_ task: RequestTask) -> Task<Void, Never>? {
-        task.context.emit(.started)
-        guard let limit = Self.limit(of: task.context) else { return nil }
-        return Task { [clock] in
-            guard (try? await clock.sleep(for: limit)) != nil else { return }
-            task.stop(.deadline)
-        }
-    }
-
-    private static func limit(of context: TaskContext) -> Duration? {
-        if let own = context.description.timeouts { return own.total }
-        return context.configuration.timeouts.total
-    }
-
-    /// Records the end of the task.
-    ///
-    /// A reason to stop takes precedence over the result of the pipeline.
-    private func outcome(
-        of task: RequestTask, _ result: Result<Response, RequestError>
-    ) -> TaskOutcome {
-        let context = task.context
-        var result = result
-        if let reason = task.end() {
-            let limit = Self.limit(of: context)
-            result = .failure(Self.error(for: reason, limit: limit, result: result))
-        }
-        if let messages = context.configuration.errorMessages {
-            result = result.mapError { messages.applied(to: $0) }
-        }
-        guard case .success = result else { return TaskOutcome(result: result) }
-        return TaskOutcome(result: result, output: context.output)
-    }
-
     /// Removes the task from the table; an agent that was shut down is idle after its last task.
-    private func remove(_ task: RequestTask) {
+    func remove(_ task: RequestTask) {
         let (removed, waiters) = state.withLock { state in
             let removed = state.tasks.remove(at: task.place.load(ordering: .relaxed))
             state.activity.change(to: state.tasks.count)
@@ -296,37 +310,5 @@ public final class RequestAgent: Sendable {
         // Released outside the lock: a task may hold the last reference to objects of users.
         withExtendedLifetime(removed) {}
         for waiter in waiters { waiter.resume() }
-    }
-
-    private static func error(
-        for reason: TaskState.StopReason, limit: Duration?, result: Result<Response, RequestError>
-    ) -> RequestError {
-        var attempts = 0
-        var underlying: RequestError?
-        switch result {
-        case .success(let response): attempts = response.attempts
-        case .failure(let error):
-            attempts = error.attempts
-            // A cancelled request may have been waiting for a retry: the failure before it is the cause to report.
-            underlying = error.isCancellation ? error.underlying as? RequestError : error
-        }
-        switch reason {
-        case .cancelled:
-            var error = RequestError.cancelled
-            error.attempts = attempts
-            error.underlying = underlying
-            return error
-        case .shutDown:
-            return RequestError(
-                .agentShutDown, stage: .schedule,
-                "The agent was shut down. Send the request through another agent.",
-                underlying: underlying,
-                attempts: attempts)
-        case .deadline:
-            return RequestError(
-                .timedOut, stage: .transport,
-                "The request took longer than its total limit of \(limit ?? .zero). Increase timeouts.total, or read the events to see what it waited for.",
-                underlying: underlying, attempts: attempts, timeout: .total)
-        }
     }
 }

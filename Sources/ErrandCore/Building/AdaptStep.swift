@@ -9,17 +9,34 @@ package struct AdaptStep: Step {
         // Two functions, so that the async frame of the hooks is freed before the request
         // continues.
         let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
-        if let adapted = try Self.adaptedSynchronously(pipelineRequest, configuration) {
-            return try await next(adapted)
+        let adapted: PipelineRequest
+        if let made = try Self.adaptedSynchronously(pipelineRequest, configuration) {
+            adapted = made
+        } else {
+            adapted = try await Self.adapted(pipelineRequest, configuration)
         }
-        return try await next(try await Self.adapted(pipelineRequest, configuration))
+        do throws(RequestError) {
+            return try await next(adapted)
+        } catch {
+            throw Self.named(error, adapted)
+        }
+    }
+
+    @inline(never)
+    private static func named(
+        _ error: RequestError, _ adapted: PipelineRequest
+    ) -> RequestError {
+        var error = error
+        error.name(adapted.request, of: adapted.context)
+        return error
     }
 
     /// The built request; `nil` if a hook requires suspension.
     private static func adaptedSynchronously(
         _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
     ) throws(RequestError) -> PipelineRequest? {
-        guard configuration.value.requestProcessors.isEmpty,
+        // With interceptors, the processors run after these.
+        guard !pipelineRequest.hasRequestProcessors || pipelineRequest.hasInterceptors,
             let adapted = try RequestAdapter.adaptSynchronously(pipelineRequest, configuration)
         else { return nil }
         try checkBody(of: adapted)
@@ -30,20 +47,23 @@ package struct AdaptStep: Step {
     private static func adapted(
         _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
     ) async throws(RequestError) -> PipelineRequest {
-        let adapted = try await prepared(pipelineRequest, configuration)
+        let adapted =
+            if pipelineRequest.hasInterceptors {
+                try await RequestAdapter.adapt(pipelineRequest, configuration)
+            } else {
+                try await prepared(pipelineRequest, configuration)
+            }
         emit(adapted)
         return adapted
     }
 
-    /// The request of the first attempt; emits no event.
+    /// The request of the first attempt, without interceptors; emits no event.
     static func prepared(
         _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
     ) async throws(RequestError) -> PipelineRequest {
         var adapted = try await RequestAdapter.adapt(pipelineRequest, configuration)
-        if !configuration.value.requestProcessors.isEmpty {
-            adapted.serialized = adapted.request
-            adapted.request = try await RequestProcessing.process(
-                adapted.request, attempt: 1, of: adapted)
+        if adapted.hasRequestProcessors {
+            adapted = try await RequestProcessing.firstAttempt(of: adapted)
         }
         try checkBody(of: adapted)
         return adapted
@@ -51,11 +71,7 @@ package struct AdaptStep: Step {
 
     /// Fails before anything is sent if a file of the body cannot be read.
     private static func checkBody(of pipelineRequest: PipelineRequest) throws(RequestError) {
-        guard let body = pipelineRequest.request.body else { return }
-        switch body.storage {
-        case .file, .multipart, .invalid: try body.makeSource().close()
-        case .data, .stream: break
-        }
+        try pipelineRequest.request.body?.checkReadable()
     }
 
     private static func emit(_ pipelineRequest: PipelineRequest) {

@@ -12,8 +12,10 @@ struct ArgumentPlacer {
     private let arguments: Arguments?
 
     /// Copies only the required members: a description is expensive to copy.
-    init(_ description: RequestDescription, _ configuration: Configuration, shared: Arguments) {
-        self.init(
+    init(
+        _ description: RequestDescription, _ configuration: Configuration, shared: Arguments
+    ) throws(RequestError) {
+        try self.init(
             description, configuration, arguments: description.arguments, shared: shared)
     }
 
@@ -21,7 +23,7 @@ struct ArgumentPlacer {
     package init(
         _ description: RequestDescription, _ configuration: Configuration, arguments: Arguments?,
         shared: Arguments
-    ) {
+    ) throws(RequestError) {
         endpoint = description.endpoint
         method = description.method
         placement = description.argumentPlacement
@@ -32,12 +34,17 @@ struct ArgumentPlacer {
         } else {
             encoding = configuration.argumentEncoding
         }
-        if shared.isEmpty {
-            self.arguments = arguments
-        } else {
-            self.arguments = (arguments ?? Arguments())
+        var merged = arguments
+        if !shared.isEmpty {
+            merged = (arguments ?? Arguments())
                 .merging(shared: shared, fixedNames: configuration.fixedArgumentNames)
         }
+        if let own = description.jsonEncoder {
+            merged = try merged?.applying(own)
+        } else {
+            merged = try merged?.applying(configuration.jsonEncoder)
+        }
+        self.arguments = merged
     }
 
     /// Whether there are arguments, or the method requires an empty form body without them.
@@ -46,8 +53,27 @@ struct ArgumentPlacer {
             || description.body == nil && isForm(description.method)
     }
 
-    /// The text to append to the URL's query; may be empty.
-    func query() throws(RequestError) -> String {
+    /// Whether the query's own names take precedence.
+    var keepsFirst: Bool { encoding.duplicateNames == .keepFirst }
+
+    /// Adds the arguments that belong there to the query of a URL.
+    func addQuery(to url: inout URI) throws(RequestError) {
+        let text = try query(beside: url.query)
+        if encoding.duplicateNames == .replace { url.removeQuery(namesOf: text) }
+        url.appendQuery(text)
+    }
+
+    /// The text to append to a URL with this query; may be empty.
+    func query(beside own: String?) throws(RequestError) -> String {
+        let text = try query()
+        guard let own, !own.isEmpty, !text.isEmpty else { return text }
+        return try naming { () throws(RequestError) in
+            try encoding.duplicateNames.resolve(text, beside: own)
+        }
+    }
+
+    /// All arguments that belong into the query, as text; may be empty.
+    private func query() throws(RequestError) -> String {
         guard isInQuery, let arguments, !arguments.isEmpty else { return "" }
         let bytes = try naming { () throws(RequestError) in
             try FormWriter.bytes(of: arguments, encoding: encoding)
@@ -59,6 +85,13 @@ struct ArgumentPlacer {
     func body() throws(RequestError) -> HTTPBody? {
         if let body = ownBody {
             guard isInBody, let arguments, !arguments.isEmpty else { return body }
+            guard body.multipart != nil else {
+                throw RequestError(
+                    .invalidCombination, stage: .build,
+                    "\(endpoint) places arguments into the body, but it has a body that is not "
+                        + "multipart. Set argumentPlacement to .automatic or .query, or remove the "
+                        + "body. For shared arguments, set usesSharedArguments to false.")
+            }
             return try naming { () throws(RequestError) in
                 try body.addingMultipartFields(arguments, encoding: encoding)
             }
@@ -88,6 +121,7 @@ struct ArgumentPlacer {
             return try propertyList(.binary)
         case .custom(let contentType, let serialize):
             guard let arguments else { return nil }
+            try arguments.checkAllLevels()
             do {
                 return .data(try serialize(arguments), contentType: contentType)
             } catch {
@@ -114,7 +148,8 @@ struct ArgumentPlacer {
     }
 
     private var isAutomaticallyInQuery: Bool {
-        method == .get || method == .head || method == .delete
+        if let ownBody, ownBody.multipart == nil { return true }
+        return method == .get || method == .head || method == .delete
     }
 
     private var isInQuery: Bool {

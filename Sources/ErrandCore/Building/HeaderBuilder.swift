@@ -36,7 +36,7 @@ enum HeaderBuilder {
             fields[.authorization] = Self.basic(PercentEncoding.decode(userInfo.utf8))
         }
         if case .header(let name) = configuration.apiVersionPlacement,
-            let apiVersion = URLBuilder.version(of: description)
+            let apiVersion = URLBuilder.version(of: description, configuration)
         {
             let name = try checkedName(name, description.endpoint)
             if !fields.contains(name) {
@@ -80,22 +80,23 @@ enum HeaderBuilder {
         }
         var fields = description.headers
         guard !description.headerFieldValues.isEmpty else { return fields }
-        for (name, value) in description.headerFieldValues.sorted(by: { $0.key < $1.key }) {
-            let checkedName = try checkedName(name, description.endpoint)
-            fields[fields: checkedName] = []
-            // Not the subscript of HTTPFields, which would split a cookie into several fields.
-            fields.append(
-                HTTPField(
-                    name: checkedName, value: try checked(value, of: name, description.endpoint)))
+        var pairs: [HTTPField] = []
+        for (name, value) in description.headerFieldValues {
+            let field = HTTPField(
+                name: try checkedName(name, description.endpoint),
+                value: try checked(value, of: name, description.endpoint))
+            fields[fields: field.name] = []
+            pairs.append(field)
         }
+        // Not the subscript of HTTPFields, which would split a cookie into several fields.
+        for field in pairs { fields.append(field) }
         return fields
     }
 
     private static func addAuthorization(
         of description: RequestDescription, to fields: inout HTTPFields
     ) throws(RequestError) {
-        guard let authorization = description.authorization, description.customRequest == nil
-        else { return }
+        guard let authorization = description.authorization else { return }
         guard !fields.contains(.authorization) else {
             throw RequestError(
                 .invalidCombination, stage: .build,
@@ -155,6 +156,11 @@ enum HeaderBuilder {
                 description.endpoint, "Transfer-Encoding", qualifier,
                 "A stream of unknown length is sent chunked automatically.")
         }
+        if fields.contains(.proxyAuthorization) {
+            throw invalid(
+                description.endpoint,
+                "has a \(qualifier)\(TransportRequest.proxyAuthorizationProblem)")
+        }
         if let host = Self.host, let value = fields[host] {
             guard value.lowercased() == url.authority else {
                 throw reservedHeader(
@@ -201,7 +207,7 @@ enum HeaderBuilder {
     private static func checked(
         _ value: String, of name: String, _ endpoint: String
     ) throws(RequestError) -> String {
-        guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        guard value.isFieldValue else {
             throw invalid(
                 endpoint,
                 "has a header \(name.debugDescription) whose value contains a line break, NUL or another "
@@ -242,7 +248,7 @@ enum HostHeaders {
             description.customRequest == nil, let host = request.url.host
         else { return [] }
         var own = Set(description.headers.map(\.name))
-        own.formUnion(description.headerFieldValues.keys.compactMap { HTTPField.Name($0) })
+        own.formUnion(description.headerFieldValues.compactMap { HTTPField.Name($0.name) })
         if description.authorization != nil { own.insert(.authorization) }
         var added: Set<HTTPField.Name> = []
         for pattern in configuration.hostHeaders.keys.sorted(by: { $0.isLessSpecific(than: $1) }) {

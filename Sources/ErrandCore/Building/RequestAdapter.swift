@@ -22,15 +22,15 @@ enum RequestAdapter {
         guard !hasProviders(configuration), configuration.value.absoluteURLFilters.isEmpty else {
             return nil
         }
-        var parts = parts(pipelineRequest.context, configuration)
+        var parts = try parts(pipelineRequest.context, configuration)
         let built = try built(pipelineRequest, &parts, configuration)
-        return try completed(built, parts.arguments, configuration)
+        return try completed(built, parts, configuration)
     }
 
     static func adapt(
         _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
     ) async throws(RequestError) -> PipelineRequest {
-        var parts = parts(pipelineRequest.context, configuration)
+        var parts = try parts(pipelineRequest.context, configuration)
         if hasProviders(configuration) {
             parts = try await provided(parts, pipelineRequest, configuration)
         }
@@ -41,7 +41,7 @@ enum RequestAdapter {
                 of: pipelineRequest.context, pipelineRequest.scope)
             pipelineRequest.request.url = try RequestBuilder.absoluteURL(parsing: text)
         }
-        return try completed(pipelineRequest, parts.arguments, configuration)
+        return try completed(pipelineRequest, parts, configuration)
     }
 
     private static func hasProviders(_ configuration: Shared<Configuration>) -> Bool {
@@ -51,8 +51,9 @@ enum RequestAdapter {
 
     private static func parts(
         _ context: TaskContext, _ configuration: Shared<Configuration>
-    ) -> Parts {
-        Parts(
+    ) throws(RequestError) -> Parts {
+        if let mistake = context.description.mistake { throw mistake }
+        return Parts(
             url: context.description.url,
             headers: context.description.usesSharedHeaders
                 ? configuration.value.sharedHeaders : [:],
@@ -127,7 +128,7 @@ enum RequestAdapter {
 
     /// Adds the host's headers and the cache key, both of the final URL; then compresses the body.
     private static func completed(
-        _ pipelineRequest: PipelineRequest, _ arguments: Arguments,
+        _ pipelineRequest: PipelineRequest, _ parts: Parts,
         _ configuration: Shared<Configuration>
     ) throws(RequestError) -> PipelineRequest {
         let context = pipelineRequest.context
@@ -142,8 +143,12 @@ enum RequestAdapter {
         if context.description.needsKey {
             let counting = try RequestBuilder.keyRequest(
                 for: pipelineRequest.request, description: context.description,
-                configuration: configuration.value, sharedArguments: arguments)
+                configuration: configuration.value, sharedArguments: parts.arguments,
+                relativeURL: parts.url)
             if let counting { pipelineRequest.cacheURL = counting.url }
+            if pipelineRequest.hasInterceptors {
+                pipelineRequest.keyRequest = counting ?? pipelineRequest.request
+            }
             pipelineRequest.cacheKey = CacheKeyBuilder.key(
                 for: counting ?? pipelineRequest.request,
                 identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)
@@ -172,23 +177,45 @@ enum RequestAdapter {
 
 /// Runs the request processors on a copy, because each attempt starts from the serialized request.
 enum RequestProcessing {
-    /// The processed request of an attempt.
+    /// The request processed for the first attempt; the serialized one is kept for later attempts.
+    static func firstAttempt(
+        of pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> PipelineRequest {
+        var result = pipelineRequest
+        result.serialized = pipelineRequest.request
+        result.request = try await process(
+            pipelineRequest.request, attempt: 1, of: pipelineRequest)
+        return result
+    }
+
+    /// The processed request of an attempt, without credentials for the origin of the serialized one
+    /// if a processor changed the origin.
     ///
-    /// - Throws: ``RequestError/Code/adaptationFailed``, or the `RequestError` that a processor
-    ///   throws.
+    /// - Throws: ``RequestError/Code/adaptationFailed``, the `RequestError` that a processor throws,
+    ///   or ``RequestError/Code/invalidURL`` for a URL to which no request can be sent.
     static func process(
-        _ request: TransportRequest, attempt: Int, of pipelineRequest: PipelineRequest
+        _ serialized: TransportRequest, attempt: Int, of pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> TransportRequest {
         let context = pipelineRequest.context
-        var request = request
-        for processor in context.configuration.requestProcessors {
+        var request = serialized
+        let processors =
+            context.configuration.requestProcessors + context.description.requestProcessors
+        for processor in processors {
             let before = request
             request = try await HookRunner.run("A request processor", pipelineRequest.scope) {
                 var copy = before
                 try await processor.process(&copy, of: context.description, attempt: attempt)
                 return copy
             }
+            guard let problem = request.url.problem else { continue }
+            throw RequestError(
+                .invalidURL, stage: .adapt, "A request processor changed the URL. \(problem)")
         }
+        if !request.url.hasOrigin(of: serialized.url) {
+            request.headers = RedirectDecision.headers(
+                of: request, withoutCredentialsOf: serialized, bound: pipelineRequest.boundHeaders)
+        }
+        try pipelineRequest.encodeBody(of: &request)
         return request
     }
 }
@@ -211,41 +238,5 @@ enum HookRunner {
                 "\(what) threw \(type(of: error)); nothing was sent. See the underlying error.",
                 underlying: error)
         }
-    }
-}
-
-/// Encodes a body and sets `Content-Encoding`; a pure function.
-enum BodyCompression {
-    /// - Throws: ``RequestError/Code/unsupported`` for a body that is not in memory,
-    ///   ``RequestError/Code/invalidBody``.
-    static func apply(
-        _ encoder: any BodyEncoder, to request: inout TransportRequest, endpoint: String
-    ) throws(RequestError) {
-        // An endpoint that sets Content-Encoding has already encoded the body.
-        guard let body = request.body, !request.headers.contains(.contentEncoding) else { return }
-        guard case .data(let data) = body.storage else {
-            throw RequestError(
-                .unsupported, stage: .build,
-                "\(endpoint) has a bodyEncoder and a body that is not in memory: a file, a stream or a multipart body. "
-                    + "Compress the file in advance and set Content-Encoding, or remove the encoder."
-            )
-        }
-        guard !data.isEmpty else { return }
-        guard encoder.contentCoding.isToken else {
-            throw RequestError(
-                .invalidHeader, stage: .build,
-                "\(endpoint)'s bodyEncoder has a contentCoding that is not a token.")
-        }
-        do {
-            request.body = HTTPBody(
-                storage: .data(try encoder.encode(data)), contentType: body.contentType)
-        } catch {
-            throw error as? RequestError
-                ?? RequestError(
-                    .invalidBody, stage: .build,
-                    "\(endpoint)'s bodyEncoder failed; see the underlying error.",
-                    underlying: error)
-        }
-        request.headers.append(HTTPField(name: .contentEncoding, value: encoder.contentCoding))
     }
 }

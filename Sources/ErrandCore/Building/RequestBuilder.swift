@@ -21,32 +21,39 @@ package struct RequestBuilder {
         let method =
             if let custom = description.customRequest { custom.method } else { description.method }
         try RequestSettings.check(method, of: description)
+        if description.download != nil {
+            try RequestSettings.checkDownload(description, configuration)
+        }
         var url: URI
-        let body: HTTPBody?
+        var body: HTTPBody?
         if let custom = description.customRequest {
+            try RequestSettings.check(custom, in: description)
             url = try URLBuilder.url(of: description, configuration, relativeURL: custom.url)
             body = custom.body
         } else {
             url = try URLBuilder.url(of: description, configuration, relativeURL: relativeURL)
             if ArgumentPlacer.isNeeded(for: description, shared: sharedArguments) {
-                let arguments = ArgumentPlacer(
+                let arguments = try ArgumentPlacer(
                     description, configuration, shared: sharedArguments)
-                url.appendQuery(try arguments.query())
+                try arguments.addQuery(to: &url)
                 body = try arguments.body()
             } else {
                 body = description.body
             }
         }
+        body = try body?.encoded(by: description.jsonEncoder ?? configuration.jsonEncoder)
         try RequestSettings.check(body, with: method, of: description)
         let headers = try HeaderBuilder.headers(
             of: description, configuration,
             shared: description.customRequest == nil ? sharedHeaders : [:], url: url, body: body)
         url.userInfo = nil
         url.fragment = nil
+        let options = RequestSettings.options(for: method, of: description, configuration)
+        try RequestSettings.checkNumbers(of: description, configuration, options)
         return TransportRequest(
             method: method, url: url, headers: headers, body: body,
             timeouts: try RequestSettings.timeouts(of: description, configuration),
-            options: RequestSettings.options(for: method, of: description, configuration))
+            options: options)
     }
 
     /// Validates the URL that a filter of absolute URLs returned, and removes its fragment.
@@ -73,26 +80,38 @@ package struct RequestBuilder {
 
     /// The request with only the arguments that form the cache key; `nil` if the endpoint uses all.
     ///
+    /// - Parameter relativeURL: The endpoint's URL after the filters.
     /// - Throws: ``RequestError/Code/invalidArguments``.
     package static func keyRequest(
         for request: TransportRequest, description: RequestDescription,
-        configuration: Configuration, sharedArguments: Arguments
+        configuration: Configuration, sharedArguments: Arguments, relativeURL: String
     ) throws(RequestError) -> TransportRequest? {
         guard description.customRequest == nil, let counting = description.cacheArguments
         else { return nil }
-        let full = ArgumentPlacer(description, configuration, shared: sharedArguments)
-        let reduced = ArgumentPlacer(
+        let full = try ArgumentPlacer(description, configuration, shared: sharedArguments)
+        let reduced = try ArgumentPlacer(
             description, configuration, arguments: counting, shared: sharedArguments)
         var key = request
-        let query = try full.query()
+        let own =
+            full.keepsFirst
+            ? try URLBuilder.url(of: description, configuration, relativeURL: relativeURL) : nil
+        let query = try full.query(beside: own?.query)
         if !query.isEmpty, let present = request.url.query, present.hasSuffix(query) {
             let before = present.dropLast(query.count)
             key.url.query =
                 before.isEmpty ? nil : String(before.last == "&" ? before.dropLast() : before)
-            key.url.appendQuery(try reduced.query())
+            try reduced.addQuery(to: &key.url)
         }
         if description.body == nil { key.body = try reduced.body() }
         return key
+    }
+}
+
+extension PipelineRequest {
+    /// Encodes a value that a hook set as the body of a request.
+    func encodeBody(of request: inout TransportRequest) throws(RequestError) {
+        guard let body = request.body, body.needsEncoding else { return }
+        request.body = try body.encoded(by: description.jsonEncoder ?? configuration.jsonEncoder)
     }
 }
 

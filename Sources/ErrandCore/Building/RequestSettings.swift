@@ -25,18 +25,68 @@ enum RequestSettings {
                 "\(description.endpoint)'s acceptableStatusCodes is empty: no response can succeed."
             )
         }
-        if description.download != nil, description.validator != nil {
+        if let shape = description.validator, let problem = shape.problem {
+            throw RequestError(
+                .invalidValidator, stage: .build,
+                "\(description.endpoint)'s validator can never match: \(problem)")
+        }
+        if description.validator != nil, !description.responseSerializer.acceptsJSON {
+            throw RequestError(
+                .invalidCombination, stage: .build,
+                "\(description.endpoint) has a validator, which checks JSON, but its responseSerializer "
+                    + "accepts no JSON. Remove the validator, or use .json, .data or .custom.")
+        }
+    }
+
+    /// Rejects settings that a download cannot follow.
+    static func checkDownload(
+        _ description: RequestDescription, _ configuration: Configuration
+    ) throws(RequestError) {
+        try description.download?.check()
+        if description.validator != nil {
             throw RequestError(
                 .invalidCombination, stage: .build,
                 "\(description.endpoint) is a download with a validator, but files are not parsed. "
                     + "Remove one of the two."
             )
         }
-        if let shape = description.validator, let problem = shape.problem {
+        if (description.cachePolicy ?? configuration.cachePolicy) == .cacheOnly {
             throw RequestError(
-                .invalidValidator, stage: .build,
-                "\(description.endpoint)'s validator can never match: \(problem)")
+                .invalidCombination, stage: .build,
+                "\(description.endpoint) is a download with the cache policy .cacheOnly, but "
+                    + "downloads are not stored. Use another cache policy.")
         }
+    }
+
+    /// Rejects overrides that a custom request replaces.
+    ///
+    /// Settings that only say how arguments are written, and those of the base URL, are allowed: a
+    /// base class of the service may set them for all endpoints.
+    static func check(
+        _ custom: CustomRequest, in description: RequestDescription
+    ) throws(RequestError) {
+        let name: String
+        if !description.url.isEmpty {
+            name = "url"
+        } else if description.method != .get, description.method != custom.method {
+            name = "method"
+        } else if description.arguments != nil {
+            name = "arguments"
+        } else if description.cacheArguments != nil {
+            name = "cacheArguments(_:)"
+        } else if description.body != nil {
+            name = "body"
+        } else if !description.headers.isEmpty {
+            name = "headers"
+        } else if !description.headerFieldValues.isEmpty {
+            name = "headerFieldValues"
+        } else {
+            return
+        }
+        throw RequestError(
+            .invalidCombination, stage: .build,
+            "\(description.endpoint) has both a custom request and \(name). Set it in the custom "
+                + "request, and remove the override.")
     }
 
     /// Rejects a body that the method does not allow.
@@ -63,10 +113,17 @@ enum RequestSettings {
         // Not `??`, here and in the builders: its right side would copy the whole configuration.
         let timeouts =
             if let own = description.timeouts { own } else { configuration.timeouts }
+        try check(timeouts, of: description)
+        return timeouts
+    }
+
+    /// Rejects time limits of zero or less.
+    static func check(
+        _ timeouts: Timeouts, of description: RequestDescription
+    ) throws(RequestError) {
         try check(timeouts.connect, "connect", of: description)
         try check(timeouts.idle, "idle", of: description)
         try check(timeouts.total, "total", of: description)
-        return timeouts
     }
 
     private static func check(
@@ -77,6 +134,29 @@ enum RequestSettings {
             .invalidConfiguration, stage: .build,
             "\(description.endpoint)'s timeouts.\(name) is \(limit); it must be greater than zero, "
                 + "or nil for no limit.")
+    }
+
+    /// Rejects numbers that have no meaning, so that none is changed silently.
+    static func checkNumbers(
+        of description: RequestDescription, _ configuration: Configuration,
+        _ options: TransportOptions
+    ) throws(RequestError) {
+        func refuse(_ fault: String?) throws(RequestError) {
+            guard let fault else { return }
+            throw RequestError(
+                .invalidConfiguration, stage: .build,
+                "A setting of \(description.endpoint): \(fault)")
+        }
+        // Not `??`: its right side would copy the whole configuration.
+        if let own = description.redirectPolicy { try refuse(own.fault) }
+        if let own = description.retryPolicy { try refuse(own.fault) }
+        try refuse(configuration.redirectPolicy.fault)
+        try refuse(configuration.retryPolicy.fault)
+        try refuse(options.fault)
+        try refuse(configuration.retryBudget?.fault)
+        try refuse(configuration.circuitBreaker?.fault)
+        try refuse(configuration.limits.fault)
+        try refuse(configuration.httpCache.fault)
     }
 
     /// Large files cost a third less CPU time than with 32 KiB.

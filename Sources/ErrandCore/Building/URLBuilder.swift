@@ -13,7 +13,7 @@ enum URLBuilder {
         }
         let base = try base(of: description, configuration, isURLEmpty: relativeURL.isEmpty)
         var url = try join(base, reference, text: relativeURL, description, configuration)
-        if let version = version(of: description),
+        if let version = version(of: description, configuration),
             case .query(let name) = configuration.apiVersionPlacement
         {
             var bytes: [UInt8] = []
@@ -26,8 +26,10 @@ enum URLBuilder {
     }
 
     /// The API version without leading and trailing slashes; `nil` if there is none.
-    static func version(of description: RequestDescription) -> String? {
-        guard let version = description.apiVersion else { return nil }
+    static func version(
+        of description: RequestDescription, _ configuration: Configuration
+    ) -> String? {
+        guard let version = description.apiVersion ?? configuration.apiVersion else { return nil }
         let trimmed = version.drop { $0 == "/" }
         guard let last = trimmed.lastIndex(where: { $0 != "/" }) else { return nil }
         return String(trimmed[...last])
@@ -104,7 +106,7 @@ enum URLBuilder {
         of description: RequestDescription, _ configuration: Configuration
     ) -> String? {
         guard case .path = configuration.apiVersionPlacement,
-            let version = version(of: description)
+            let version = version(of: description, configuration)
         else { return nil }
         var bytes: [UInt8] = []
         PercentEncoding.appendKeepingEscapes(version.utf8, keeping: URIBytes.path, to: &bytes)
@@ -138,5 +140,28 @@ enum URLBuilder {
         var url = url
         url.path = URI.removingDotSegments(url.path)
         return url
+    }
+}
+
+extension RequestError {
+    /// Names a request that was built, unless the error names one already.
+    mutating func name(_ request: TransportRequest, of context: TaskContext) {
+        guard endpoint == nil else { return }
+        name(endpoint: context.description.endpoint, method: request.method, url: request.url)
+    }
+
+    /// Names the request of a task by its description, unless the error names one already.
+    mutating func name(_ context: TaskContext) {
+        guard endpoint == nil else { return }
+        let description = context.description
+        let custom = description.customRequest
+        let text = custom?.url ?? description.url
+        var url = response?.url
+        if url == nil, let configuration = try? context.configuration.inEnvironment() {
+            url = try? URLBuilder.url(of: description, configuration, relativeURL: text)
+        }
+        name(
+            endpoint: description.endpoint, method: custom?.method ?? description.method,
+            url: url ?? (try? URI(parsing: text)))
     }
 }

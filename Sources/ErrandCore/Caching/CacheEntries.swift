@@ -2,22 +2,43 @@
 struct CacheEntries: Sendable {
     let store: any ResponseStore
     let writes: PendingCacheWrites
+    /// The number of the request: `RequestAgent.clearCache()` discards writes of earlier requests.
+    let ticket: UInt64
 
     /// The entry of a key at any age, including queued writes.
-    func read(_ key: CacheKey) async throws(RequestError) -> StoredResponse? {
+    func read(
+        _ key: CacheKey, _ context: TaskContext
+    ) async throws(RequestError) -> StoredResponse? {
         switch writes.reading(of: key) {
-        case .entry(let entry): entry
-        case .removed: nil
-        case .unknown: try await store.entry(for: key)
+        case .entry(let entry): return entry
+        case .removed: return nil
+        case .unknown:
+            defer { emitProblems(context) }
+            return try await store.entry(for: key)
         }
+    }
+
+    private func emitProblems(_ context: TaskContext) {
+        guard context.isObserved else { return }
+        for problem in store.takeProblems() { context.emit(.storeProblem(problem)) }
     }
 
     /// Queues the removal of an entry; from now on, reads do not find it.
     func remove(_ key: CacheKey) { writes.enqueue(.remove, for: key, in: store) }
 
+    /// Reports that a response is not stored, because it may belong to another user than its key.
+    func refuse(_ pipelineRequest: PipelineRequest) {
+        pipelineRequest.context.emit(
+            .cacheWriteFailed(
+                RequestError(
+                    .storeFailed, stage: .cache,
+                    "The response was not stored: the credentials changed while the request was in progress. "
+                        + "If they belong to the same user, set cacheIdentity.")))
+    }
+
     /// Queues a write without emitting an event.
     func put(_ entry: StoredResponse, for key: CacheKey) {
-        writes.enqueue(.store(entry), for: key, in: store)
+        writes.enqueue(.store(entry), for: key, in: store, ticket: ticket)
     }
 
     /// Writes an entry, queued or before this returns (`writesCacheAsynchronously`), and emits the result.
@@ -25,13 +46,15 @@ struct CacheEntries: Sendable {
     {
         let context = pipelineRequest.context
         let report: @Sendable (RequestError?) -> Void = { failure in
+            emitProblems(context)
             context.emit(failure.map { .cacheWriteFailed($0) } ?? .cacheStored(bytes: entry.size))
         }
         if pipelineRequest.description.writesCacheAsynchronously {
-            let hasRoom = writes.enqueue(.store(entry), for: key, in: store, onEnd: report)
+            let hasRoom = writes.enqueue(
+                .store(entry), for: key, in: store, ticket: ticket, onEnd: report)
             if !hasRoom { await writes.flush() }
         } else {
-            report(await writes.write(.store(entry), for: key, in: store))
+            report(await writes.write(.store(entry), for: key, in: store, ticket: ticket))
         }
     }
 }

@@ -40,8 +40,11 @@ package struct CacheStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        guard let transaction = try transaction(pipelineRequest) else {
+        guard var transaction = try transaction(pipelineRequest) else {
             return try await next(pipelineRequest)
+        }
+        if transaction.needsCredentials {
+            transaction = try await transaction.recordingCredentials()
         }
         guard transaction.mayInvalidate else { return try await perform(transaction, next) }
         do {
@@ -106,7 +109,10 @@ package struct CacheStep: Step {
         }
         return CacheTransaction(
             pipelineRequest: pipelineRequest, rules: rules,
-            entries: CacheEntries(store: store, writes: writes), validate: validate,
+            entries: CacheEntries(
+                store: store, writes: writes,
+                ticket: TaskID.ticket(of: pipelineRequest.context.id)),
+            validate: validate,
             mayInvalidate: CacheInvalidation.mayChange(pipelineRequest.request.method)
                 && (rules.policy == .http || refresher.presence.isUsed))
     }
@@ -132,6 +138,34 @@ private final class CacheTransaction: Sendable {
         self.mayInvalidate = mayInvalidate
     }
 
+    /// Whether the entries of the request depend on credentials that are not recorded yet.
+    var needsCredentials: Bool {
+        rules.identity == nil && pipelineRequest.credentials == nil
+            && (mayInvalidate || usesEntries)
+    }
+
+    private var usesEntries: Bool {
+        switch rules.lookupPlan {
+        case .http:
+            [.get, .head].contains(pipelineRequest.request.method)
+                && pipelineRequest.request.body == nil
+        case .load, .contradiction: rules.storesResponse
+        case .loadElseLookUp, .lookUpElseLoad, .lookUpOnly: rules.cacheSeconds >= 0
+        }
+    }
+
+    /// The transaction of a request that records the credentials that later steps add.
+    func recordingCredentials() async throws(RequestError) -> CacheTransaction {
+        CacheTransaction(
+            pipelineRequest: try await pipelineRequest.recordingCredentials(
+                isDigestNeeded: usesEntries),
+            rules: rules, entries: entries, validate: validate, mayInvalidate: mayInvalidate)
+    }
+
+    private var key: CacheKey? {
+        cacheKey(for: pipelineRequest).map { pipelineRequest.separatingUsers($0) }
+    }
+
     /// The transaction for ``CachePolicy/http``; `nil` if the request bypasses the store.
     func httpTransaction(_ refresher: CacheRefresher) -> HTTPCacheTransaction? {
         HTTPCacheTransaction(
@@ -148,7 +182,13 @@ private final class CacheTransaction: Sendable {
         for address in addresses {
             let keys = CacheKeyBuilder.httpKeys(
                 for: address, pipelineRequest.request, identity: rules.identity)
-            for key in keys { entries.remove(key) }
+            var digests: Set<String?> = [nil]
+            if rules.identity == nil, let credentials = pipelineRequest.credentials {
+                // The response may have changed cookies, and other paths have other cookies.
+                let cookies = CookieStep.cookies(for: address, pipelineRequest.context)
+                digests.formUnion([credentials.digest, credentials.digest(cookies: cookies)])
+            }
+            for key in keys { for digest in digests { entries.remove(key.adding(digest)) } }
         }
     }
 
@@ -160,7 +200,8 @@ private final class CacheTransaction: Sendable {
     }
 
     private func store(_ response: Response) async {
-        guard let key = cacheKey(for: pipelineRequest),
+        guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
+        guard let key,
             let entry = StoredResponse(
                 response, rules: rules, tag: pipelineRequest.description.tag,
                 storedAt: pipelineRequest.context.clock.now)
@@ -191,14 +232,14 @@ private final class CacheTransaction: Sendable {
     private func search(_ source: Response.Source) async -> Finding {
         // Checked before the key is computed: most requests are not cached, and the digest costs time.
         guard rules.cacheSeconds >= 0 else { return .missed(.invalidCacheTime, nil) }
-        guard let key = cacheKey(for: pipelineRequest) else {
+        guard let key else {
             let message =
                 "A request with a file or stream body has no cache key. Use another cache policy."
             return .missed(.noEntry, .cacheMiss(.noEntry, message))
         }
         let entry: StoredResponse?
         do throws(RequestError) {
-            entry = try await entries.read(key)
+            entry = try await entries.read(key, pipelineRequest.context)
         } catch {
             return .missed(error.cacheMiss ?? .storeFailed, error)
         }

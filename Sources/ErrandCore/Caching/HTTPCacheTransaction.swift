@@ -35,9 +35,9 @@ final class HTTPCacheTransaction: Sendable {
         self.refresher = refresher
         self.validate = validate
         headers = CookieStep.headersWithCookies(pipelineRequest)
-        key = CacheKeyBuilder.httpKey(
-            for: pipelineRequest.cacheURL ?? request.url, request,
-            identity: rules.identity)
+        key = pipelineRequest.separatingUsers(
+            CacheKeyBuilder.httpKey(
+                for: pipelineRequest.cacheURL ?? request.url, request, identity: rules.identity))
     }
 
     /// Returns a stored response if it may be used; otherwise sends the request.
@@ -104,14 +104,14 @@ final class HTTPCacheTransaction: Sendable {
 
     private func lookUp() async -> Found? {
         do throws(RequestError) {
-            guard let first = try await entries.read(key) else { return missed(.noEntry) }
+            guard let first = try await entries.read(key, context) else { return missed(.noEntry) }
             guard let index = VariantIndex(first) else {
                 return usable(Found(key: key, entry: first))
             }
             var best: Found?
             for fields in index.lists {
                 let variant = variantKey(index, fields)
-                guard let entry = try await entries.read(variant) else { continue }
+                guard let entry = try await entries.read(variant, context) else { continue }
                 // The most recent of several matching responses is used (RFC 9111 §4.1).
                 if let best, best.entry.storedAt >= entry.storedAt { continue }
                 best = Found(key: variant, entry: entry)
@@ -273,6 +273,7 @@ final class HTTPCacheTransaction: Sendable {
         }
         entry.headers = HTTPCacheStorage.stored(
             response.headers, requestedAt: requestedAt, receivedAt: now)
+        guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
         let fields = VaryingFields(response.headers)
         guard let entryKey = await storageKey(for: fields, like: entry) else { return }
         context.keep { [entries] in entries.remove(entryKey) }
@@ -303,7 +304,7 @@ final class HTTPCacheTransaction: Sendable {
         // An authenticator adds `Authorization` in a later step, so its variants cannot be distinguished here.
         let isHidden = fields.names.contains("authorization") && !headers.contains(.authorization)
         guard !isHidden else { return nil }
-        let existing = (try? await entries.read(key)) ?? nil
+        let existing = (try? await entries.read(key, context)) ?? nil
         var index: VariantIndex
         if var known = existing.flatMap({ VariantIndex($0) }) {
             guard known.note(fields) else { return variantKey(known, fields) }

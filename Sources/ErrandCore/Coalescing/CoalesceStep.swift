@@ -20,9 +20,9 @@ package struct CoalesceStep: Step {
         guard let key = CoalescingKey(pipelineRequest) else {
             return try await next(pipelineRequest)
         }
+        let pipelineRequest = try await pipelineRequest.recordingCredentials(isDigestNeeded: true)
         let new = SharedTransfer(
-            leader: pipelineRequest.context,
-            cookies: CookieStep.headersWithCookies(pipelineRequest)[.cookie])
+            leader: pipelineRequest.context, credentials: pipelineRequest.credentials?.digest)
         switch policy {
         case .allow: return try await next(pipelineRequest)
         case .cancelPrevious: sharedTransfers.replace(key, with: new)?.cancel()
@@ -110,7 +110,7 @@ package struct CoalesceStep: Step {
             // This endpoint may accept a response that another endpoint has rejected. A rejected download has no file.
             guard error.isValidationFailure, pipelineRequest.description.download == nil,
                 let refused = error.response
-            else { throw error }
+            else { throw Self.renamed(error, pipelineRequest) }
             response = refused
         }
         // The validation rules of this endpoint may differ.
@@ -130,6 +130,15 @@ package struct CoalesceStep: Step {
         return try outcome.get()
     }
 
+    /// The error of the shared transfer with the name of the request that joined it.
+    private static func renamed(
+        _ error: RequestError, _ pipelineRequest: PipelineRequest
+    ) -> RequestError {
+        var error = error
+        error.endpoint = pipelineRequest.description.endpoint
+        return error
+    }
+
     private func duplicate(_ pipelineRequest: PipelineRequest) -> RequestError {
         RequestError(
             .duplicate, stage: .schedule,
@@ -138,7 +147,7 @@ package struct CoalesceStep: Step {
     }
 }
 
-/// Decides which requests in progress are identical: cache key, all headers, download destination, transport options,
+/// Decides which requests in progress are identical: cache key, all headers, download plan, transport options,
 /// redirect rules, sources of credentials and cookies, and cache rules.
 ///
 /// It is stricter than the cache key: requests share a response only if credentials, trust and redirects are equal.
@@ -166,7 +175,11 @@ struct CoalescingKey: Hashable, Sendable {
         for field in pipelineRequest.request.headers {
             add(field.name.canonicalName + ":" + field.value)
         }
-        add(pipelineRequest.description.download?.destination.absoluteString ?? "")
+        if let plan = pipelineRequest.description.download {
+            // Requests share a file only if it is the file that each of them asks for.
+            add(plan.destination.absoluteString)
+            add("\(plan.existingFile) \(plan.resumes) \(plan.sha256?.lowercased() ?? "")")
+        }
         // A redirect target inherits the fragment (RFC 9110 §10.2.2).
         add(RedirectStep.ownFragment(of: pipelineRequest.description) ?? "")
         request = CacheKey(canonical: key.canonical + "\n" + hash.finalizeHex())
@@ -176,9 +189,13 @@ struct CoalescingKey: Hashable, Sendable {
             pipelineRequest.description.redirectPolicy
             ?? pipelineRequest.configuration.redirectPolicy
         // The shared transfer retains the configuration, so these object identifiers stay unique.
-        authenticators = pipelineRequest.configuration.authenticators.map {
-            ObjectIdentifier($0.refresher)
-        }
+        // A request that an authenticator sends must not join one that waits for this authenticator.
+        authenticators =
+            pipelineRequest.description.usesAuthenticators
+            ? pipelineRequest.configuration.authenticators.compactMap {
+                CredentialOperation.kind(for: $0.refresher) == nil
+                    ? ObjectIdentifier($0.refresher) : nil
+            } : []
         cookieJar = CookieStep.jar(of: pipelineRequest.context).map { ObjectIdentifier($0) }
         var rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
         rules.cacheSeconds = max(-1, rules.cacheSeconds)

@@ -6,14 +6,15 @@ package final class SharedTransferTable: Sendable {
 
     package init() {}
 
-    /// Joins the transfer of a key if its cookies are the same; otherwise adds `new` and returns `nil`.
+    /// Joins the transfer of a key if its credentials are the same; otherwise adds `new` and returns `nil`.
     func join(
         _ key: CoalescingKey, as member: TaskContext, orAdd new: SharedTransfer
     ) -> (sharedTransfer: SharedTransfer, id: Int)? {
         while true {
             let found = sharedTransfers.withLock { sharedTransfers -> SharedTransfer? in
-                // A transfer with other cookies belongs to another session.
-                if let sharedTransfer = sharedTransfers[key], sharedTransfer.cookies == new.cookies
+                // A transfer with other credentials belongs to another session.
+                if let sharedTransfer = sharedTransfers[key],
+                    sharedTransfer.credentials == new.credentials
                 {
                     return sharedTransfer
                 }

@@ -1,59 +1,4 @@
-import Foundation
 import Synchronization
-
-/// The outcome of a credential refresh.
-enum RefreshOutcome: Sendable {
-    case renewed
-    /// There is nothing to refresh: the 401 is delivered.
-    case nothing
-    case failed(RequestError)
-}
-
-/// The refresh state of one authenticator scope, without locks or I/O.
-///
-/// Each completed refresh, successful or not, starts a new round. A request remembers the round in
-/// which it took its credentials; if it is refused with credentials of an earlier round, it uses
-/// the outcome of the latest refresh instead of starting another.
-struct CredentialRefreshState {
-    private(set) var round = 0
-    private(set) var last = RefreshOutcome.nothing
-    private(set) var isRefreshing = false
-    private var waiting: Set<Int> = []
-
-    var isBusy: Bool { isRefreshing || !waiting.isEmpty }
-
-    enum Action {
-        /// Start a refresh, then wait.
-        case begin
-        case wait
-        case take(RefreshOutcome)
-    }
-
-    /// Decides the next step of a request that was refused with credentials of the given round.
-    mutating func refused(inRound refusedRound: Int, waiter: Int) -> Action {
-        if refusedRound < round { return .take(last) }
-        waiting.insert(waiter)
-        if isRefreshing { return .wait }
-        isRefreshing = true
-        return .begin
-    }
-
-    /// Removes a cancelled waiter; the refresh continues.
-    ///
-    /// - Returns: Whether it was still waiting.
-    mutating func leave(_ waiter: Int) -> Bool { waiting.remove(waiter) != nil }
-
-    /// Ends the refresh.
-    ///
-    /// - Returns: The waiters to resume.
-    mutating func end(_ outcome: RefreshOutcome) -> Set<Int> {
-        defer { waiting = [] }
-        round += 1
-        last = outcome
-        isRefreshing = false
-        return waiting
-    }
-}
 
 /// Refreshes credentials once for all requests that are refused at the same time.
 final class CredentialRefresher: Sendable {
@@ -65,23 +10,38 @@ final class CredentialRefresher: Sendable {
         var unregistered: [Int: Bool] = [:]
     }
 
-    /// The refreshers whose refresh runs in the current task: its requests must not wait for them.
-    @TaskLocal static var underRefresh: Set<ObjectIdentifier> = []
+    /// A refused request, and the refresh that it needs.
+    struct Refusal: Sendable {
+        let scope: String
+        let round: Int
+        let clock: any RequestClock
+        let refresh: @Sendable () async -> RefreshOutcome
+    }
 
     /// Above this number of scopes, idle ones are removed.
     private static let maximumScopes = 1024
+    private static let waits = Mutex(RefreshWaits<CredentialOperation.Refresh>())
 
+    /// The limit of a refresh.
+    let limit: Duration?
     private let state = Mutex(State())
 
-    var isUnderRefresh: Bool { Self.underRefresh.contains(ObjectIdentifier(self)) }
+    init(limit: Duration?) { self.limit = limit }
 
     func round(of scope: String) -> Int { state.withLock { $0.scopes[scope]?.round ?? 0 } }
 
     /// Waits for the refresh that a refused request needs, and starts it if none is in progress.
     func outcome(
-        scope: String, refusedInRound round: Int, cancelledWith cancellation: CancellationScope,
-        refresh: @escaping @Sendable () async -> RefreshOutcome
+        of refusal: Refusal, cancelledWith cancellation: CancellationScope
     ) async -> RefreshOutcome {
+        let waiting = CredentialOperation.refreshes
+        let target = CredentialOperation.Refresh(of: self, scope: refusal.scope)
+        guard waiting.isEmpty || Self.waits.withLock({ $0.add(waiting, for: target) }) else {
+            return .failed(CredentialOperation.cycle)
+        }
+        defer {
+            if !waiting.isEmpty { Self.waits.withLock { $0.remove(waiting, for: target) } }
+        }
         let waiter = state.withLock { state in
             state.nextWaiter += 1
             state.unregistered[state.nextWaiter] = false
@@ -89,28 +49,28 @@ final class CredentialRefresher: Sendable {
         }
         return await cancellation.wait {
             await withCheckedContinuation { continuation in
-                register(continuation, as: waiter, scope: scope, round: round, refresh: refresh)
+                register(continuation, as: waiter, refusal)
             }
         } onCancel: {
-            self.leave(waiter, scope: scope)
+            self.leave(waiter, scope: refusal.scope)
         }
     }
 
     private func register(
-        _ continuation: CheckedContinuation<RefreshOutcome, Never>, as waiter: Int, scope: String,
-        round: Int, refresh: @escaping @Sendable () async -> RefreshOutcome
+        _ continuation: CheckedContinuation<RefreshOutcome, Never>, as waiter: Int,
+        _ refusal: Refusal
     ) {
         let action = state.withLock { state -> CredentialRefreshState.Action in
             if state.unregistered.removeValue(forKey: waiter) == true {
                 return .take(.failed(.cancelled))
             }
-            if state.scopes.count >= Self.maximumScopes, state.scopes[scope] == nil {
+            if state.scopes.count >= Self.maximumScopes, state.scopes[refusal.scope] == nil {
                 // A removed scope starts again at round 0: at worst one extra refresh, never a lost
                 // response.
                 state.scopes = state.scopes.filter { $0.value.isBusy }
             }
-            let action = state.scopes[scope, default: CredentialRefreshState()]
-                .refused(inRound: round, waiter: waiter)
+            let action = state.scopes[refusal.scope, default: CredentialRefreshState()]
+                .refused(inRound: refusal.round, waiter: waiter)
             if case .take = action { return action }
             state.continuations[waiter] = continuation
             return action
@@ -118,19 +78,40 @@ final class CredentialRefresher: Sendable {
         switch action {
         case .take(let outcome): continuation.resume(returning: outcome)
         case .wait: break
-        case .begin:
-            // An unstructured task: the refresh outlives the request that started it.
-            Task { [self] in
-                let marked = Self.underRefresh.union([ObjectIdentifier(self)])
-                let outcome = await Self.$underRefresh.withValue(marked) { await refresh() }
-                end(scope: scope, outcome)
-            }
+        case .begin(let number): begin(number, refusal)
         }
     }
 
-    private func end(scope: String, _ outcome: RefreshOutcome) {
+    private func begin(_ number: Int, _ refusal: Refusal) {
+        let operation = CredentialOperation(self, refreshing: refusal.scope)
+        // An unstructured task: the refresh outlives the request that started it.
+        let work = Task { [self] in
+            let outcome = await CredentialOperation.$current.withValue(operation) {
+                await refusal.refresh()
+            }
+            end(refusal.scope, outcome) { $0.end(number, outcome) }
+        }
+        guard let limit else { return }
+        let deadline = ScheduledCall(after: limit, refusal.clock) { [self] in
+            work.cancel()
+            end(refusal.scope, .failed(CredentialOperation.timedOut(limit))) { $0.expire(number) }
+        }
+        Task {
+            await work.value
+            deadline.cancel()
+        }
+    }
+
+    private func end(
+        _ scope: String, _ outcome: RefreshOutcome,
+        _ change: (inout CredentialRefreshState) -> Set<Int>
+    ) {
         let continuations = state.withLock { state in
-            let waiters = state.scopes[scope]?.end(outcome) ?? []
+            var waiters: Set<Int> = []
+            if var refreshState = state.scopes[scope] {
+                waiters = change(&refreshState)
+                state.scopes[scope] = refreshState
+            }
             return waiters.compactMap { state.continuations.removeValue(forKey: $0) }
         }
         for continuation in continuations { continuation.resume(returning: outcome) }

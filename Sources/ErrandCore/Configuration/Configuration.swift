@@ -18,7 +18,11 @@ public struct Configuration: Sendable {
     public var environment: String?
     /// How the base and the path are joined (default ``URLJoining/rfc3986``).
     public var urlJoining: URLJoining = .rfc3986
-    /// The position of an endpoint's API version (default ``APIVersionPlacement/path``).
+    /// The API version of endpoints that do not set one; `nil` or empty, the default, means none.
+    ///
+    /// An endpoint whose version is empty text has none.
+    public var apiVersion: String?
+    /// The position of the API version (default ``APIVersionPlacement/path``).
     public var apiVersionPlacement: APIVersionPlacement = .path
     /// Filters of the endpoint's URL, applied in order before it is joined with the base.
     public var urlFilters: [any URLFilter] = []
@@ -40,8 +44,8 @@ public struct Configuration: Sendable {
     public var fixedHeaderNames: Set<HTTPField.Name> = []
     /// Headers of requests to some hosts; they override shared headers, not the request's own.
     ///
-    /// They are not sent to other origins after a redirect. Not used if an endpoint's
-    /// `usesSharedHeaders` is false.
+    /// They are not sent to other origins after a redirect, or if a request processor changes the
+    /// origin. Not used if an endpoint's `usesSharedHeaders` is false.
     public var hostHeaders: [HostPattern: HTTPFields] = [:]
     /// Authenticators by host; the first that matches serves the request (default none).
     public var authenticators: [HostAuthenticator] = []
@@ -108,7 +112,9 @@ public struct Configuration: Sendable {
     /// The circuit breaker of each host; `nil`, the default, has none.
     public var circuitBreaker: CircuitBreakerPolicy?
     /// Decides about failed attempts before the retry policy does (default `nil`).
-    public var retryDecider: (@Sendable (FailedAttempt) -> RetryVerdict)?
+    ///
+    /// An endpoint's decider decides first; if it returns ``FailedAttempt/Verdict/asPolicy``, this one does.
+    public var retryDecider: RetryDecider?
     /// The source of the network state for ``connectivityPolicy``.
     public var reachability: (any Reachability)?
     /// The connectivity policy of requests that do not set one.
@@ -138,14 +144,27 @@ public struct Configuration: Sendable {
     /// Rules of the service for every response, applied before the endpoint's own (default none).
     public var businessValidators: [BusinessValidator] = []
     /// The JSON decoder of endpoints that do not set one (default: no strategies).
-    public var jsonDecoder = FastJSONDecoder()
+    public var jsonDecoder = FastJSONDecoder() {
+        didSet { responseDecoder = jsonDecoder.isStandard ? nil : Shared(jsonDecoder) }
+    }
+    /// ``jsonDecoder`` in a box, if it has strategies.
+    private var responseDecoder: Shared<FastJSONDecoder>?
+    /// The JSON encoder of endpoints that do not set one, for `HTTPBody.json(_:encoder:)` and
+    /// `Arguments(encoding:)`.
+    ///
+    /// Default `FastJSONEncoder.requestDefault`: dates in ISO 8601, no other strategies.
+    public var jsonEncoder = FastJSONEncoder.requestDefault
     /// The error decoder of endpoints that do not set one (default `nil`: none).
     public var errorDecoder: ErrorDecoder?
+    /// Interceptors of every request, the outermost first (default none).
+    ///
+    /// They are outside the endpoint's own.
+    public var interceptors: [any Interceptor] = []
     /// Processors of every response, applied before the endpoint's own.
     public var responseProcessors: [any ResponseProcessor] = []
     /// Processors of the final request, including its serialized body, applied before each attempt.
     ///
-    /// Each attempt starts from the serialized request, so nothing is signed or encrypted twice.
+    /// Those of the endpoint are applied after them. Each attempt starts from the serialized request, so nothing is signed or encrypted twice.
     public var requestProcessors: [any RequestProcessor] = []
     /// Processors of errors, applied in order before delivery.
     public var errorProcessors: [any ErrorProcessor] = []
@@ -156,6 +175,10 @@ public struct Configuration: Sendable {
     public var errorRecovery: (@Sendable (RequestError, RequestDescription) async -> Response?)?
     /// The localized error messages; `nil`, the default, has none.
     public var errorMessages: ErrorMessages?
+    /// Values of your choice for every request, in addition to its own `userInfo` (default empty).
+    ///
+    /// The request's own value of a key takes precedence.
+    public var userInfo: [String: any Sendable] = [:]
     /// The listeners of all events.
     public var eventListeners: [any RequestEventListener] = []
 
@@ -169,7 +192,10 @@ public struct Configuration: Sendable {
     }
 }
 
-extension Configuration: CustomStringConvertible {
+extension Configuration: CustomStringConvertible, CustomReflectable {
+    /// No children, because shared headers, arguments and authenticators contain secrets.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+
     /// The base URL and the selected environment.
     public var description: String {
         let base = baseURL.flatMap { try? URI(parsing: $0) }?.redacted ?? "no base"
@@ -195,8 +221,12 @@ extension Configuration {
         if encoderCounts, description.body?.isInMemory != false {
             description.bodyEncoder = bodyEncoder
         }
+        if let responseDecoder, description.jsonDecoder == nil {
+            description.jsonDecoder = responseDecoder
+        }
         if !businessValidators.isEmpty {
             description.businessValidators = businessValidators + description.businessValidators
         }
+        if !userInfo.isEmpty { description.userInfo.merge(userInfo) { own, _ in own } }
     }
 }

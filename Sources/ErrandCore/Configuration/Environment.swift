@@ -52,6 +52,13 @@ extension Configuration {
     }
 }
 
+extension Configuration.Environment: CustomReflectable {
+    /// The names of the headers, without their values.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["headers": headers.map(\.name.rawName)])
+    }
+}
+
 extension Shared where Value == Configuration {
     /// The configuration with the selected environment applied; itself if none is selected.
     package func inEnvironment() throws(RequestError) -> Shared {

@@ -21,7 +21,8 @@ public struct RequestDescription: Sendable {
     public var cdnURL: String?
     /// Whether the CDN URL is the base.
     public var usesCDN = false
-    /// The API version, by default a path segment between base and path.
+    /// The API version, by default a path segment between base and path; `nil` uses the
+    /// configuration's, an empty text none.
     public var apiVersion: String?
 
     /// The method.
@@ -41,7 +42,7 @@ public struct RequestDescription: Sendable {
     /// Headers of this request.
     public var headers: HTTPFields = [:]
     /// Headers as strings, validated; they override ``headers``.
-    public var headerFieldValues: [String: String] = [:]
+    public var headerFieldValues: HeaderPairs = [:]
     /// Credentials.
     public var authorization: Authorization?
     /// Whether the configuration's headers are added.
@@ -69,6 +70,8 @@ public struct RequestDescription: Sendable {
     public var transportOverrides: TransportOverrides?
     /// Whether cookies are sent and stored.
     public var usesCookies = true
+    /// Whether the configuration's authenticators add credentials.
+    public var usesAuthenticators = true
     /// The connectivity policy; `nil` uses the configuration's.
     public var connectivityPolicy: ConnectivityPolicy?
 
@@ -115,12 +118,57 @@ public struct RequestDescription: Sendable {
     /// Decodes the typed output; runs in the pipeline, off the main actor.
     package var decode:
         (@Sendable (Response, FastJSONDecoder) throws(RequestError) -> any Sendable)?
+    /// A mistake in the endpoint, which ends the request before anything is sent.
+    package var mistake: RequestError?
+    /// The decoder of ``Response/decode(_:decoder:)``; `nil` has no strategies.
+    package var jsonDecoder: Shared<FastJSONDecoder>?
     /// Whether the configuration's URL filters were already applied, as for an outbox entry.
     package var isURLFiltered = false
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
     /// The download plan; `nil` if the response is kept in memory.
     public var download: DownloadPlan?
+
+    /// Rarely used members in a box, because a description is copied for each request.
+    private struct Hooks: Sendable {
+        var interceptors: [any Interceptor] = []
+        var requestProcessors: [any RequestProcessor] = []
+        var retryDecider: RetryDecider?
+        var metadata = RequestMetadata()
+        var jsonEncoder: FastJSONEncoder?
+    }
+    private var hooks: Shared<Hooks>?
+
+    /// The endpoint's interceptors, inside those of the configuration.
+    public var interceptors: [any Interceptor] {
+        get { hooks?.value.interceptors ?? [] }
+        set { change { $0.interceptors = newValue } }
+    }
+    /// The endpoint's processors of the final request, applied after those of the configuration.
+    public var requestProcessors: [any RequestProcessor] {
+        get { hooks?.value.requestProcessors ?? [] }
+        set { change { $0.requestProcessors = newValue } }
+    }
+    /// Decides about failed attempts before ``Configuration/retryDecider`` and the policy do.
+    public var retryDecider: RetryDecider? {
+        get { hooks?.value.retryDecider }
+        set { change { $0.retryDecider = newValue } }
+    }
+    /// Typed values attached by the user, visible on the task and its events.
+    public var metadata: RequestMetadata {
+        get { hooks?.value.metadata ?? RequestMetadata() }
+        set { change { $0.metadata = newValue } }
+    }
+
+    /// Encodes values in body and arguments; `nil` uses the configuration's.
+    public var jsonEncoder: FastJSONEncoder? {
+        get { hooks?.value.jsonEncoder }
+        set { change { $0.jsonEncoder = newValue } }
+    }
+
+    private mutating func change(_ change: (inout Hooks) -> Void) {
+        hooks = (hooks ?? Shared(Hooks())).changed(change)
+    }
 
     /// Whether the cache key is needed.
     package var needsKey: Bool {
@@ -141,7 +189,10 @@ public struct RequestDescription: Sendable {
     }
 }
 
-extension RequestDescription: CustomStringConvertible {
+extension RequestDescription: CustomStringConvertible, CustomReflectable {
+    /// No children, because headers, arguments and the body contain secrets.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+
     /// The endpoint, the method, and the URL without query.
     public var description: String {
         let address = customRequest?.url ?? url

@@ -2,7 +2,10 @@ import Foundation
 
 /// Changes the URL of requests.
 public protocol URLFilter: Sendable {
-    /// Returns the URL to use instead of this one; an error fails the request.
+    /// Returns the URL to use instead of this one.
+    ///
+    /// A thrown ``RequestError`` fails the request unchanged, any other error with
+    /// ``RequestError/Code/adaptationFailed``.
     func filter(_ url: String, of request: RequestDescription) async throws -> String
 }
 
@@ -10,9 +13,22 @@ public protocol URLFilter: Sendable {
 public struct ClosureURLFilter: URLFilter {
     private let body: @Sendable (String, RequestDescription) async throws -> String
 
-    /// Creates a filter.
+    /// Creates a filter of the URL as text.
     public init(_ body: @escaping @Sendable (String, RequestDescription) async throws -> String) {
         self.body = body
+    }
+
+    /// Creates a filter of the components of the URL, which is relative if the endpoint's is.
+    ///
+    ///     ClosureURLFilter(components: { url, _ in url.path = "/v2" + url.path })
+    public init(
+        components change: @escaping @Sendable (inout URI, RequestDescription) async throws -> Void
+    ) {
+        body = { url, request in
+            var components = try URI(parsing: url)
+            try await change(&components, request)
+            return components.string
+        }
     }
 
     /// Calls the closure.

@@ -25,9 +25,8 @@ package struct CookieStep: Step {
 
     private func authorized(_ pipelineRequest: PipelineRequest, _ jar: CookieJar) -> PipelineRequest
     {
-        guard !jar.isEmpty else { return pipelineRequest }
-        let cookies = jar.cookies(
-            for: pipelineRequest.request.url, now: pipelineRequest.context.clock.now)
+        let cookies = Self.cookies(for: pipelineRequest.request.url, pipelineRequest.context)
+        pipelineRequest.credentials?.sent(cookies, to: pipelineRequest.request.url)
         guard !cookies.isEmpty else { return pipelineRequest }
         var authorized = pipelineRequest
         Self.add(cookies, to: &authorized.request.headers)
@@ -37,6 +36,9 @@ package struct CookieStep: Step {
     private func keep(_ response: Response, _ pipelineRequest: PipelineRequest, _ jar: CookieJar) {
         let headers = response.headers
         guard headers.contains(where: { $0.name == .setCookie }) else { return }
+        if jar.takeIncompleteSuffixesNotice() {
+            pipelineRequest.context.emit(.publicSuffixesIncomplete)
+        }
         jar.receive(
             headers, from: pipelineRequest.request.url, now: pipelineRequest.context.clock.now)
     }
@@ -44,11 +46,15 @@ package struct CookieStep: Step {
     /// The request's headers including the cookies that will be added.
     static func headersWithCookies(_ pipelineRequest: PipelineRequest) -> HTTPFields {
         var headers = pipelineRequest.request.headers
-        guard let jar = jar(of: pipelineRequest.context), !jar.isEmpty else { return headers }
-        add(
-            jar.cookies(for: pipelineRequest.request.url, now: pipelineRequest.context.clock.now),
-            to: &headers)
+        let cookies = cookies(for: pipelineRequest.request.url, pipelineRequest.context)
+        if !cookies.isEmpty { add(cookies, to: &headers) }
         return headers
+    }
+
+    /// The cookies of the jar for a URL; none if the request uses no cookies.
+    static func cookies(for url: URI, _ context: TaskContext) -> [Cookie] {
+        guard let jar = jar(of: context), !jar.isEmpty else { return [] }
+        return jar.cookies(for: url, now: context.clock.now)
     }
 
     /// The cookie jar of a request; `nil` if it uses no cookies.

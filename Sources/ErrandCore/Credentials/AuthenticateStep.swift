@@ -11,6 +11,7 @@ import HTTPTypes
 package struct AuthenticateStep: Step {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         !pipelineRequest.context.configuration.authenticators.isEmpty
+            && pipelineRequest.context.description.usesAuthenticators
     }
 
     nonisolated(nonsending) package func run(
@@ -28,6 +29,16 @@ package struct AuthenticateStep: Step {
         return try await authenticated.resend(after: first, to: sent, next)
     }
 
+    /// Identifies the credentials that the step will add to a request; `nil` if it adds none.
+    static func identity(
+        of pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> String? {
+        guard AuthenticateStep().concerns(pipelineRequest),
+            let authenticated = try authenticated(pipelineRequest)
+        else { return nil }
+        return try await authenticated.identity()
+    }
+
     /// The request with its authenticator; `nil` if none serves it.
     @inline(never)
     private static func authenticated(
@@ -38,9 +49,14 @@ package struct AuthenticateStep: Step {
         guard !pipelineRequest.hasLeftOrigin,
             !pipelineRequest.request.headers.contains(.authorization),
             let host = pipelineRequest.request.host,
-            let entry = entries.first(where: { $0.hosts.matches(host) }),
-            !entry.refresher.isUnderRefresh
+            let entry = entries.first(where: { $0.hosts.matches(host) })
         else { return nil }
+        switch CredentialOperation.kind(for: entry.refresher) {
+        case nil: break
+        case .refreshing: return nil
+        case .providing:
+            throw CredentialOperation.recursion(pipelineRequest.context.description.endpoint)
+        }
         let scope = entry.authenticator.scope(of: pipelineRequest.request.url)
         // The round is read before the credentials. A refresh in between is then not missed: at
         // worst, the request is sent once more.
@@ -50,8 +66,14 @@ package struct AuthenticateStep: Step {
     }
 
     private static func check(_ entries: [HostAuthenticator]) throws(RequestError) {
-        guard let entry = entries.first(where: { !$0.hosts.isValid }) else { return }
-        try entry.hosts.check(in: "an authenticator")
+        for entry in entries {
+            try entry.hosts.check(in: "an authenticator")
+            guard let limit = entry.refreshTimeout, limit <= .zero else { continue }
+            throw RequestError(
+                .invalidConfiguration, stage: .adapt,
+                "The refreshTimeout of a HostAuthenticator is \(limit). Set more than zero, or nil for no limit."
+            )
+        }
     }
 }
 
@@ -72,18 +94,59 @@ private final class AuthenticatedRequest: Sendable {
     /// The request with credentials.
     @inline(never)
     func authorized() async throws(RequestError) -> TransportRequest {
+        let request = try await calling { [self] in
+            var copy = pipelineRequest.request
+            try await entry.authenticator.apply(to: &copy)
+            if let credentials = pipelineRequest.credentials {
+                credentials.sent(authenticator: try await identity(of: copy))
+            }
+            return copy
+        }
+        try checkOrigin(of: request)
+        return request
+    }
+
+    /// The identity of the credentials before they are sent.
+    func identity() async throws(RequestError) -> String? {
+        try await calling { [self] in try await identity(of: nil) }
+    }
+
+    /// - Parameter sent: The request with credentials; `nil` applies them to a copy if necessary.
+    private func identity(of sent: TransportRequest?) async throws -> String? {
+        let request = pipelineRequest.request
+        if let own = try await entry.authenticator.cacheIdentity(for: request.url) {
+            return "=" + own
+        }
+        var copy = sent ?? request
+        if sent == nil { try await entry.authenticator.apply(to: &copy) }
+        return AddedCredentials.difference(of: copy, from: request)
+    }
+
+    /// Calls the authenticator in a Swift task that the request's scope cancels.
+    private func calling<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws(RequestError) -> Value {
         let scope = pipelineRequest.scope
+        let operation = CredentialOperation(entry.refresher)
         do {
-            return try await scope.run { [self] in
-                var copy = pipelineRequest.request
-                try await entry.authenticator.apply(to: &copy)
-                return copy
+            return try await scope.run {
+                try await CredentialOperation.$current.withValue(operation) { try await body() }
             }
         } catch {
             if scope.isCancelled, error is CancellationError { throw .cancelled }
             throw Self.failure(
                 "The authenticator failed to provide credentials; nothing was sent.", error)
         }
+    }
+
+    /// Throws if the authenticator changed the origin, to which its credentials belong.
+    private func checkOrigin(of request: TransportRequest) throws(RequestError) {
+        guard !request.url.hasOrigin(of: pipelineRequest.request.url) else { return }
+        throw RequestError(
+            .invalidURL, stage: .adapt,
+            "The authenticator of \(entry.hosts) changed the URL's scheme, host or port, to which its credentials "
+                + "belong; nothing was sent. "
+                + (request.url.problem ?? "Change them in a request processor or a URL filter."))
     }
 
     func send(_ request: TransportRequest, _ next: Next) async throws(RequestError) -> Response {
@@ -117,12 +180,8 @@ private final class AuthenticatedRequest: Sendable {
     func resend(
         after first: Response, to sent: TransportRequest, _ next: Next
     ) async throws(RequestError) -> Response {
-        pipelineRequest.context.enter(.waiting)
         pipelineRequest.context.emit(.credentialsRefused(host: pipelineRequest.request.host ?? ""))
-        switch await entry.refresher.outcome(
-            scope: scope, refusedInRound: round, cancelledWith: pipelineRequest.scope,
-            refresh: { [entry] in await Self.refresh(entry.authenticator, after: first, to: sent) })
-        {
+        switch try await refreshed(after: first, to: sent) {
         case .nothing:
             pipelineRequest.context.emit(.credentialsNotRenewed(nil))
             return first
@@ -140,6 +199,22 @@ private final class AuthenticatedRequest: Sendable {
         second.timings = first.timings + second.timings
         if second.status != .unauthorized { entry.authenticator.observe(second, to: replay) }
         return second
+    }
+
+    /// Waits for the refresh, without the permit: requests of the refresh may need it.
+    @inline(never)
+    private func refreshed(
+        after first: Response, to sent: TransportRequest
+    ) async throws(RequestError) -> RefreshOutcome {
+        let refusal = CredentialRefresher.Refusal(
+            scope: scope, round: round, clock: pipelineRequest.context.clock,
+            refresh: { [entry] in await Self.refresh(entry.authenticator, after: first, to: sent) })
+        var outcome = RefreshOutcome.nothing
+        try await pipelineRequest.pausing(true) { () throws(RequestError) in
+            outcome = await entry.refresher.outcome(
+                of: refusal, cancelledWith: pipelineRequest.scope)
+        }
+        return outcome
     }
 
     private static func refresh(

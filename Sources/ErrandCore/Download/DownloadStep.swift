@@ -45,11 +45,6 @@ package struct DownloadStep: Step {
                 .invalidCombination, stage: .build,
                 "A download sets Range and If-Range itself. Remove them from the headers.")
         }
-        if let digest = plan.sha256, digest.count != 64 || !digest.allSatisfy(\.isHexDigit) {
-            throw RequestError(
-                .invalidConfiguration, stage: .build,
-                "The sha256 of a download must have 64 hexadecimal digits.")
-        }
         if plan.existingFile == .fail, destination.isTaken {
             throw FilePlacement.exists(destination.file)
         }

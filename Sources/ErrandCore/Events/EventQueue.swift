@@ -81,7 +81,7 @@ struct EventQueue: Sendable {
         case .ended:
             defer { isClosed = true }
             return !isClosed
-        case .cacheStored, .cacheWriteFailed: return true
+        case .cacheStored, .cacheWriteFailed, .storeProblem: return true
         default: return !isClosed
         }
     }

@@ -13,12 +13,14 @@ public struct RequestEvent: Sendable {
     public var uptime: Duration
     /// The kind of event.
     public var kind: Kind
+    /// The typed values that were attached to the request.
+    public var metadata = RequestMetadata()
     /// The endpoint's type, if an endpoint described the request.
     package var endpointType: ObjectIdentifier?
 
     package init(
         taskID: UUID, endpoint: String, endpointType: ObjectIdentifier? = nil, tag: Int,
-        uptime: Duration, kind: Kind
+        uptime: Duration, kind: Kind, metadata: RequestMetadata = RequestMetadata()
     ) {
         self.taskID = taskID
         self.endpoint = endpoint
@@ -26,6 +28,7 @@ public struct RequestEvent: Sendable {
         self.tag = tag
         self.uptime = uptime
         self.kind = kind
+        self.metadata = metadata
     }
 
     /// The kind of event.
@@ -46,6 +49,10 @@ public struct RequestEvent: Sendable {
         case cacheStored(bytes: Int)
         /// The response could not be stored; the request continues.
         case cacheWriteFailed(RequestError)
+        /// The store has met a problem and continues; emitted once for each problem.
+        ///
+        /// For example, it has replaced a damaged file, or uses memory instead of a file.
+        case storeProblem(RequestError)
         /// The task was suspended by ``RequestTask/suspend()``.
         case suspended
         /// The task continues after ``RequestTask/resume()``.
@@ -76,7 +83,9 @@ public struct RequestEvent: Sendable {
         case transferEnded(attempt: Int, AttemptTimings, RequestError?)
         /// No further attempt: the host's retry budget is exhausted.
         case retryBudgetSpent
-        /// No further attempt, with the reason; emitted only if more than one attempt was allowed.
+        /// No further attempt, with the reason.
+        ///
+        /// Emitted only if the policy allows more than one attempt, or a retry decider gave a verdict.
         case retryDeclined(RetryRefusal)
         /// The server refused the credentials with 401; the request waits for a refresh.
         case credentialsRefused(host: String)
@@ -88,6 +97,11 @@ public struct RequestEvent: Sendable {
         case attemptStarted(Int)
         /// A report-only pin did not match the host's certificates; the request continues.
         case pinMismatch(PinMismatch)
+        /// Public suffixes are incomplete, because libpsl is not installed.
+        ///
+        /// Emitted once for each cookie jar without a list of its own, by the first response that sets a
+        /// cookie.
+        case publicSuffixesIncomplete
         /// A response head was received.
         case headReceived(attempt: Int, HTTPResponse.Status)
         /// A redirect is followed to this URL, given without query.
@@ -117,22 +131,6 @@ extension RequestEvent {
         /// The first byte of the response was received.
         case firstByte
     }
-}
-
-/// The reason why a failed attempt is not retried.
-public enum RetryRefusal: String, Sendable, Hashable, CaseIterable {
-    /// The policy's maximum number of attempts is reached.
-    case attemptsSpent
-    /// The method is not idempotent, and nothing declares the request safe to repeat.
-    case notIdempotent
-    /// Another attempt would fail for the same reason.
-    case notWorthwhile
-    /// The body stream is not replayable and was already consumed.
-    case bodySpent
-    /// The server requests a longer delay than the policy allows.
-    case pauseTooLong
-    /// ``Configuration/retryDecider`` decided against it.
-    case decider
 }
 
 /// Receives the events of requests; cannot change them.

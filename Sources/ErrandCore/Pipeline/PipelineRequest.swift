@@ -25,6 +25,9 @@ package struct PipelineRequest: Sendable {
         var earlierTimings: [AttemptTimings] = []
         var cacheURL: URI?
         var isRevalidation = false
+        var keyRequest: TransportRequest?
+        var earlierErrors: [RequestError] = []
+        var credentials: AddedCredentials?
     }
 
     private var extras: Shared<Extras>?
@@ -105,6 +108,24 @@ package struct PipelineRequest: Sendable {
         set { change { $0.isRevalidation = newValue } }
     }
 
+    /// The request from which the cache key was made; `nil` without key or interceptors.
+    var keyRequest: TransportRequest? {
+        get { extras?.value.keyRequest }
+        set { change { $0.keyRequest = newValue } }
+    }
+
+    /// The errors of the earlier attempts.
+    var earlierErrors: [RequestError] {
+        get { extras?.value.earlierErrors ?? [] }
+        set { change { $0.earlierErrors = newValue } }
+    }
+
+    /// The record of the credentials that steps add; `nil` if no key depends on them.
+    var credentials: AddedCredentials? {
+        get { extras?.value.credentials }
+        set { change { $0.credentials = newValue } }
+    }
+
     private mutating func change(_ change: (inout Extras) -> Void) {
         var value = extras?.value ?? Extras()
         change(&value)
@@ -122,6 +143,20 @@ package struct PipelineRequest: Sendable {
     /// Yielded, not copied: both values are large.
     package var description: RequestDescription { _read { yield context.description } }
     package var configuration: Configuration { _read { yield context.configuration } }
+
+    var hasInterceptors: Bool {
+        !context.configuration.interceptors.isEmpty || !context.description.interceptors.isEmpty
+    }
+
+    var hasRequestProcessors: Bool {
+        !context.configuration.requestProcessors.isEmpty
+            || !context.description.requestProcessors.isEmpty
+    }
+
+    /// The identity of the cache key: the endpoint's or the configuration's.
+    var cacheIdentity: String? {
+        context.description.cacheIdentity ?? context.configuration.cacheIdentity
+    }
 
     /// Waits with the task's clock; throws if the scope is cancelled.
     package func sleep(for duration: Duration) async throws(RequestError) {

@@ -2,7 +2,8 @@
 
 /// One stage of the pipeline: it calls `next`, or returns a response itself.
 ///
-/// Only `CacheStep`, `RetryStep`, `DownloadStep`, `RedirectStep` and `AuthenticateStep` may call `next` more than once.
+/// Only `InterceptStep`, `CacheStep`, `RetryStep`, `DownloadStep`, `RedirectStep` and `AuthenticateStep` may call `next`
+/// more than once.
 package protocol Step: Sendable {
     nonisolated(nonsending) func run(
         _ pipelineRequest: PipelineRequest, next: Next

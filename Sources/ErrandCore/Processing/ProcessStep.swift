@@ -6,6 +6,7 @@ package struct ProcessStep: Step {
         let context = pipelineRequest.context
         return context.description.decode != nil || context.description.removesNulls
             || context.description.errorDecoder != nil || !context.description.processors.isEmpty
+            || context.description.jsonDecoder != nil
             || !context.configuration.responseProcessors.isEmpty
             || !context.configuration.errorProcessors.isEmpty
             || context.configuration.errorRecovery != nil
@@ -22,8 +23,9 @@ package struct ProcessStep: Step {
             failure = await map(error, of: pipelineRequest)
         }
         guard !failure.isCancellation, let recover = pipelineRequest.configuration.errorRecovery,
-            let response = await run(recover, on: failure, of: pipelineRequest)
+            let recovered = await run(recover, on: failure, of: pipelineRequest)
         else { throw failure }
+        let response = pipelineRequest.decodable(recovered)
         try makeOutput(of: response, pipelineRequest)
         return response
     }
@@ -47,7 +49,7 @@ package struct ProcessStep: Step {
     ) async throws(RequestError) -> Response {
         pipelineRequest.context.enter(.processing)
         do {
-            var response = original
+            var response = pipelineRequest.decodable(original)
             if pipelineRequest.description.removesNulls { response.removeNulls() }
             for processor in pipelineRequest.configuration.responseProcessors {
                 response = try await run(processor, on: response, pipelineRequest.scope)
@@ -55,6 +57,7 @@ package struct ProcessStep: Step {
             for processor in pipelineRequest.description.processors {
                 response = try await run(processor, on: response, pipelineRequest.scope)
             }
+            response = pipelineRequest.decodable(response)
             try makeOutput(of: response, pipelineRequest)
             return response
         } catch {
@@ -67,8 +70,8 @@ package struct ProcessStep: Step {
         throws(RequestError)
     {
         guard let decode = pipelineRequest.description.decode else { return }
-        pipelineRequest.context.keep(
-            output: try decode(response, pipelineRequest.configuration.jsonDecoder))
+        let decoder = response.decoder?.value ?? pipelineRequest.configuration.jsonDecoder
+        pipelineRequest.context.keep(output: try decode(response, decoder))
     }
 
     private func run(
@@ -97,6 +100,10 @@ package struct ProcessStep: Step {
         guard !error.isCancellation else { return error }
         pipelineRequest.context.enter(.processing)
         var error = error
+        error.name(pipelineRequest.context)
+        if pipelineRequest.description.jsonDecoder != nil {
+            error.response = error.response.map(pipelineRequest.decodable)
+        }
         if let decoder = pipelineRequest.description.errorDecoder, error.body == nil {
             error.body = decoder.body(of: error.response)
         }

@@ -87,6 +87,7 @@ package struct RedirectStep: Step {
             pipelineRequest.context.emit(.redirected(to: request.url.redacted, response.status))
             var next = pipelineRequest
             next.request = withoutHostHeaders(request, pipelineRequest)
+            try pipelineRequest.encodeBody(of: &next.request)
             if request.url.origin != pipelineRequest.request.url.origin {
                 next.hasLeftOrigin = true
             }

@@ -47,12 +47,6 @@ package struct RetryStep: Step {
     {
         var pipelineRequest = pipelineRequest
         pipelineRequest.attempt = 1
-        if let limit = Self.policy(of: pipelineRequest).attemptTimeout, limit <= .zero {
-            throw RequestError(
-                .invalidConfiguration, stage: .schedule,
-                "retryPolicy.attemptTimeout is \(limit). Set more than zero, or nil for no limit."
-            )
-        }
         if Self.policy(of: pipelineRequest).sendsIdempotencyKey,
             !pipelineRequest.request.method.isIdempotent,
             let name = HTTPField.Name.idempotencyKey, pipelineRequest.request.headers[name] == nil
@@ -78,16 +72,21 @@ package struct RetryStep: Step {
         pipelineRequest.earlierTimings =
             failure.response?.timings
             ?? pipelineRequest.earlierTimings + [failure.timings].compactMap(\.self)
+        pipelineRequest.earlierErrors = failure.previousErrorsOfNextAttempt
         pipelineRequest.attempt += 1
         if pipelineRequest.serialized != nil {
-            pipelineRequest.request = try await processed(pipelineRequest)
+            do throws(RequestError) {
+                pipelineRequest.request = try await processed(pipelineRequest)
+            } catch {
+                throw Self.following(failure, error)
+            }
         }
         do throws(RequestError) {
             try begin(pipelineRequest)
         } catch {
             var refused = error
             refused.underlying = failure
-            throw refused
+            throw Self.following(failure, refused)
         }
         return pipelineRequest
     }
@@ -99,6 +98,7 @@ package struct RetryStep: Step {
 
     private func succeeded(_ response: Response, _ pipelineRequest: PipelineRequest) -> Response {
         var response = response
+        if pipelineRequest.context.isObserved { reportAcceptedStatus(response, pipelineRequest) }
         // `TransportStep` sets the number; a replacement of it in tests may not.
         if response.attempts != pipelineRequest.attempt {
             response.attempts = pipelineRequest.attempt
@@ -117,6 +117,8 @@ package struct RetryStep: Step {
         var error = error
         error.attempts = pipelineRequest.attempt
         error.response?.attempts = pipelineRequest.attempt
+        error.name(pipelineRequest.request, of: pipelineRequest.context)
+        if pipelineRequest.attempt > 1 { error.previousErrors = pipelineRequest.earlierErrors }
         updateCircuit(pipelineRequest, error)
         let timings = error.timings ?? error.response?.timings.last
         ended(pipelineRequest.attempt, timings, error, pipelineRequest.context)
@@ -126,16 +128,34 @@ package struct RetryStep: Step {
         return error
     }
 
+    /// An error between two attempts, which keeps the error of the failed attempt.
+    private static func following(_ failure: RequestError, _ error: RequestError) -> RequestError {
+        var error = error
+        error.previousErrors = failure.previousErrorsOfNextAttempt
+        return error
+    }
+
+    /// Reports a retryable status that is not retried because the endpoint accepts it.
+    private func reportAcceptedStatus(_ response: Response, _ pipelineRequest: PipelineRequest) {
+        let policy = Self.policy(of: pipelineRequest)
+        if pipelineRequest.attempt < policy.maximumAttempts,
+            policy.retryableStatusCodes.contains(response.statusCode)
+        {
+            pipelineRequest.context.emit(.retryDeclined(.acceptedStatus))
+        }
+    }
+
     /// The delay before the next attempt; throws the error if there is none.
     private func pause(
         after error: RequestError, _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> Duration {
         let policy = Self.policy(of: pipelineRequest)
         let delay: Duration
-        switch decide(error, policy: policy, pipelineRequest) {
+        let verdict = Self.verdict(on: error, pipelineRequest)
+        switch decide(error, policy: policy, verdict, pipelineRequest) {
         case .again(let pause): delay = pause
         case .giveUp(let reason):
-            if policy.maximumAttempts > 1, !error.isCancellation {
+            if policy.maximumAttempts > 1 || verdict != .asPolicy, !error.isCancellation {
                 pipelineRequest.context.emit(.retryDeclined(reason))
             }
             throw error
@@ -164,26 +184,38 @@ package struct RetryStep: Step {
             request, attempt: pipelineRequest.attempt, of: pipelineRequest)
     }
 
+    /// The verdict of the endpoint's decider, otherwise of the configuration's.
+    private static func verdict(
+        on error: RequestError, _ pipelineRequest: PipelineRequest
+    ) -> RetryVerdict {
+        let deciders = [
+            pipelineRequest.context.description.retryDecider,
+            pipelineRequest.configuration.retryDecider,
+        ].compactMap(\.self)
+        guard !deciders.isEmpty, !error.isCancellation else { return .asPolicy }
+        let failed = FailedAttempt(
+            description: pipelineRequest.description, request: pipelineRequest.request,
+            error: error, attempt: pipelineRequest.attempt)
+        return deciders.lazy.map { $0(failed) }.first { $0 != .asPolicy } ?? .asPolicy
+    }
+
     private func decide(
-        _ error: RequestError, policy: RetryPolicy, _ pipelineRequest: PipelineRequest
+        _ error: RequestError, policy: RetryPolicy, _ verdict: RetryVerdict,
+        _ pipelineRequest: PipelineRequest
     ) -> RetryDecision {
-        if let decider = pipelineRequest.configuration.retryDecider, !error.isCancellation {
-            let failed = FailedAttempt(
-                description: pipelineRequest.description, request: pipelineRequest.request,
-                error: error,
-                attempt: pipelineRequest.attempt)
-            switch decider(failed) {
-            case .asPolicy: break
-            case .giveUp: return .giveUp(.decider)
-            case .again(let delay):
-                guard pipelineRequest.attempt < policy.maximumAttempts else {
-                    return .giveUp(.attemptsSpent)
-                }
-                guard pipelineRequest.request.body?.isConsumed != true else {
-                    return .giveUp(.bodySpent)
-                }
-                return .again(after: delay)
+        switch verdict {
+        case .asPolicy: break
+        case .giveUp: return .giveUp(.decider)
+        case .again(let delay):
+            let hasPolicy =
+                policy.maximumAttempts > 1
+                || pipelineRequest.context.description.retryPolicy != nil
+            let limit = hasPolicy ? policy.maximumAttempts : RetryPolicy.deciderAttempts
+            guard pipelineRequest.attempt < limit else { return .giveUp(.attemptsSpent) }
+            guard pipelineRequest.request.body?.isConsumed != true else {
+                return .giveUp(.bodySpent)
             }
+            return .again(after: delay)
         }
         guard policy.maximumAttempts > 1 else { return .giveUp(.attemptsSpent) }
         return RetryDecision.decide(
@@ -203,7 +235,7 @@ package struct RetryStep: Step {
                 try await ConnectivityCheck.pass(pipelineRequest)
             }
         } catch {
-            var error = error
+            var error = Self.following(failure, error)
             error.attempts = pipelineRequest.attempt
             error.underlying = failure
             throw error

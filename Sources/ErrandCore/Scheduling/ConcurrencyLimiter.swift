@@ -3,7 +3,7 @@ import Synchronization
 /// Grants concurrency permits within the limits, by priority and then by arrival.
 package final class ConcurrencyLimiter: Sendable {
     private struct Storage {
-        var limits = ConcurrencyLimiter.State()
+        var limits = ConcurrencyLimiterState()
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var nextTicket: UInt64 = 0
 
@@ -38,7 +38,7 @@ package final class ConcurrencyLimiter: Sendable {
     ///
     /// - Parameter hadPermit: Whether the ticket released a permit to pause; then it is never refused.
     package func arrive(
-        _ ticket: UInt64, _ lane: State.Lane, limits: RequestLimits,
+        _ ticket: UInt64, _ lane: ConcurrencyLimiterState.Lane, limits: RequestLimits,
         priority: @autoclosure () -> RequestPriority, hadPermit: Bool = false
     ) -> Entry? {
         let (entry, admitted) = state.withLock {
@@ -85,7 +85,7 @@ package final class ConcurrencyLimiter: Sendable {
     }
 
     /// Releases a permit and resumes the waiters that fit.
-    package func leave(_ lane: State.Lane) {
+    package func leave(_ lane: ConcurrencyLimiterState.Lane) {
         let admitted = state.withLock { state in
             state.limits.leave(lane)
             return state.admitted()

@@ -6,13 +6,13 @@ import Synchronization
 /// the same, so that the request keeps its position in the queue.
 package final class ConcurrencyPermit: Permit {
     private let concurrencyLimiter: ConcurrencyLimiter
-    private let lane: ConcurrencyLimiter.State.Lane
+    private let lane: ConcurrencyLimiterState.Lane
     private let limits: RequestLimits
     private let ticket: UInt64
     private let isHeld = Atomic(false)
 
     package init(
-        in concurrencyLimiter: ConcurrencyLimiter, lane: ConcurrencyLimiter.State.Lane,
+        in concurrencyLimiter: ConcurrencyLimiter, lane: ConcurrencyLimiterState.Lane,
         limits: RequestLimits
     ) {
         self.concurrencyLimiter = concurrencyLimiter

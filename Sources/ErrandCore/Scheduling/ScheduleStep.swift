@@ -25,17 +25,12 @@ package struct ScheduleStep: Step {
     private func permit(for pipelineRequest: PipelineRequest) throws(RequestError)
         -> ConcurrencyPermit?
     {
-        // Requests that hold all permits may be waiting for this request to renew their credentials.
-        guard CredentialRefresher.underRefresh.isEmpty else { return nil }
+        // Requests that hold all permits may be waiting for credentials that this request gets.
+        guard CredentialOperation.current == nil else { return nil }
         let limits = pipelineRequest.configuration.limits
         guard !limits.isUnlimited else { return nil }
-        if let fault = limits.fault {
-            throw RequestError(
-                .invalidConfiguration, stage: .schedule,
-                "limits.\(fault). Set at least 1, or nil for no limit.")
-        }
         let tag = pipelineRequest.description.tag
-        let lane = ConcurrencyLimiter.State.Lane(
+        let lane = ConcurrencyLimiterState.Lane(
             host: pipelineRequest.request.host ?? "", tag: limits.perTag[tag] == nil ? nil : tag)
         return ConcurrencyPermit(in: concurrencyLimiter, lane: lane, limits: limits)
     }

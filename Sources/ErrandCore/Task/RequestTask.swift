@@ -12,6 +12,9 @@ public final class RequestTask: Sendable, Identifiable {
     /// The endpoint's tag.
     public let tag: Int
 
+    /// The typed values that were attached to the request.
+    public var metadata: RequestMetadata { context.description.metadata }
+
     private struct State {
         var observers: [@Sendable (Change) -> Void] = []
         var outcome: TaskOutcome?
@@ -20,6 +23,8 @@ public final class RequestTask: Sendable, Identifiable {
         /// There is nearly always exactly one, so it needs no array.
         var handler: EndHandler?
         var furtherHandlers: [EndHandler] = []
+        /// The end of the total time limit, if there is one.
+        var deadline: ScheduledCall?
         var phaseObservers = Subscribers<PhaseObserver>()
     }
 
@@ -33,6 +38,7 @@ public final class RequestTask: Sendable, Identifiable {
     private let state = Mutex(State())
     /// The index in the agent's table; -1 if the task is not in it.
     let place = Atomic<Int>(-1)
+    private let hasBegun = Atomic(false)
     package let context: TaskContext
 
     package init(context: TaskContext) {
@@ -199,12 +205,28 @@ public final class RequestTask: Sendable, Identifiable {
     ///
     /// The agent calls this last.
     package func finish(_ outcome: TaskOutcome) {
-        let (handler, furtherHandlers) = state.withLock { state in
+        let (handler, furtherHandlers, deadline) = state.withLock { state in
             state.outcome = outcome
-            return (state.handler.take(), exchange(&state.furtherHandlers, with: []))
+            return (
+                state.handler.take(), exchange(&state.furtherHandlers, with: []),
+                state.deadline.take()
+            )
         }
+        deadline?.cancel()
         handler?.call(outcome)
         for handler in furtherHandlers { handler.call(outcome) }
+    }
+
+    /// Claims the right to run and to end a task with a total time limit; false if it was claimed before.
+    func begin() -> Bool { !hasBegun.exchange(true, ordering: .acquiringAndReleasing) }
+
+    /// Stores the end of the total time limit, which is cancelled at the end of the task.
+    func limitTime(_ deadline: ScheduledCall) {
+        let hasEnded = state.withLock { state in
+            if state.outcome == nil { state.deadline = deadline }
+            return state.outcome != nil
+        }
+        if hasEnded { deadline.cancel() }
     }
 
     /// Calls an observer on every change up to and including the end; returns false if the task has ended.

@@ -42,13 +42,13 @@ final class SharedTransfer: Sendable {
     let pause: SuspensionPoint
     /// The transfer's own progress, copied to every member.
     let progress = ProgressHub()
-    /// The `Cookie` field of the leader; `nil` if it sends none.
-    let cookies: String?
+    /// The digest of the leader's cookies and authenticator; `nil` if it has none.
+    let credentials: String?
     private let state: Mutex<State>
 
     /// Makes a transfer with its leader as the first member.
-    init(leader: TaskContext, cookies: String? = nil) {
-        self.cookies = cookies
+    init(leader: TaskContext, credentials: String? = nil) {
+        self.credentials = credentials
         pause = SuspensionPoint(taskState)
         state = Mutex(State(members: [Self.leaderID: leader], eventContext: leader))
         admit(leader, as: Self.leaderID)

@@ -226,7 +226,7 @@ package final class TaskContext: Sendable {
         RequestEvent(
             taskID: id, endpoint: description.endpoint,
             endpointType: description.endpointType, tag: description.tag,
-            uptime: clock.uptime, kind: kind)
+            uptime: clock.uptime, kind: kind, metadata: description.metadata)
     }
 
     /// Whether every event was delivered, except one that a listener of this thread is handling.

@@ -36,6 +36,7 @@ package struct TransportStep: Step {
     {
         let context = pipelineRequest.context
         try pipelineRequest.scope.check()
+        try pipelineRequest.request.checkURL()
         try context.transport.check(pipelineRequest.request)
         if let body = pipelineRequest.request.body {
             body.markSent()

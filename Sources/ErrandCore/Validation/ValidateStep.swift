@@ -28,6 +28,16 @@ package struct ValidateStep: Step {
     }
 }
 
+extension PipelineRequest {
+    /// The response with the decoder of the endpoint or the configuration, if that has strategies.
+    func decodable(_ response: Response) -> Response {
+        guard let decoder = context.description.jsonDecoder else { return response }
+        var response = response
+        response.use(decoder)
+        return response
+    }
+}
+
 /// Validates responses from the network and from the store; a pure function.
 ///
 /// The checks run in this order, and the first failure counts: status, content type, body, shape,
@@ -51,6 +61,9 @@ package enum ResponseValidation {
     private static func runChecks(
         _ response: Response, description: RequestDescription
     ) throws(RequestError) {
+        var response = response
+        // For errors and business validators, which may decode the body.
+        if let decoder = description.jsonDecoder { response.use(decoder) }
         let status = response.status.code
         guard description.acceptsStatus(status) else {
             let rule =
@@ -62,25 +75,19 @@ package enum ResponseValidation {
                 ? " Set authorization or configuration.authenticators." : ""
             throw RequestError(
                 .unacceptableStatus, stage: .validate,
-                "\(description.endpoint): status \(status) (\(rule)). The error's response has the body.\(hint)",
+                "status \(status) (\(rule)). The error's response has the body.\(hint)",
                 response: response)
         }
         if description.download != nil {
             try checkContentType(response, description: description)
         } else {
-            let isEmpty = hasNoBody(response)
+            let isEmpty = response.hasEmptyBody
             if !isEmpty { try checkContentType(response, description: description) }
             try checkBody(
                 response, as: description.responseSerializer, isEmpty: isEmpty)
             try checkShape(response, description: description, isEmpty: isEmpty)
         }
         for validator in description.businessValidators { try validator.check(response) }
-    }
-
-    /// An empty body, or a single space, counts as no body.
-    private static func hasNoBody(_ response: Response) -> Bool {
-        guard case .data(let data) = response.body else { return false }
-        return data.isEmpty || (data.count == 1 && data.first == 0x20)
     }
 
     /// Whether the content type of a response head is accepted, before the body is received.
@@ -165,8 +172,13 @@ package enum ResponseValidation {
                 response: response)
         }
         let json: JSON
-        // If the endpoint does not expect JSON, a body that is not JSON passes.
-        do { json = try response.parsedJSON() } catch { return }
+        do { json = try response.parsedJSON() } catch {
+            throw undecodable(
+                response,
+                "The validator requires JSON, but the body is not JSON: \(error). Remove the validator, or "
+                    + "check other formats in businessValidator.",
+                error)
+        }
         guard let fault = shape.firstFault(in: json) else { return }
         throw RequestError(
             .shapeMismatch, stage: .validate,

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandHTTP
 
     /// The functions of libbrotlidec.
     struct BrotliLibrary: Sendable {

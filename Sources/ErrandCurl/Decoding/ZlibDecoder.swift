@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandHTTP
 
     /// zlib's decompression functions.
     struct ZlibLibrary: Sendable {

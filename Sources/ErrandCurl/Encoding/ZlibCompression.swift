@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandHTTP
     import Foundation
 
     /// zlib's compression functions.

@@ -10,6 +10,8 @@
             ///
             /// It is never shown, because it may contain addresses and names.
             var text: String
+            /// The peer's last TLS alert; 0 if there was none.
+            var alert: Int32 = 0
             var host: String
             /// The port of the connection, if known.
             var port: Int?
@@ -41,26 +43,40 @@
             if let (code, message) = proxyError(result, context) {
                 return make(code, message, result)
             }
-            if rejectsClientCertificate(context.text) {
+            if rejectsClientCertificate(context) {
                 return make(
                     .clientCertificateRejected,
                     "\(context.host) requires a client certificate and rejected the one that it received, "
                         + "or received none. Check the SecurityPolicy's clientIdentity.", result)
             }
             let (code, message) = classify(result, context)
-            return make(code, message, result)
+            var error = make(code, message, result)
+            if isMistake(result, context) { error.stage = .build }
+            return error
+        }
+
+        /// Whether the caller's settings are the cause; nothing was sent.
+        private static func isMistake(_ result: CURLcode, _ context: Context) -> Bool {
+            guard !context.isConnected else { return false }
+            return switch result {
+            case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_SSL_CERTPROBLEM: true
+            case CURLE_SSL_CACERT_BADFILE: context.hasAuthorities
+            case CURLE_BAD_FUNCTION_ARGUMENT: mentionsClientKey(context.text)
+            default: false
+            }
         }
 
         /// Whether the peer's TLS alert rejects the client certificate (RFC 8446 §6.2).
         ///
         /// With TLS 1.3 the alert arrives after the handshake, when the client first reads a
         /// response.
-        static func rejectsClientCertificate(_ text: String) -> Bool {
-            [
-                "alert certificate required", "alert bad certificate",
-                "alert unsupported certificate", "alert certificate revoked",
-                "alert certificate expired", "alert certificate unknown", "alert unknown ca",
-            ].contains { text.contains($0) }
+        static func rejectsClientCertificate(_ context: Context) -> Bool {
+            [42, 43, 44, 45, 46, 48, 116].contains(context.alert)
+                || [
+                    "alert certificate required", "alert bad certificate",
+                    "alert unsupported certificate", "alert certificate revoked",
+                    "alert certificate expired", "alert certificate unknown", "alert unknown ca",
+                ].contains { context.text.contains($0) }
         }
 
         /// Whether libcurl's text mentions the client certificate or its key.
@@ -103,7 +119,8 @@
             case CURLE_PARTIAL_FILE where context.isHeadComplete:
                 return (
                     .truncatedBody,
-                    "The response body from \(host) ended before its announced length."
+                    "The response body from \(host) is incomplete: the connection or the HTTP/2 stream ended before it. "
+                        + "Try again."
                 )
             case CURLE_PARTIAL_FILE where context.hasHeadBegun:
                 return (truncatedHead.code, truncatedHead.message)
@@ -144,41 +161,6 @@
                         "The transfer from \(host) failed. See the underlying error from libcurl."
                     )
             }
-        }
-
-        /// The error for an HTTP/2 stream that either side ended before the response was complete.
-        private static func streamError(_ context: Context) -> (RequestError.Code, String) {
-            let moment = context.isHeadComplete ? "was complete" : "arrived"
-            guard let name = http2Error(in: context.text), name != "NO_ERROR" else {
-                return (
-                    .connectionLost,
-                    "\(context.host) ended the HTTP/2 stream before the response \(moment). Try again."
-                )
-            }
-            guard name == "PROTOCOL_ERROR" else {
-                return (
-                    .connectionLost,
-                    "\(context.host) ended the HTTP/2 stream (\(name)) before the response \(moment). Try again."
-                )
-            }
-            // libcurl reports protocol errors found by nghttp2 and those sent by the server in the
-            // same way.
-            return (
-                .badServerResponse,
-                "The response from \(context.host) is malformed HTTP/2 (RFC 9113 §8.1.1), or the server reports that "
-                    + "the request is. Check the server, or use .http11."
-            )
-        }
-
-        /// The error name in libcurl's text "was not closed cleanly: NAME (err 1)".
-        static func http2Error(in text: String) -> String? {
-            guard let start = text.firstRange(of: "closed cleanly: ")?.upperBound else {
-                return nil
-            }
-            let name = text[start...].prefix {
-                $0 == "_" || $0.isASCII && ($0.isUppercase || $0.isNumber)
-            }
-            return name.isEmpty ? nil : String(name)
         }
 
         /// The error for a connection that failed or that carried data other than HTTP.
@@ -288,47 +270,32 @@
                 underlying: mismatch)
         }
 
+        /// The error for a certificate that names no host except in its subject; `proxy` is the
+        /// name of the proxy that presented it.
+        static func unnamedHost(_ host: String, proxy: String?, _ result: CURLcode) -> RequestError
+        {
+            let owner = proxy.map { "the proxy \($0)" } ?? host
+            return make(
+                proxy == nil ? .certificateRejected : .proxyFailed,
+                "The certificate of \(owner) has no host name or IP address in its subjectAltName extension, and its "
+                    + "common name does not count (RFC 9110 §4.3.4). Use a certificate with a subjectAltName.",
+                result)
+        }
+
         static func badResponse(_ fault: HeadParseError) -> RequestError {
             RequestError(
                 .badServerResponse, stage: .transport,
                 "The server's response is invalid. \(fault.message)")
         }
 
-        /// The error for a response version that the request does not allow or its connection
-        /// cannot have.
-        static func wrongVersion(
-            _ version: HTTPVersion, of request: TransportRequest, isPossible: Bool
-        ) -> RequestError? {
-            switch request.options.httpVersion {
-            case .automatic, .http11:
-                guard version == .http2, !isPossible else { return nil }
-                return badResponse(
-                    HeadParseError("Its version is HTTP/2, which was not negotiated."))
-            case .http2, .http2PriorKnowledge:
-                guard version != .http2 else { return nil }
-                // The request was sent, so the code is not `unsupported`, which means that nothing
-                // was sent.
-                return RequestError(
-                    .badServerResponse, stage: .transport,
-                    "The server responded with \(version.rawValue), but the request requires HTTP/2. "
-                        + "It may have processed the request. Use the automatic version.")
-            }
-        }
-
-        /// The error for a request that requires HTTP/2 over a connection that negotiated another
-        /// protocol.
-        static var noHTTP2: RequestError {
-            RequestError(
-                .unsupported, stage: .transport,
-                "The server does not support HTTP/2 over TLS, which the request requires. Nothing was sent. "
-                    + "Use the automatic version.")
-        }
-
+        /// The error for an option of the request that libcurl does not accept; nothing was sent.
         static func optionRejected(_ result: CURLcode) -> RequestError {
-            make(
+            var error = make(
                 .unsupported,
                 "libcurl \(CurlLibrary.linked.version) does not accept an option that the request needs.",
                 result)
+            error.stage = .build
+            return error
         }
 
         static var truncatedHead: RequestError {
@@ -349,14 +316,6 @@
                 .connectionLost, stage: .transport,
                 "A reused connection was lost before the response. The server may have read the request, "
                     + "so it was not repeated automatically.")
-        }
-
-        static var unprocessed: RequestError {
-            var error = RequestError(
-                .connectionLost, stage: .transport,
-                "The server refused the request without processing it. Try again.")
-            error.isUnprocessed = true
-            return error
         }
 
         static var cannotStart: RequestError {

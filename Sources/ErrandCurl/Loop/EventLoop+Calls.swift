@@ -14,6 +14,14 @@
             watchdog.end()
         }
 
+        /// Reads the monotonic clock of the system.
+        static func readClock() -> MonotonicTime {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return MonotonicTime(
+                nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+        }
+
         /// Opens a socket; returns -1 and sets `errno` on failure.
         func open(_ address: UnsafePointer<curl_sockaddr>, as use: SocketTable.Use) -> Int32 {
             let socket = errand_socket(address)

@@ -115,6 +115,7 @@
             // starts now.
             if !batch.isEmpty {
                 events.wait(0)
+                sockets.checkedIdleSockets(isIdle: events.found.isEmpty)
                 serve(events.found)
             }
             readBatch()
@@ -149,6 +150,7 @@
             guard multi != nil, epoll_wait(poll, &event, 1, 0) == 0,
                 mailbox.takeStarts(into: &batch, where: { origins.contains($0.url, $0.options) })
             else { return true }
+            sockets.checkedIdleSockets(isIdle: true)
             now = EventLoop.readClock()
             wasCallerTurn = true
             readBatch()
@@ -371,14 +373,6 @@
 
         private func set(_ option: CURLMoption, _ value: Int) {
             _ = errand_multi_set_long(multi, option, value)
-        }
-
-        /// Reads the monotonic clock of the system.
-        static func readClock() -> MonotonicTime {
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            return MonotonicTime(
-                nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
         }
     }
 

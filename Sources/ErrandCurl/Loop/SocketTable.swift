@@ -29,6 +29,10 @@
             var rejectsUnsolicitedData = false
             /// The time of the last input from the peer.
             var lastInput = MonotonicTime.never
+            /// The ports of its connection; 0 if unknown.
+            var ports: UInt32 = 0
+            /// The number of idle checks when libcurl released it.
+            var releasedAt: UInt64 = 0
         }
 
         private let poll: Int32
@@ -37,6 +41,12 @@
         private var endedSocket: Int32 = -1
         /// Connections that are probably dead; see EasyHandle+DeadConnection.swift.
         var suspects: [Int32: SuspectConnection] = [:]
+
+        /// The sockets by the local and remote port of their connections; -1 if two have the same.
+        private var sockets: [UInt32: Int32] = [:]
+        /// The number of checks of the idle sockets for input, and whether the last one is recent.
+        private var idleChecks: UInt64 = 0
+        private var isIdleCheckRecent = false
 
         init(poll: Int32) { self.poll = poll }
 
@@ -49,9 +59,52 @@
             return entries[Int(socket)].requested != 0
         }
 
-        /// The socket with these endpoints.
-        func socket(between ends: ConnectionEndpoints) -> Int32? {
-            silentSocket(between: ends, since: .never)
+        // MARK: - Connections
+
+        /// Records the ports of a socket's connection.
+        mutating func connected(_ socket: Int32, from localPort: Int32, to remotePort: Int32) {
+            let ports = Self.ports(localPort, remotePort)
+            guard let index = slot(of: socket), entries[index].isOurs, ports != 0,
+                entries[index].ports == 0
+            else { return }
+            entries[index].ports = ports
+            sockets[ports] = sockets[ports] == nil ? socket : -1
+        }
+
+        /// The socket of the connection with these ports; `nil` if it is unknown.
+        func socket(from localPort: Int32, to remotePort: Int32) -> Int32? {
+            guard let socket = sockets[Self.ports(localPort, remotePort)], socket >= 0 else {
+                return nil
+            }
+            return socket
+        }
+
+        private static func ports(_ local: Int32, _ remote: Int32) -> UInt32 {
+            UInt32(truncatingIfNeeded: local) << 16 | UInt32(truncatingIfNeeded: remote) & 0xFFFF
+        }
+
+        /// Whether the socket carries HTTP/1, so that input between two requests is invalid.
+        func isHTTP1(_ socket: Int32) -> Bool {
+            entries.indices.contains(Int(socket)) && entries[Int(socket)].rejectsUnsolicitedData
+        }
+
+        // MARK: - Idle sockets
+
+        /// Records that `epoll_wait` has reported all input; `isIdle` if it has reported none.
+        mutating func checkedIdleSockets(isIdle: Bool) {
+            idleChecks += 1
+            isIdleCheckRecent = isIdle
+        }
+
+        /// Records that time has passed since the last check.
+        mutating func expireIdleCheck() { isIdleCheckRecent = false }
+
+        /// Whether a recent check has found no input on this idle socket.
+        func isKnownIdle(_ socket: Int32) -> Bool {
+            guard isIdleCheckRecent, entries.indices.contains(Int(socket)) else { return false }
+            let entry = entries[Int(socket)]
+            return entry.requested == 0 && entry.watched & errand_epoll_in != 0
+                && entry.releasedAt < idleChecks
         }
 
         /// The socket with these endpoints, if its peer has sent nothing since this time.
@@ -71,6 +124,7 @@
             guard let index = slot(of: socket) else { return }
             entries[index].requested = events
             if events == 0 {
+                entries[index].releasedAt = idleChecks
                 if !entries[index].isOurs { return unwatch(socket) }
                 // An idle socket is always writable; only its input matters.
                 if entries[index].watched & errand_epoll_out != 0,
@@ -100,6 +154,7 @@
 
         /// Adds a new socket and discards the entry of any earlier socket with its number.
         mutating func opened(_ socket: Int32, as use: Use) {
+            closed(socket)
             guard let index = slot(of: socket) else { return }
             entries[index] = Entry(isOurs: true, rejectsUnsolicitedData: use == .plain)
         }
@@ -150,6 +205,7 @@
         /// Removes a socket that is about to be closed; the kernel removes it from the epoll set.
         mutating func closed(_ socket: Int32) {
             guard let index = slot(of: socket) else { return }
+            if entries[index].ports != 0 { sockets[entries[index].ports] = nil }
             entries[index] = Entry()
             suspects[socket] = nil
         }

@@ -40,9 +40,10 @@ package enum AddressOverride {
         of host: String, _ port: Int, _ overrides: [String: [String]]
     ) -> [String]? {
         if let exact = overrides["\(host):\(port)"] ?? overrides[host] { return exact }
-        let lowered = Dictionary(
-            overrides.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { one, _ in one })
-        return lowered["\(host):\(port)"] ?? lowered[host]
+        let canonical = Dictionary(
+            overrides.compactMap { key, value in RouteName.origin(key).map { ($0, value) } },
+            uniquingKeysWith: { one, _ in one })
+        return canonical["\(host):\(port)"] ?? canonical[host]
     }
 
     private static func isProxied(
@@ -59,53 +60,15 @@ package enum AddressOverride {
         address.contains(":") && !address.hasPrefix("[") ? "[\(address)]" : address
     }
 
-    /// Whether the text is `host` or `host:port`.
-    static func isName(_ text: String) -> Bool {
-        guard let url = try? URI(parsing: "http://" + text), url.isAbsoluteHTTP else {
-            return false
-        }
-        return url.userInfo == nil && url.path.isEmpty && url.query == nil && url.fragment == nil
-            && (url.port.map { (1...65535).contains($0) } ?? true)
-    }
-
-    /// Whether the text is a valid entry of a proxy's bypass list.
-    static func isBypass(_ text: String) -> Bool {
-        if text == "*" || bits(of: text) != nil { return true }
-        if let slash = text.firstIndex(of: "/") {
-            guard let bits = bits(of: String(text[..<slash])),
-                let prefix = Int(text[text.index(after: slash)...])
-            else { return false }
-            return (0...bits).contains(prefix)
-        }
-        var name = text[...]
-        if name.hasPrefix("*.") {
-            name = name.dropFirst(2)
-        } else if name.hasPrefix(".") {
-            name = name.dropFirst()
-        }
-        if name.hasSuffix(".") { name = name.dropLast() }
-        return !name.isEmpty
-            && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-                !label.isEmpty
-                    && label.utf8.allSatisfy { byte in
-                        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte >= 0x80
-                            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                    }
-            }
-    }
-
-    /// The number of bits of an IP address; `nil` if the text is not one.
-    private static func bits(of text: String) -> Int? {
-        var address = in6_addr()
-        let isBracketed = text.hasPrefix("[") && text.hasSuffix("]") && text.utf8.count > 2
-        let bare = isBracketed ? String(text.dropFirst().dropLast()) : text
-        if !isBracketed, inet_pton(AF_INET, bare, &address) == 1 { return 32 }
-        return inet_pton(AF_INET6, bare, &address) == 1 ? 128 : nil
-    }
-
-    /// The bypass list in libcurl's form, which has no asterisk before a domain.
-    static func bypass(_ hosts: [String]) -> String {
-        hosts.map { $0.hasPrefix("*.") ? String($0.dropFirst()) : $0 }.joined(separator: ",")
+    /// The bypass list in libcurl's form: hosts in canonical form, no asterisk before a domain, and no
+    /// brackets around IPv6 addresses.
+    package static func bypass(_ hosts: [String]) -> String {
+        hosts.map { entry in
+            if entry == "*" || entry.contains("/") { return entry }
+            let name = entry.hasPrefix("*.") ? entry.dropFirst() : entry[...]
+            let dot = name.hasPrefix(".") ? "." : ""
+            let host = HostName.named(String(name.dropFirst(dot.count))) ?? String(name)
+            return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : dot + host
+        }.joined(separator: ",")
     }
 }

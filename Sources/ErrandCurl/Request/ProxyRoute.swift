@@ -7,7 +7,7 @@
     /// errors.
     struct ProxyRoute: Sendable, Hashable {
         private let host: String
-        private let port: Int
+        let port: Int
         /// `host:port`.
         let name: String
         /// Whether the connection to the proxy itself uses TLS.
@@ -108,7 +108,7 @@
             }
             let isBroken = connectionErrors.contains(result) && !context.isConnected
             guard isCertain,
-                isBroken || tlsErrors.contains(result) || rejectsClientCertificate(context.text)
+                isBroken || tlsErrors.contains(result) || rejectsClientCertificate(context)
             else { return nil }
             return (
                 .proxyFailed,

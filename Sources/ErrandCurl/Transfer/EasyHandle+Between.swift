@@ -17,6 +17,43 @@
             loop.sockets.markHTTP1(socket)
         }
 
+        /// The socket of the connection, if this transfer has opened it.
+        func newSocket(from localPort: Int32, to remotePort: Int32) -> Int32? {
+            guard !openedSockets.isEmpty,
+                let socket = openedSockets.first(where: { errand_local_port($0) == localPort })
+            else { return nil }
+            loop.sockets.connected(socket, from: localPort, to: remotePort)
+            return socket
+        }
+
+        /// Whether the server has sent data on a kept HTTP/1 connection that is about to be reused
+        /// (RFC 9112 §9.2).
+        ///
+        /// The loop checks idle connections before each turn that starts requests. That check does
+        /// not see data that arrives later in the turn, data of a connection that libcurl gives
+        /// from one request to the next, and data that OpenSSL has decrypted.
+        func hasUnsolicitedData(on socket: Int32?) -> Bool {
+            guard !speaksHTTP2 else { return false }
+            if let connection, let library = TLSLibrary.loaded {
+                if library.hasInput(connection) { return true }
+            } else if let socket, !loop.sockets.isHTTP1(socket) {
+                return false
+            }
+            guard let socket else { return false }
+            let isChecked = loop.sockets.isKnownIdle(socket)
+            loop.sockets.expireIdleCheck()
+            return !isChecked && errand_unread(socket) > 0
+        }
+
+        /// Makes libcurl close the connection, and the transfer start again on a new one; nothing
+        /// was sent yet.
+        func abandonConnection() -> Int32 {
+            guard !hasReplayed else { return abort(with: CurlFailure.lostBeforeResponse) }
+            sendCount -= 1
+            needsOtherConnection = true
+            return CURL_PREREQFUNC_ABORT
+        }
+
         /// Starts to observe how the connection ends, for a body that ends with its connection.
         ///
         /// An attacker on the path can close a TCP connection, but only the server can end TLS with

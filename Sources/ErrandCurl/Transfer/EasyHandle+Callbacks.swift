@@ -18,32 +18,35 @@
             return true
         }
 
-        /// Called before the request head is sent on a connection.
-        fileprivate func requestWillStart() -> Int32 {
+        /// Called before the request head is sent on a connection with these ports.
+        fileprivate func requestWillStart(from localPort: Int32, to remotePort: Int32) -> Int32 {
             deadlines.connected(at: loop.now)
             loop.scheduleSweep(by: deadlines.first)
-            guard sendCount == 0 || maySendAgain else {
-                // libcurl found a kept connection dead and wants to repeat a request that the
-                // server may have read.
-                return abort(with: replayError)
-            }
+            // libcurl may have found a kept connection dead, and want to repeat a request that the
+            // server may have read.
+            if sendCount > 0, let error = repetitionError { return abort(with: error) }
+            connection = handle.flatMap { errand_get_tls($0) }
             guard usesRequiredProtocol else {
                 if admissionSlot?.isProbe == true {
                     loop.connectionFound(self, isNew: opensConnection, isShared: false)
                 }
-                return abort(with: CurlFailure.noHTTP2)
+                return abort(with: CurlFailure.noHTTP2(wasSent: sendCount > 0))
             }
             sendCount += 1
             guard matchesPins() else {
                 state.abort(.failed)
                 return CURL_PREREQFUNC_ABORT
             }
+            speaksHTTP2 = sharesConnection
+            let newSocket = newSocket(from: localPort, to: remotePort)
+            let socket = newSocket ?? loop.sockets.socket(from: localPort, to: remotePort)
+            if newSocket == nil, hasUnsolicitedData(on: socket) { return abandonConnection() }
             scheduleUploadCheck()
             if admissionSlot?.isProbe == true {
-                loop.connectionFound(self, isNew: opensConnection, isShared: sharesConnection)
+                loop.connectionFound(self, isNew: opensConnection, isShared: speaksHTTP2)
             }
-            speaksHTTP2 = sharesConnection
-            awaitEarlyResponse()
+            if let connection { peer = PeerObserver.of(connection) }
+            awaitEarlyResponse(on: socket)
             limitReads()
             observeGoAway()
             if mayReplay || repeatsUnprocessedOnly, admissionSlot != nil, speaksHTTP2 {
@@ -59,9 +62,9 @@
         fileprivate func openRequestedSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
             guard sendCount > 0 else { return openSocket(address) }
             needsReplacement = true
-            if !maySendAgain {
-                _ = abort(with: replayError)
-            } else if usedSharedConnection, !hasReplayed {
+            if let error = repetitionError {
+                _ = abort(with: error)
+            } else if usedSharedConnection, !hasReplayed, !mustUseHTTP11 {
                 // Other requests may have lost that connection too, and each would open a new one.
                 needsReadmission = true
             } else {
@@ -76,6 +79,8 @@
             if socket < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
                 lacksResources = true
             }
+            if socket >= 0 { openedSockets.append(socket) }
+            nextHandshakePort = errand_port(address)
             return socket
         }
 
@@ -84,8 +89,7 @@
         /// This is the last check before the server receives the request.
         private var usesRequiredProtocol: Bool {
             guard transfer?.request.options.httpVersion == .http2,
-                let library = TLSLibrary.loaded, let handle,
-                let connection = errand_get_tls(handle)
+                let library = TLSLibrary.loaded, let connection
             else { return true }
             return library.speaksHTTP2(connection)
         }
@@ -116,7 +120,7 @@
 
         private var sharesConnection: Bool {
             guard transfer?.request.options.httpVersion != .http2PriorKnowledge else { return true }
-            guard let handle, let connection = errand_get_tls(handle) else { return false }
+            guard let connection else { return false }
             return TLSLibrary.loaded?.speaksHTTP2(connection) ?? false
         }
 
@@ -160,6 +164,7 @@
                 && head.status.code != 304 && !ignoresLibcurlRepeat
             var fault: RequestError?
             if hasBody { fault = body.begin(head.framing) } else { body.beginEmpty() }
+            stopAwaitingResponse()
             if hasBody, !head.framing.isChunked, head.framing.contentLength == nil {
                 observeConnectionEnd()
             }
@@ -257,7 +262,7 @@
         /// Aborts the transfer with an error; the first error is kept.
         ///
         /// Returns the value that ``requestWillStart()`` returns to abort.
-        private func abort(with error: RequestError) -> Int32 {
+        func abort(with error: RequestError) -> Int32 {
             if failure == nil { failure = error }
             state.abort(.failed)
             return CURL_PREREQFUNC_ABORT
@@ -273,8 +278,17 @@
         return Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
     }
 
-    let onRequestStart: errand_request_callback = { context, _, _, _, _ in
-        with(context, else: CURL_PREREQFUNC_ABORT) { $0.requestWillStart() }
+    let onRequestStart: errand_request_callback = { context, _, _, remotePort, localPort in
+        with(context, else: CURL_PREREQFUNC_ABORT) {
+            $0.requestWillStart(from: localPort, to: remotePort)
+        }
+    }
+
+    let onHandshake: errand_tls_context_callback = { _, tls, context in
+        guard let tls else { return CURLE_SSL_CONNECT_ERROR }
+        return with(context, else: CURLE_ABORTED_BY_CALLBACK) {
+            $0.handshakeWillStart(tls) ? CURLE_OK : CURLE_OUT_OF_MEMORY
+        }
     }
 
     let onHeaderLine: errand_data_callback = { bytes, size, count, context in

@@ -7,15 +7,28 @@
     // Over TLS this is the usual case, because a piece of a body takes several writes. So a write
     // that fails while the socket has input is reported as "would block": libcurl reads first, and
     // the next write fails if that input was no response.
+    //
+    // With TLS 1.3, a server that rejects the client's certificate sends its alert after the
+    // handshake, so the first request may be written after the server has reset the connection. So
+    // until the peer responds, failed writes on a new connection are reported as successful:
+    // libcurl then reads the alert, or finds the reset. "Would block" would not do, because libcurl
+    // 7.88 does not expect it when it writes the preface of HTTP/2.
     extension EasyHandle {
         /// Hooks the writes of an upload over HTTP/1 and TLS, when its request head is sent.
-        func awaitEarlyResponse() {
-            guard upload != nil, !speaksHTTP2, let handle, let connection = errand_get_tls(handle),
-                let hook = ConnectionHook.of(connection), hook.writes == nil,
-                let ends = ConnectionEndpoints(of: handle),
-                let socket = loop.sockets.socket(between: ends)
+        func awaitEarlyResponse(on socket: Int32?) {
+            guard upload != nil, !speaksHTTP2, let socket, let connection,
+                let hook = ConnectionHook.of(connection)
             else { return }
-            hook.writes = FailedWrites(on: socket)
+            peer?.awaitsResponse = false
+            hook.ignoresFailedWrites = false
+            if hook.writes == nil { hook.writes = FailedWrites(on: socket) }
+        }
+
+        /// Ends the special treatment of a new connection when the peer has responded.
+        func stopAwaitingResponse() {
+            guard let peer, peer.awaitsResponse else { return }
+            peer.awaitsResponse = false
+            if let connection { ConnectionHook.stopIgnoringFailedWrites(of: connection) }
         }
     }
 

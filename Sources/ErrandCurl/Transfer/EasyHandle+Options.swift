@@ -10,7 +10,8 @@
     extension EasyHandle {
         /// Sets the options of a request.
         func apply(_ request: TransportRequest) throws(RequestError) {
-            try RequestCheck.checkMethod(request.method)
+            try request.method.check()
+            try request.checkURL()
             var keepsOptions = specialOptions.map { $0 == request.options } ?? false
             resolveRules(of: request)
             if needsReset, !keepsOptions { try resetOptions() }
@@ -109,6 +110,10 @@
             try expect(errand_set_open_callback(handle, onOpen))
             try expect(errand_set_close_callback(handle, onClose))
             try expect(errand_set_debug_callback(handle, onDebug))
+            if TLSLibrary.loaded != nil {
+                try expect(errand_set_pointer(handle, CURLOPT_SSL_CTX_DATA, context))
+                try expect(errand_set_tls_context_callback(handle, onHandshake))
+            }
             try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
             try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
             // If a transfer was abandoned before it started, a reset clears this option but not its
@@ -117,6 +122,7 @@
             try set(CURLOPT_NOSIGNAL, 1)
             try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             try set(CURLOPT_PATH_AS_IS, 1)
+            try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
             try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             bufferBytes = 0
             // Without this option, abandoning a name lookup would block the loop until the resolver
@@ -198,10 +204,12 @@
             }
             let isOwnName = upload == nil && (method == .get || method == .head)
             try setText(CURLOPT_CUSTOMREQUEST, isOwnName ? nil : method.rawValue)
-            writeHeaders(request, announcesNothing: announcesNothing)
+            try writeHeaders(request, announcesNothing: announcesNothing)
         }
 
-        private func writeHeaders(_ request: TransportRequest, announcesNothing: Bool) {
+        private func writeHeaders(
+            _ request: TransportRequest, announcesNothing: Bool
+        ) throws(RequestError) {
             headers.removeAll()
             var hasAccept = false
             // libcurl writes `Accept: */*` by itself, which is cheaper.
@@ -220,6 +228,7 @@
                     }
                     hasAccept = true
                 case "expect": hasExpect = true
+                case "proxy-authorization": throw TransportRequest.hasProxyAuthorization
                 // A range selects bytes of the encoded form (RFC 9110 §14.2), and a part of it
                 // could not be decoded.
                 case "accept-encoding", "range": announcesCodings = false

@@ -15,8 +15,8 @@
     extension EasyHandle {
         /// Hooks the reads of a connection that may be shared, when a request head is sent on it.
         func limitReads() {
-            guard speaksHTTP2, let handle, let connection = errand_get_tls(handle),
-                let hook = ConnectionHook.of(connection), hook.reads == nil
+            guard speaksHTTP2, let connection, let hook = ConnectionHook.of(connection),
+                hook.reads == nil
             else { return }
             hook.reads = SharedReads(of: loop)
         }

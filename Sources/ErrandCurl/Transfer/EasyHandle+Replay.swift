@@ -13,7 +13,7 @@
         /// the connection too, and one new connection is enough for all of them.
         func replays(after result: CURLcode) -> Bool {
             // If a GOAWAY left no stream on the connection, libcurl may report success.
-            let wasNotProcessed = needsReadmission || isBeyondGoAway
+            let wasNotProcessed = needsReadmission || isBeyondGoAway || needsOtherConnection
             guard result != CURLE_OK || wasNotProcessed, !hasReplayed, let transfer,
                 wasNotProcessed ? isWanted : decision(after: result).shouldReplay
             else { return false }
@@ -22,6 +22,7 @@
                 return false
             }
             hasReplayed = true
+            needsOtherConnection = false
             errorText[0] = 0
             head.reset(limit: transfer.request.options.maximumHeadBytes)
             resetForReplay(transfer.request.timeouts)

@@ -10,6 +10,12 @@
                 return lacksCloseNotify ? CurlFailure.missingCloseNotify : nil
             }
             guard let handle else { return CurlFailure.unknown }
+            if let peer, peer.hasRefusedName {
+                return CurlFailure.unnamedHost(
+                    transfer?.request.host ?? "",
+                    proxy: peer.isForProxy
+                        ? transfer.flatMap { ProxyRoute($0.request)?.name } ?? "" : nil, result)
+            }
             var proxyResponse = 0
             errand_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &proxyResponse)
             var proxyVerification = 0
@@ -17,7 +23,8 @@
             return CurlFailure.error(
                 result,
                 context: CurlFailure.Context(
-                    text: String(cString: errorText), host: transfer?.request.host ?? "",
+                    text: String(cString: errorText), alert: peer?.alert ?? 0,
+                    host: transfer?.request.host ?? "",
                     port: transfer?.request.url.effectivePort,
                     isConnected: sendCount > 0, isHeadComplete: head.isComplete,
                     hasHeadBegun: head.hasBegun, proxyResponse: proxyResponse,

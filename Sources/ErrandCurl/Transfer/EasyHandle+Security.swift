@@ -26,7 +26,11 @@
             guard let pins, let handle else { return true }
             switch pins.decision(for: handle) {
             case .accept(let mismatches):
-                for mismatch in mismatches { receiver?.didNotice(mismatch) }
+                for mismatch in mismatches {
+                    receiver?.didNotice(mismatch)
+                    // The receiver may have taken any time.
+                    loop.sockets.expireIdleCheck()
+                }
                 return true
             case .reject(let reason):
                 if failure == nil {
@@ -34,6 +38,35 @@
                 }
                 return false
             }
+        }
+
+        /// Called before a TLS handshake, with its `SSL_CTX`; returns false if the peer's
+        /// certificate cannot be checked.
+        func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> Bool {
+            let isForProxy = isHandshakeWithProxy
+            nextHandshakePort = 0
+            var rules = rules
+            if isForProxy {
+                rules = transfer?.request.options.proxySecurity.map {
+                    TrustRules($0, host: "", now: Date())
+                }
+            }
+            let observer = PeerObserver(
+                isForProxy: isForProxy, requiresName: rules?.requiresName ?? true,
+                requiresValidChain: rules?.requiresValidChain ?? true)
+            peer = observer
+            return observer.install(in: tls)
+        }
+
+        /// Whether the next TLS handshake is with an `https://` proxy: the first one on a
+        /// connection to it.
+        private var isHandshakeWithProxy: Bool {
+            guard nextHandshakePort > 0, let request = transfer?.request,
+                !request.options.hasDefaults || CurlLibrary.linked.environmentNamesProxy,
+                let route = ProxyRoute(request), route.isSecure
+            else { return false }
+            // If some hosts bypass the proxy, the port shows whether this one does.
+            return route.isCertain || Int(nextHandshakePort) == route.port
         }
 
         /// Sets the trust and the client certificate for the server.

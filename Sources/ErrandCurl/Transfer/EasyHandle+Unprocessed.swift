@@ -41,6 +41,29 @@
         /// Whether the request may be sent again.
         var maySendAgain: Bool { mayReplay || isUnprocessed && sendCount < Self.maximumSendCount }
 
+        /// The reason why the request is not sent again; `nil` if it is.
+        var repetitionError: RequestError? {
+            guard mustUseHTTP11, let request = transfer?.request else {
+                return maySendAgain ? nil : replayError
+            }
+            if head.hasBegun {
+                return transferError(after: CURLE_HTTP2_STREAM)
+            }
+            let isAllowed = mayReplay && request.options.httpVersion == .automatic
+            return isAllowed ? nil : CurlFailure.needsHTTP11(request)
+        }
+
+        /// Whether libcurl repeats the request over HTTP/1.1, because the server requires that with
+        /// the stream error HTTP_1_1_REQUIRED (RFC 9113 §7).
+        var mustUseHTTP11: Bool {
+            guard speaksHTTP2, errorText[0] != 0 else { return false }
+            let text = String(cString: errorText)
+            // On a new connection, libcurl replaces the first text by the second one, which it
+            // writes for no other repetition.
+            return CurlFailure.http2Error(in: text) == "HTTP_1_1_REQUIRED"
+                || text.hasPrefix("Empty reply")
+        }
+
         /// The error for a request that is not sent again.
         var replayError: RequestError {
             isUnprocessed ? CurlFailure.unprocessed : CurlFailure.lostBeforeResponse
@@ -50,7 +73,6 @@
         func observeGoAway() {
             stream = 0
             lastStream = nil
-            connection = handle.flatMap { errand_get_tls($0) }
             if let connection, opensConnection { loop.lastStreams[connection] = nil }
             guard repeatsUnprocessedOnly, speaksHTTP2, !watchesGoAway else { return }
             watchesGoAway = true

@@ -41,11 +41,19 @@
         /// EasyHandle+Replay.swift.
         var needsReadmission = false
         var hasReplayed = false
+        /// Whether the chosen connection cannot be used; see EasyHandle+Between.swift.
+        var needsOtherConnection = false
         /// The error of the transfer, once known.
         var failure: RequestError?
         /// The security policy for the request's host, and the pins for its connection.
         var rules: TrustRules?
         var pins: PeerPins?
+        /// The observer of the last TLS handshake, or of the connection that is used.
+        var peer: PeerObserver?
+        /// The sockets that were opened for the transfer, and the port to which the last one
+        /// connects; 0 after its first TLS handshake has begun.
+        var openedSockets: [Int32] = []
+        var nextHandshakePort: Int32 = 0
         /// Whether libcurl's receiving or sending is paused.
         var isReceivingPaused = false
         var isSendingPaused = false
@@ -88,11 +96,12 @@
         /// Whether libcurl repeats only requests that a server has not processed; see
         /// EasyHandle+Unprocessed.swift.
         var repeatsUnprocessedOnly = false
-        /// Whether GOAWAY frames are observed; then the request's stream, the last stream that the
-        /// server has processed, and the connection.
+        /// Whether GOAWAY frames are observed; then the request's stream, and the last stream that
+        /// the server has processed.
         var watchesGoAway = false
         var stream: UInt32 = 0
         var lastStream: UInt32?
+        /// OpenSSL's object of the connection on which the request was last sent; `nil` without TLS.
         var connection: UnsafeMutableRawPointer?
         /// Whether libcurl waits for a connection that can be shared.
         var waitsForSharing = false
@@ -135,6 +144,8 @@
             speaksHTTP2 = false
             needsReadmission = false
             hasReplayed = false
+            needsOtherConnection = false
+            if !openedSockets.isEmpty { openedSockets.removeAll(keepingCapacity: true) }
             failure = nil
             lacksResources = false
             isReceivingPaused = false
@@ -339,6 +350,7 @@
             failure = nil
             rules = nil
             pins = nil
+            peer = nil
             endHook = nil
             ticket = nil
             nextUploadCheck = .never

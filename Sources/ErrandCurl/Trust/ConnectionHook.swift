@@ -13,12 +13,16 @@
             case readLater
             /// Report that nothing can be written now.
             case writeLater
+            /// Report that everything was written.
+            case written
         }
 
         /// The read budget of a shared connection; see EasyHandle+ReadBudget.swift.
         var reads: SharedReads?
-        /// The failed writes of an unshared connection; see EasyHandle+EarlyResponse.swift.
+        /// The failed writes of an upload, and whether those of a new connection are ignored; see
+        /// EasyHandle+EarlyResponse.swift.
         var writes: FailedWrites?
+        var ignoresFailedWrites = false
         /// Whether the TCP connection ended without a close_notify of the peer.
         ///
         /// After a close_notify, OpenSSL does not read again and does not find the end.
@@ -38,6 +42,23 @@
             return hook
         }
 
+        /// Stops ignoring failed writes, and removes a hook without another purpose, because it
+        /// costs time in each read and write.
+        static func stopIgnoringFailedWrites(of connection: UnsafeMutableRawPointer) {
+            guard let library = TLSLibrary.loaded, let object = library.writer(connection),
+                let argument = library.writeArgument(object)
+            else { return }
+            let hook = Unmanaged<ConnectionHook>.fromOpaque(argument)
+            let isNeeded = hook._withUnsafeGuaranteedRef { hook in
+                hook.ignoresFailedWrites = false
+                return hook.reads != nil || hook.writes != nil
+            }
+            guard !isNeeded else { return }
+            library.setWriteCallback(object, nil)
+            library.setWriteArgument(object, nil)
+            hook.release()
+        }
+
         fileprivate func effect(
             _ operation: Int32, _ bytes: UnsafeRawBufferPointer, hasSucceeded: Bool,
             mayRetry: @autoclosure () -> Bool
@@ -53,10 +74,9 @@
                 }
                 return .proceed
             case Operation.hasWritten:
-                guard !hasSucceeded, !mayRetry(), writes?.postpone() == true else {
-                    return .proceed
-                }
-                return .writeLater
+                guard !hasSucceeded, !mayRetry() else { return .proceed }
+                if writes?.postpone() == true { return .writeLater }
+                return ignoresFailedWrites ? .written : .proceed
             default: return .proceed
             }
         }
@@ -71,7 +91,7 @@
     }
 
     private let onOperation: errand_tls_write_callback = {
-        object, operation, bytes, _, _, _, result, processed in
+        object, operation, bytes, length, _, _, result, processed in
         guard let object, let library = TLSLibrary.loaded,
             let argument = library.writeArgument(object)
         else { return Int(result) }
@@ -94,6 +114,9 @@
         case .proceed: return Int(result)
         case .readLater: library.setWriteFlags(object, 0x09)
         case .writeLater: library.setWriteFlags(object, 0x0A)
+        case .written:
+            processed?.pointee = length
+            return 1
         }
         return -1
     }

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandHTTP
     import Foundation
 
     /// The functions of libcurl's OpenSSL that examine connections and certificates.
@@ -35,6 +36,7 @@
         private let setFlags: errand_tls_set_flags
         private let verify: errand_tls_verify
         private let chainOfVerification: errand_tls_get
+        private let hasPending: errand_tls_count
         /// The BIO object of a connection and its callback; see ``ConnectionHook``.
         let writer: errand_tls_get
         let writeArgument: errand_tls_get
@@ -43,11 +45,14 @@
         let setWriteFlags: errand_tls_set_int
         let testWriteFlags: errand_tls_test
 
-        private init?() {
+        /// The OpenSSL that libcurl uses; `nil` if it uses another TLS library or an older version.
+        static let file: SharedLibrary? = {
             let version = errand_version_info()?.pointee.ssl_version.map { String(cString: $0) }
-            guard let name = Self.fileName(of: version ?? ""),
-                let library = SharedLibrary(alreadyLoaded: name)
-            else { return nil }
+            return fileName(of: version ?? "").flatMap { SharedLibrary(alreadyLoaded: $0) }
+        }()
+
+        private init?() {
+            guard let library = Self.file else { return nil }
             func get(_ name: String) -> errand_tls_get? { library.function(name) }
             func free(_ name: String) -> errand_tls_free? { library.function(name) }
             func make(_ name: String) -> errand_tls_make? { library.function(name) }
@@ -75,6 +80,7 @@
                 let setFlags: errand_tls_set_flags = library.function("X509_STORE_CTX_set_flags"),
                 let verify: errand_tls_verify = library.function("X509_verify_cert"),
                 let chainOfVerification = get("X509_STORE_CTX_get0_chain"),
+                let hasPending: errand_tls_count = library.function("SSL_has_pending"),
                 let agreedProtocol: errand_tls_get_protocol =
                     library.function("SSL_get0_alpn_selected")
             else { return nil }
@@ -109,6 +115,7 @@
             self.setFlags = setFlags
             self.verify = verify
             self.chainOfVerification = chainOfVerification
+            self.hasPending = hasPending
             self.writer = writer
             self.writeArgument = writeArgument
             self.setWriteArgument = setWriteArgument
@@ -131,6 +138,9 @@
             agreedProtocol(connection, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
         }
+
+        /// Whether OpenSSL has input of a connection that was not read yet.
+        func hasInput(_ connection: UnsafeMutableRawPointer) -> Bool { hasPending(connection) != 0 }
 
         /// The public keys (SPKI, DER) of a connection's verified chain, the peer's own first.
         ///

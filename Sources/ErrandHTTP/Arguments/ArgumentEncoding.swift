@@ -34,7 +34,12 @@ public struct ArgumentEncoding: Sendable {
     /// AFNetworking sorts them. If false, literals keep their order; dictionaries are sorted when they become
     /// arguments.
     public var sortsKeys: Bool
-    /// A closure that encodes queries and forms instead of all other settings (default none).
+    /// What happens to an argument whose name the query of the URL already has (default
+    /// ``DuplicateNames/append``).
+    ///
+    /// Names are compared after decoding. It applies to ``custom`` as well.
+    public var duplicateNames: DuplicateNames
+    /// A closure that encodes queries and forms instead of the other settings (default none).
     ///
     /// It must return percent-encoded text. An error that it throws fails the request with
     /// ``RequestError/Code/invalidArguments``.
@@ -46,6 +51,7 @@ public struct ArgumentEncoding: Sendable {
         dates: DateStyle = .iso8601, data: DataStyle = .base64,
         spaces: SpaceStyle = .percentEncoded, escapes: EscapeStyle = .query,
         charset: Charset = .utf8, sortsKeys: Bool = false,
+        duplicateNames: DuplicateNames = .append,
         custom: (@Sendable (Arguments) throws -> String)? = nil
     ) {
         self.arrays = arrays
@@ -57,6 +63,7 @@ public struct ArgumentEncoding: Sendable {
         self.escapes = escapes
         self.charset = charset
         self.sortsKeys = sortsKeys
+        self.duplicateNames = duplicateNames
         self.custom = custom
     }
 
@@ -64,6 +71,20 @@ public struct ArgumentEncoding: Sendable {
     public static var webForm: ArgumentEncoding {
         ArgumentEncoding(
             arrays: .repeated, nulls: .empty, bools: .literal, spaces: .plus, escapes: .webForm)
+    }
+
+    /// A rule for arguments whose names the query of the URL already has.
+    ///
+    /// It concerns the query only, and not names that repeat within the arguments.
+    public enum DuplicateNames: Sendable, Hashable {
+        /// The argument follows the one of the URL: `?a=1` becomes `?a=1&a=2`.
+        case append
+        /// The URL's value stays, and the argument is left out.
+        case keepFirst
+        /// The argument replaces every value of the URL.
+        case replace
+        /// The request fails with ``RequestError/Code/invalidArguments``.
+        case refuse
     }
 
     /// A style of naming the elements of an array.

@@ -36,6 +36,7 @@ package struct ArgumentJSONWriter {
     }
 
     private mutating func write(_ arguments: Arguments, depth: Int) throws(RequestError) {
+        try arguments.check()
         bytes.append(UInt8(ascii: "{"))
         let items = encoding.sortsKeys ? arguments.sorted().items : arguments.items
         for (index, item) in items.enumerated() {

@@ -14,7 +14,9 @@ package struct ArgumentNodeEncoder: Encoder {
             case .array(let slots): return .array(slots.map(\.node))
             case .object(let members):
                 var arguments = Arguments()
-                for (name, slot) in members { arguments.append(name, slot.node) }
+                arguments.items = members.map {
+                    Arguments.Item(name: $0, node: $1.node, source: .codingKey)
+                }
                 return .object(arguments)
             }
         }
@@ -55,8 +57,10 @@ package struct ArgumentNodeEncoder: Encoder {
         try value.encode(to: ArgumentNodeEncoder(slot: slot, codingPath: path))
         switch slot.node {
         // The iteration order of dictionaries and sets is random: sort, so that equal values give equal bytes.
-        case .object(let arguments) where value is any StringKeyedDictionary:
-            return .object(arguments.sorted())
+        case .object(var arguments) where value is any StringKeyedDictionary:
+            arguments = arguments.sorted()
+            for index in arguments.items.indices { arguments.items[index].source = .dictionaryKey }
+            return .object(arguments)
         case .array(let nodes) where value is any EncodableSet:
             return .set(nodes)
         case let node:
@@ -110,7 +114,7 @@ private struct UnkeyedContainer: UnkeyedEncodingContainer {
     mutating func encodeNil() { add().content = .value(.null) }
 
     mutating func encode(_ value: some Encodable) throws {
-        let path = codingPath + [Index(intValue: count)]
+        let path = codingPath + [TreeKey(intValue: count)]
         let node = try scalarNode(of: value) ?? ArgumentNodeEncoder.node(of: value, path: path)
         add().content = .value(node)
     }
@@ -126,7 +130,7 @@ private struct UnkeyedContainer: UnkeyedEncodingContainer {
     }
 
     mutating func superEncoder() -> any Encoder {
-        let path = codingPath + [Index(intValue: count)]
+        let path = codingPath + [TreeKey(intValue: count)]
         return ArgumentNodeEncoder(slot: add(), codingPath: path)
     }
 
@@ -139,14 +143,6 @@ private struct UnkeyedContainer: UnkeyedEncodingContainer {
             slot.content = .array(slots)
         }
         return new
-    }
-
-    private struct Index: CodingKey {
-        let index: Int
-        init(intValue: Int) { index = intValue }
-        init?(stringValue: String) { return nil }
-        var intValue: Int? { index }
-        var stringValue: String { String(index) }
     }
 }
 

@@ -28,6 +28,7 @@ package struct ArgumentPropertyListWriter {
     private func dictionary(
         _ arguments: Arguments, name: String, depth: Int
     ) throws(RequestError) -> [String: Any] {
+        try arguments.check()
         var dictionary: [String: Any] = [:]
         for item in arguments.items {
             let top = depth == 0 ? item.name : name

@@ -1,20 +1,42 @@
+public import ErrandJSON
+
 extension Arguments {
     /// Creates arguments from the members of a value that encodes itself as a keyed container.
     ///
-    /// The arguments keep the order of encoding; dictionaries are sorted by key.
+    /// The value is encoded at once. The arguments keep the order of encoding; dictionaries are sorted by key. If
+    /// the value is not an object or cannot be encoded, the request fails with
+    /// ``RequestError/Code/invalidArguments`` before anything is sent.
     ///
-    /// - Throws: ``RequestError/Code/invalidArguments`` if the value is not an object or cannot be encoded.
-    public init(_ value: some Encodable) throws(RequestError) {
+    /// Names follow the key strategy of the encoder. Dates, data and floats follow its strategies too; where a
+    /// strategy is the default of `Configuration.jsonEncoder` (`.iso8601`, `.base64`, `.throw`), they follow
+    /// ``ArgumentEncoding``, like other arguments.
+    ///
+    /// - Parameter encoder: The strategies; all of them apply. Default `nil`: those of the endpoint's
+    ///   `jsonEncoder`, otherwise of `Configuration.jsonEncoder`.
+    public init(encoding value: some Encodable, encoder: FastJSONEncoder? = nil) {
+        do throws(RequestError) {
+            self = try Self.members(of: value)
+            if let encoder { self = try applying(encoder, areExplicit: true) }
+        } catch {
+            self.init()
+            failure = Failure(error)
+        }
+    }
+
+    /// The same as ``init(encoding:encoder:)``.
+    public init(_ value: some Encodable) { self.init(encoding: value) }
+
+    private static func members(of value: some Encodable) throws(RequestError) -> Arguments {
         let node: ArgumentNode
         do {
             node = try ArgumentNodeEncoder.node(of: value)
-        } catch let error as RequestError {
-            throw error
         } catch {
-            throw RequestError(
-                .invalidArguments, stage: .build,
-                "The arguments of type \(type(of: value)) cannot be encoded. See the underlying error.",
-                underlying: error)
+            throw error as? RequestError
+                ?? RequestError(
+                    .invalidArguments, stage: .build,
+                    "The arguments of type \(type(of: value)) cannot be encoded"
+                        + CodingPath.suffix(of: error) + ". See the underlying error.",
+                    underlying: error)
         }
         guard case .object(let arguments) = node else {
             throw RequestError(
@@ -22,6 +44,16 @@ extension Arguments {
                 "\(type(of: value)) encodes itself as a list or a single value, but arguments need names. "
                     + "Wrap it in an object, or send it as a body.")
         }
-        self = arguments
+        return arguments
+    }
+
+    /// The arguments with the strategies of an encoder applied to everything that was encoded from a value.
+    ///
+    /// - Throws: ``RequestError/Code/invalidArguments``.
+    package func applying(
+        _ encoder: FastJSONEncoder, areExplicit: Bool = false
+    ) throws(RequestError) -> Arguments {
+        guard areExplicit || ArgumentStrategies.areNeeded(for: encoder) else { return self }
+        return try ArgumentStrategies(encoder, areExplicit: areExplicit).applied(to: self)
     }
 }

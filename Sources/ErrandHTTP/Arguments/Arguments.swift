@@ -6,14 +6,38 @@
 ///
 /// `nil` becomes null. A nested literal is a dictionary, which is sorted by key and has values of one type. To
 /// keep its order or to mix types, state its type: `["b": 1, "a": "x"] as Arguments`. For arrays of mixed
-/// types use ``ArgumentList``.
+/// types use ``ArgumentList``. ``init(encoding:encoder:)`` takes the members of an `Encodable` value.
 public struct Arguments: Sendable, Hashable {
     package struct Item: Sendable, Hashable {
         package var name: String
         package var node: ArgumentNode
+        /// The origin of the name, which decides whether the strategies of a JSON encoder apply.
+        package var source = Source.literal
+    }
+
+    /// The origin of a name.
+    package enum Source: UInt8, Sendable, Hashable {
+        /// Written as it is; strategies do not apply to it, nor to plain values below it.
+        case literal
+        /// A key of an encoded type; a key strategy converts it.
+        case codingKey
+        /// A key of an encoded dictionary, which is data: no strategy converts it.
+        case dictionaryKey
     }
 
     package var items: [Item] = []
+    /// The reason why a value could not be encoded; a request with these arguments fails with it.
+    package var failure: Failure?
+
+    /// An error, compared by identity.
+    package final class Failure: Sendable, Hashable {
+        package let error: RequestError
+
+        package init(_ error: RequestError) { self.error = error }
+
+        package static func == (left: Failure, right: Failure) -> Bool { left === right }
+        package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
 
     /// Creates empty arguments.
     public init() {}
@@ -29,8 +53,8 @@ public struct Arguments: Sendable, Hashable {
         self = sorted()
     }
 
-    /// Whether there are no arguments.
-    public var isEmpty: Bool { items.isEmpty }
+    /// Whether there are no arguments; false if a value could not be encoded.
+    public var isEmpty: Bool { items.isEmpty && failure == nil }
 
     /// The number of top-level arguments.
     public var count: Int { items.count }
@@ -69,6 +93,7 @@ public struct Arguments: Sendable, Hashable {
         let own = Set(items.lazy.map(\.name))
         let fixed = Set(shared.items.lazy.map(\.name)).intersection(fixedNames)
         var merged = Arguments()
+        merged.failure = failure ?? shared.failure
         merged.items = shared.items.filter { fixed.contains($0.name) || !own.contains($0.name) }
         merged.items += items.lazy.filter { !fixed.contains($0.name) }
         return merged
@@ -94,6 +119,17 @@ public struct Arguments: Sendable, Hashable {
         return copy
     }
 
+    /// Fails if a value at the top level could not be encoded; writers call it for each level.
+    package func check() throws(RequestError) {
+        if let failure { throw failure.error }
+    }
+
+    /// Fails if a value at any level could not be encoded, for a closure that receives the arguments.
+    package func checkAllLevels() throws(RequestError) {
+        try check()
+        for item in items { try item.node.checkAllLevels() }
+    }
+
     private mutating func set(_ node: ArgumentNode, for name: String) {
         guard let first = items.firstIndex(where: { $0.name == name }) else {
             items.append(Item(name: name, node: node))
@@ -111,6 +147,16 @@ extension Arguments: ExpressibleByDictionaryLiteral {
         items.reserveCapacity(elements.count)
         for (name, value) in elements {
             items.append(Item(name: name, node: value?.argumentNode ?? .null))
+        }
+    }
+}
+
+extension ArgumentNode {
+    fileprivate func checkAllLevels() throws(RequestError) {
+        switch self {
+        case .object(let arguments): try arguments.checkAllLevels()
+        case .array(let nodes), .set(let nodes): for node in nodes { try node.checkAllLevels() }
+        default: return
         }
     }
 }

@@ -28,6 +28,7 @@ package struct FormWriter {
     private static func bytes(
         of arguments: Arguments, custom: @Sendable (Arguments) throws -> String
     ) throws(RequestError) -> [UInt8] {
+        try arguments.checkAllLevels()
         do {
             let text = try custom(arguments)
             var bytes: [UInt8] = []
@@ -55,6 +56,7 @@ package struct FormWriter {
     private mutating func write(
         _ arguments: Arguments, isNested: Bool, depth: Int
     ) throws(RequestError) {
+        try arguments.check()
         let items = encoding.sortsKeys ? arguments.sorted().items : arguments.items
         for item in items {
             let end = key.count

@@ -17,7 +17,8 @@ public protocol Authenticator: Sendable {
     /// Called for every attempt, concurrently, off the main actor, except for requests that have an
     /// `Authorization` header of their own. An error fails the request with
     /// ``RequestError/Code/authenticationFailed`` before anything is sent; it is the underlying
-    /// error.
+    /// error. A change of the URL's scheme, host or port fails it with
+    /// ``RequestError/Code/invalidURL``.
     func apply(to request: inout TransportRequest) async throws
 
     /// Refreshes the credentials after a 401.
@@ -41,6 +42,19 @@ public protocol Authenticator: Sendable {
     /// Default: one scope for all URLs. An authenticator with state for each server returns
     /// ``URI/origin``.
     func scope(of url: URI) -> String
+
+    /// Identifies the user whose credentials are added to requests to a URL, for stored responses
+    /// and shared transfers.
+    ///
+    /// Two users must have different identities. The identity of one user stays the same when the
+    /// credentials are refreshed, so stored responses remain usable. Not called for requests with a
+    /// cache identity of their own.
+    ///
+    /// Default `nil`: the identity is a digest of the credentials, for which ``apply(to:)`` is also
+    /// called with a copy of the request that is not sent. Refreshed credentials then have entries
+    /// of their own. Responses to requests whose credentials differ each time, such as signatures,
+    /// are not stored.
+    func cacheIdentity(for url: URI) async throws -> String?
 }
 
 extension Authenticator {
@@ -52,4 +66,6 @@ extension Authenticator {
     public func observe(_ response: Response, to request: TransportRequest) {}
     /// One scope for all URLs.
     public func scope(of url: URI) -> String { "" }
+    /// `nil`: a digest of the credentials identifies the user.
+    public func cacheIdentity(for url: URI) async throws -> String? { nil }
 }

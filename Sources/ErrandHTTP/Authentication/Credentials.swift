@@ -10,6 +10,15 @@ package enum Credentials {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
+    /// Differs in each process, so that keys of stored responses reveal no password, not even to a
+    /// search for passwords that have the digest.
+    private static let salt = UUID().uuidString
+
+    /// Identifies a user by name and password, in this process.
+    package static func identity(user: String, password: String) -> String {
+        SHA256.hex(Data("\(salt)\(user.utf8.count):\(user)\(password)".utf8))
+    }
+
     /// Whether one of the texts contains control characters, which `Basic` forbids (RFC 7617 §2).
     package static func containControlCharacters(_ texts: String...) -> Bool {
         texts.contains { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }

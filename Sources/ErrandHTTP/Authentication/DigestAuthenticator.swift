@@ -34,6 +34,11 @@ public final class DigestAuthenticator: Authenticator {
     /// The URL's origin, because each server has its own challenge.
     public func scope(of url: URI) -> String { url.origin }
 
+    /// A digest of user and password, which differs in each process.
+    public func cacheIdentity(for url: URI) async throws -> String? {
+        Credentials.identity(user: user, password: password)
+    }
+
     /// Adds credentials for the server's challenge if it is known.
     public func apply(to request: inout TransportRequest) async throws {
         let used = sessions.withLock { $0.change(request.url.origin) { $0.use() } }
@@ -99,6 +104,13 @@ public final class DigestAuthenticator: Authenticator {
     }
 
     private static let information = HTTPField.Name.authenticationInfo
+}
+
+extension DigestAuthenticator: CustomStringConvertible, CustomReflectable {
+    /// The type's name, without user and password.
+    public var description: String { "DigestAuthenticator" }
+    /// No children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// A challenge and the state of its use; a pure value.

@@ -37,6 +37,11 @@ public final class PasswordAuthenticator: Authenticator, CustomStringConvertible
     /// The URL's origin, because servers request different schemes.
     public func scope(of url: URI) -> String { url.origin }
 
+    /// A digest of user and password, which differs in each process.
+    public func cacheIdentity(for url: URI) async throws -> String? {
+        try await digest.cacheIdentity(for: url)
+    }
+
     /// Adds credentials for the scheme that the server is known to request.
     public func apply(to request: inout TransportRequest) async throws {
         let origin = request.url.origin

@@ -4,6 +4,7 @@ public import HTTPTypes
 public struct BearerAuthenticator: Authenticator {
     private let token: @Sendable () async throws -> String?
     private let renew: (@Sendable () async throws -> Void)?
+    private let user: (@Sendable () async throws -> String?)?
 
     /// Creates an authenticator that reads tokens from the user's token store.
     ///
@@ -12,12 +13,16 @@ public struct BearerAuthenticator: Authenticator {
     ///     from memory.
     ///   - refresh: Refreshes the token that `token` returns. Called once for all requests that are
     ///     refused at the same time; may itself send requests. Default `nil`: a 401 is delivered.
+    ///   - cacheIdentity: The user of the token, for stored responses and shared transfers. Default
+    ///     `nil`: a digest of the token, so stored responses are not used after a refresh.
     public init(
         token: @escaping @Sendable () async throws -> String?,
-        refresh: (@Sendable () async throws -> Void)? = nil
+        refresh: (@Sendable () async throws -> Void)? = nil,
+        cacheIdentity: (@Sendable () async throws -> String?)? = nil
     ) {
         self.token = token
         renew = refresh
+        user = cacheIdentity
     }
 
     /// Creates an authenticator with a constant token.
@@ -41,6 +46,9 @@ public struct BearerAuthenticator: Authenticator {
         try await renew()
         return true
     }
+
+    /// The result of the closure; `nil`, the digest of the token, without one.
+    public func cacheIdentity(for url: URI) async throws -> String? { try await user?() }
 }
 
 /// `Basic` credentials (RFC 7617) in every request, in UTF-8.
@@ -69,6 +77,11 @@ public struct BasicAuthenticator: Authenticator {
             )
         }
         request.headers[.authorization] = Credentials.basic(user: user, password: password)
+    }
+
+    /// A digest of user and password, which differs in each process.
+    public func cacheIdentity(for url: URI) async throws -> String? {
+        Credentials.identity(user: user, password: password)
     }
 }
 
@@ -106,12 +119,23 @@ public struct APIKeyAuthenticator: Authenticator {
     }
 }
 
-extension BasicAuthenticator: CustomStringConvertible {
-    /// The type's name, without user and password.
-    public var description: String { "BasicAuthenticator" }
+extension BearerAuthenticator: CustomStringConvertible, CustomReflectable {
+    /// The type's name, without the token.
+    public var description: String { "BearerAuthenticator" }
+    /// No children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension APIKeyAuthenticator: CustomStringConvertible {
+extension BasicAuthenticator: CustomStringConvertible, CustomReflectable {
+    /// The type's name, without user and password.
+    public var description: String { "BasicAuthenticator" }
+    /// No children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension APIKeyAuthenticator: CustomStringConvertible, CustomReflectable {
     /// The type's name, without the key.
     public var description: String { "APIKeyAuthenticator" }
+    /// No children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,6 +1,7 @@
+package import ErrandJSON
 public import Foundation
 
-/// A request body: bytes, a file, a stream or parts, together with its content type.
+/// A request body: bytes, a value as JSON, a file, a stream or parts, together with its content type.
 public struct HTTPBody: Sendable {
     package enum Storage: Sendable {
         case data(Data)
@@ -8,6 +9,8 @@ public struct HTTPBody: Sendable {
         case stream(length: Int64?, make: @Sendable () throws -> AnyChunks)
         /// Parts, written in order for every attempt.
         case multipart(MultipartBody)
+        /// A value that is encoded when the request is built, by this encoder unless the body has its own.
+        case value(encode: @Sendable (FastJSONEncoder) throws(RequestError) -> Data)
         /// A body that could not be created; sending it fails with this error.
         case invalid(RequestError)
     }
@@ -93,14 +96,19 @@ public struct HTTPBody: Sendable {
         if let multipart { for part in multipart.parts { part.body.markSent() } }
     }
 
-    /// Whether the body is `Data` in memory.
-    package var isInMemory: Bool { if case .data = storage { true } else { false } }
+    /// Whether the body is in memory, or will be when its value is encoded.
+    package var isInMemory: Bool {
+        switch storage {
+        case .data, .value: true
+        case .file, .stream, .multipart, .invalid: false
+        }
+    }
 
-    /// The length in bytes if known without reading the body, otherwise `nil`, for example for a file.
+    /// The length in bytes if known without reading or encoding the body, otherwise `nil`, for example for a file.
     public var knownLength: Int64? {
         switch storage {
         case .data(let data): return Int64(data.count)
-        case .file, .invalid: return nil
+        case .file, .value, .invalid: return nil
         case .stream(let length, _): return length
         case .multipart(let multipart): return multipart.knownLength
         }

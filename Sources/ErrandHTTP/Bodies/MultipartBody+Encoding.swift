@@ -17,7 +17,8 @@ extension MultipartBody {
 
     package func head(of part: Part) -> Data {
         var text = "--\(boundary)\r\n"
-        let hasOwn = { (name: HTTPField.Name) in part.headers.contains(name) }
+        let headers = part.allHeaders
+        let hasOwn = { (name: HTTPField.Name) in headers.contains(name) }
         if let name = part.name, !hasOwn(.contentDisposition) {
             text +=
                 "Content-Disposition: form-data; name=\"\(Self.escaped(Self.normalizingLineBreaks(name)))\""
@@ -30,7 +31,7 @@ extension MultipartBody {
         if let type = part.body.contentType, !hasOwn(.contentType) {
             text += "Content-Type: \(type)\r\n"
         }
-        for field in part.headers { text += "\(field.name.rawName): \(field.value)\r\n" }
+        for field in headers { text += "\(field.name.rawName): \(field.value)\r\n" }
         return Data((text + "\r\n").utf8)
     }
 
@@ -90,11 +91,27 @@ extension MultipartBody {
     }
 
     package func check(_ part: Part) throws(RequestError) {
-        guard let type = part.body.contentType else { return }
-        guard type.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        let name = (part.name ?? "").debugDescription
+        for (what, text) in [("name", part.name), ("file name", part.filename)]
+        where text?.utf8.contains(0) == true {
+            throw invalid("The \(what) of the part \(name) contains a NUL. Remove it.")
+        }
+        guard part.body.contentType?.isFieldValue != false else {
             throw invalid(
-                "The content type of the part \((part.name ?? "").debugDescription) contains a control character, "
-                    + "such as a line break. Remove it.")
+                "The content type of the part \(name) contains a control character, such as a line break. "
+                    + "Remove it.")
+        }
+        for (header, value) in part.headerFieldValues {
+            guard HTTPField.Name(header) != nil else {
+                throw invalid(
+                    "The part \(name) has a header named \(header.debugDescription), which is not a token: "
+                        + "letters, digits and !#$%&'*+-.^_`|~ only.")
+            }
+            guard value.isFieldValue else {
+                throw invalid(
+                    "The part \(name) has a header \(header.debugDescription) whose value contains a line break, "
+                        + "NUL or another control character. Encode or remove it.")
+            }
         }
     }
 
@@ -103,4 +120,18 @@ extension MultipartBody {
     }
 
     private static let boundaryBytes = ByteSet.alphanumeric.union("'()+_,-./:=? ")
+}
+
+extension MultipartBody.Part {
+    /// The header fields; those of ``headerFieldValues`` replace the others of the same name.
+    fileprivate var allHeaders: HTTPFields {
+        guard !headerFieldValues.isEmpty else { return headers }
+        let fields = headerFieldValues.compactMap { pair in
+            HTTPField.Name(pair.name).map { HTTPField(name: $0, value: pair.value) }
+        }
+        var all = headers
+        for field in fields { all[fields: field.name] = [] }
+        for field in fields { all.append(field) }
+        return all
+    }
 }

@@ -1,3 +1,4 @@
+public import ErrandJSON
 public import Foundation
 public import HTTPTypes
 
@@ -42,8 +43,12 @@ public struct MultipartBody: Sendable {
     /// One part: its headers and its body.
     public struct Part: Sendable {
         /// The name of the form field; `nil` if ``headers`` contains `Content-Disposition`.
+        ///
+        /// Line breaks and quotes are escaped. A NUL fails the request with ``RequestError/Code/invalidBody``.
         public var name: String?
         /// The file name; `nil` if the part is not a file.
+        ///
+        /// Line breaks and quotes are escaped. A NUL fails the request with ``RequestError/Code/invalidBody``.
         public var filename: String?
         /// Whether a non-ASCII file name is also sent as `filename*` (RFC 8187; default false).
         ///
@@ -52,9 +57,17 @@ public struct MultipartBody: Sendable {
         /// The content of the part, with its content type.
         public var body: HTTPBody
         /// Additional header fields; they replace the fields that the other properties generate.
+        ///
+        /// `HTTPFields` replaces control characters in values by spaces. ``headerFieldValues`` refuses them.
         public var headers: HTTPFields
+        /// Header fields as text that is not known to be valid; they replace ``headers`` of the same name.
+        ///
+        /// Default none. A name that is not a token, or a value with a control character such as a line break,
+        /// fails the request with ``RequestError/Code/invalidBody``.
+        public var headerFieldValues: HeaderPairs = [:]
 
         /// Creates a part from any body.
+        @_disfavoredOverload
         public init(
             name: String?, filename: String? = nil, body: HTTPBody, headers: HTTPFields = [:]
         ) {
@@ -62,6 +75,24 @@ public struct MultipartBody: Sendable {
             self.filename = filename
             self.body = body
             self.headers = headers
+        }
+
+        /// Creates a part from any body, with header fields as a literal.
+        ///
+        /// A value that `HTTPFields` would change is in ``headerFieldValues``, where it is checked.
+        public init(
+            name: String?, filename: String? = nil, body: HTTPBody,
+            headers: KeyValuePairs<HTTPField.Name, String>
+        ) {
+            self.init(name: name, filename: filename, body: body, headers: HTTPFields())
+            for (name, value) in headers {
+                let field = HTTPField(name: name, value: value)
+                if field.value == value {
+                    self.headers.append(field)
+                } else {
+                    headerFieldValues.append(name.rawName, value)
+                }
+            }
         }
 
         /// A text field in UTF-8.
@@ -95,13 +126,20 @@ public struct MultipartBody: Sendable {
             return Part(name: name, filename: filename, body: .file(url, contentType: type))
         }
 
-        /// A part with a value as JSON.
-        ///
-        /// - Throws: ``RequestError/Code/invalidArguments`` if the value cannot be encoded.
+        /// A part with a value as JSON; see `HTTPBody.json(_:encoder:)`.
         public static func json(
-            _ name: String, _ value: some Encodable, filename: String? = nil
-        ) throws(RequestError) -> Part {
-            Part(name: name, filename: filename, body: try .json(value))
+            _ name: String, _ value: some Encodable & Sendable, filename: String? = nil,
+            encoder: FastJSONEncoder? = nil
+        ) -> Part {
+            Part(name: name, filename: filename, body: .json(value, encoder: encoder))
+        }
+
+        /// A part with a value of a type that is not `Sendable` as JSON; see `HTTPBody.json(_:encoder:)`.
+        public static func json(
+            _ name: String, _ value: some Encodable, filename: String? = nil,
+            encoder: FastJSONEncoder? = nil
+        ) -> Part {
+            Part(name: name, filename: filename, body: .json(value, encoder: encoder))
         }
 
         /// A part from an async sequence of chunks.
@@ -139,26 +177,6 @@ extension HTTPBody {
     /// Arguments of the endpoint that are placed in the body become text parts before the others.
     public static func multipart(_ body: MultipartBody) -> Self {
         HTTPBody(multipart: body, contentType: body.contentType)
-    }
-
-    /// A body with a value as JSON; the value can also be an array or a scalar.
-    ///
-    /// - Throws: ``RequestError/Code/invalidArguments`` if the value cannot be encoded.
-    public static func json(
-        _ value: some Encodable, encoding: ArgumentEncoding = ArgumentEncoding()
-    ) throws(RequestError) -> Self {
-        let node: ArgumentNode
-        do {
-            node = try ArgumentNodeEncoder.node(of: value)
-        } catch {
-            throw error as? RequestError
-                ?? RequestError(
-                    .invalidArguments, stage: .build,
-                    "A value of type \(type(of: value)) cannot be encoded as JSON. See the underlying error.",
-                    underlying: error)
-        }
-        let bytes = try ArgumentJSONWriter.bytes(of: node, encoding: encoding)
-        return .data(Data(bytes), contentType: "application/json")
     }
 
     /// The body with arguments as text parts before its own parts; unchanged if it is not multipart.

@@ -9,6 +9,7 @@ package struct MultipartFields {
     package init(encoding: ArgumentEncoding) { self.encoding = encoding }
 
     package mutating func add(_ arguments: Arguments) throws(RequestError) {
+        try arguments.check()
         for item in encoding.sortsKeys ? arguments.sorted().items : arguments.items {
             top = item.name
             try add(item.node, name: item.name, depth: 1)
@@ -21,6 +22,7 @@ package struct MultipartFields {
         guard depth <= ArgumentText.maximumDepth else { throw ArgumentText.tooDeep(top) }
         switch node {
         case .object(let arguments):
+            try arguments.check()
             for item in encoding.sortsKeys ? arguments.sorted().items : arguments.items {
                 try add(item.node, name: "\(name)[\(item.name)]", depth: depth + 1)
             }

@@ -6,7 +6,9 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var name: String
     /// The value, including quotes that the server sent.
     public var value: String
-    /// The domain in lower case, without a leading dot.
+    /// The domain in the form of a URL's host: in lower case and in ASCII, without a leading or trailing dot.
+    ///
+    /// A jar converts other spellings to this form.
     public var domain: String
     /// Whether the cookie is sent only to this exact host and not to its subdomains.
     public var isHostOnly: Bool
@@ -42,7 +44,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     /// Creates a cookie; ``CookieJar/set(_:)`` validates it.
     ///
     /// - Parameters:
-    ///   - domain: The host or domain; a leading dot is removed.
+    ///   - domain: The host or domain; a leading and a trailing dot are removed.
     ///   - isHostOnly: Whether subdomains of `domain` do not receive the cookie (default true).
     ///   - path: The path prefix (default `/`).
     ///   - expires: The expiry date; `nil`, the default, makes a session cookie.
@@ -53,7 +55,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     ) {
         self.name = name
         self.value = value
-        self.domain = CookieDomain.canonical(domain)
+        self.domain = CookieDomain.ofApp(domain)
         self.isHostOnly = isHostOnly
         self.path = path
         self.expires = expires
@@ -77,6 +79,22 @@ public struct Cookie: Sendable, Hashable, Codable {
     }
 }
 
+extension Cookie: CustomStringConvertible, CustomReflectable {
+    /// The name, the domain and the path, without the value.
+    public var description: String { "Cookie \(name) of \(domain)\(path)" }
+
+    /// All properties except the value.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": name, "domain": domain, "isHostOnly": isHostOnly, "path": path,
+                "expires": expires as Any, "isSecure": isSecure, "isHTTPOnly": isHTTPOnly,
+                "sameSite": sameSite as Any, "created": created,
+            ])
+    }
+}
+
 /// The reason why a cookie was refused.
 public enum CookieRefusal: String, Error, Sendable, Hashable, CustomStringConvertible {
     /// The name or the value contains control characters.
@@ -85,7 +103,7 @@ public enum CookieRefusal: String, Error, Sendable, Hashable, CustomStringConver
     case tooLong
     /// The cookie has neither a name nor a value.
     case empty
-    /// The domain contains non-ASCII characters.
+    /// The domain is not a host name, or a server sent it in other characters than ASCII.
     case invalidDomain
     /// The path does not start with a slash.
     case invalidPath
@@ -106,7 +124,7 @@ public enum CookieRefusal: String, Error, Sendable, Hashable, CustomStringConver
         case .controlCharacter: "the cookie contains control characters"
         case .tooLong: "the cookie's name and value are longer than 4096 bytes"
         case .empty: "the cookie has neither name nor value"
-        case .invalidDomain: "the cookie's domain is not ASCII"
+        case .invalidDomain: "the cookie's domain is not a host name in ASCII"
         case .invalidPath: "the cookie's path does not start with a slash"
         case .publicSuffix: "the cookie's domain is a public suffix"
         case .foreignDomain: "the server's host does not belong to the cookie's domain"

@@ -2,20 +2,34 @@ package import Foundation
 
 /// Decides whether a cookie is stored, and in which form (RFC 6265bis §5.7); pure functions.
 package struct CookieAcceptance {
-    /// The public suffix list; `nil` uses the built-in rules, which are parsed for the first cookie with a domain.
-    let publicSuffixes: (any PublicSuffixList)?
-    package let trustsLoopback: Bool
+    /// The list that the jar was created with; `nil` uses ``PublicSuffixRules/system``, loaded at the first use.
+    private let ownSuffixes: (any PublicSuffixList)?
+    private let trustsLoopback: Bool
+
+    package init(publicSuffixes: (any PublicSuffixList)?, trustsLoopback: Bool) {
+        ownSuffixes = publicSuffixes
+        self.trustsLoopback = trustsLoopback
+    }
+
+    /// Whether the list is the incomplete built-in one, because the system has no other.
+    var lacksCompleteSuffixes: Bool {
+        guard let ownSuffixes else { return PublicSuffixRules.system.isSubstitute }
+        return (ownSuffixes as? PublicSuffixRules)?.isSubstitute == true
+    }
 
     /// Evaluates a `Set-Cookie` field from a server.
     ///
     /// ``CookieStorageState`` checks whether the cookie would hide a `Secure` cookie.
     package func evaluate(_ text: String, from url: URI, now: Date) -> Result<Cookie, CookieRefusal>
     {
-        let host = url.host ?? ""
+        let host = HostName.withoutTrailingDot(url.host ?? "")
         guard !host.isEmpty else { return .failure(.foreignDomain) }
         return SetCookie.parse(text, now: now).flatMap { set in
             guard set.domain.utf8.allSatisfy({ $0 < 0x80 }) else { return .failure(.invalidDomain) }
             var domain = set.domain
+            guard domain.isEmpty || !HostName.hasEmptyLabel(domain) else {
+                return .failure(.invalidDomain)
+            }
             if !domain.isEmpty, isPublicSuffix(domain) {
                 guard domain == host else { return .failure(.publicSuffix) }
                 domain = ""
@@ -52,8 +66,7 @@ package struct CookieAcceptance {
         guard cookie.name.utf8.count + cookie.value.utf8.count <= SetCookie.maximumPairLength else {
             return .failure(.tooLong)
         }
-        guard !cookie.domain.isEmpty, cookie.domain.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else { return .failure(.invalidDomain) }
+        guard let cookie = canonical(cookie) else { return .failure(.invalidDomain) }
         guard cookie.path.utf8.first == UInt8(ascii: "/"), cookie.path.utf8.count <= 1024 else {
             return .failure(.invalidPath)
         }
@@ -65,23 +78,44 @@ package struct CookieAcceptance {
                 name: cookie.name, value: cookie.value, isSecure: cookie.isSecure,
                 isHostOnly: cookie.isHostOnly, path: cookie.path)
         else { return .failure(.prefix) }
-        var cookie = cookie
+        var limited = cookie
         if let expires = cookie.expires {
-            cookie.expires = min(expires, now + SetCookie.maximumAge)
+            limited.expires = min(expires, now + SetCookie.maximumAge)
         }
-        return .success(cookie)
+        return .success(limited)
+    }
+
+    /// The cookie with its domain in canonical form; `nil` if the domain is not a host name in ASCII.
+    func canonical(_ cookie: Cookie) -> Cookie? {
+        guard let domain = HostName.named(CookieDomain.canonical(cookie.domain)) else {
+            return nil
+        }
+        var cookie = cookie
+        cookie.domain = domain
+        return cookie
+    }
+
+    /// A saved cookie as the jar stores it; `nil` if no request could receive it, or too many could.
+    ///
+    /// A process with another public suffix list may have saved it.
+    func restored(_ cookie: Cookie) -> Cookie? {
+        guard let cookie = canonical(cookie), cookie.isHostOnly || !isPublicSuffix(cookie.domain)
+        else { return nil }
+        return cookie
     }
 
     /// Whether `Secure` cookies may be sent to a URL and accepted from it.
     package func isSecure(_ url: URI) -> Bool {
         if url.scheme == "https" { return true }
-        guard trustsLoopback, let host = url.host else { return false }
+        guard trustsLoopback, let host = url.host.map(HostName.withoutTrailingDot) else {
+            return false
+        }
         return host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
             || (host.hasPrefix("127.") && CookieDomain.isAddress(host))
     }
 
     private func isPublicSuffix(_ domain: String) -> Bool {
-        publicSuffixes?.isPublicSuffix(domain) ?? PublicSuffixRules.builtIn.isPublicSuffix(domain)
+        ownSuffixes?.isPublicSuffix(domain) ?? PublicSuffixRules.system.isPublicSuffix(domain)
     }
 
     /// Whether a cookie meets the requirements of its name prefix (RFC 6265bis §5.7, steps 20 to 22).

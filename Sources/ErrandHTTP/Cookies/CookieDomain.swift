@@ -1,9 +1,17 @@
 /// Compares domains of cookies (RFC 6265bis §5.1.2, §5.1.3).
 package enum CookieDomain {
-    /// The domain in lower case without one leading dot.
+    /// The domain in lower case without one leading and one trailing dot.
     package static func canonical(_ domain: String) -> String {
         let lowered = domain.utf8.contains(where: isUpper) ? domain.lowercased() : domain
-        return lowered.utf8.first == UInt8(ascii: ".") ? String(lowered.dropFirst()) : lowered
+        let name = lowered.utf8.first == UInt8(ascii: ".") ? String(lowered.dropFirst()) : lowered
+        return HostName.withoutTrailingDot(name)
+    }
+
+    /// The domain of a cookie that the app creates, in the form of a URL's host; otherwise as
+    /// ``canonical(_:)``.
+    static func ofApp(_ domain: String) -> String {
+        let name = canonical(domain)
+        return HostName.named(name) ?? name
     }
 
     /// Whether a host is the domain or one of its subdomains; an IP address must be equal.

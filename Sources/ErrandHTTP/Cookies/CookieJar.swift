@@ -18,6 +18,7 @@ public final class CookieJar: Sendable {
         var writing = CookieWriteState()
         var waiters: [CheckedContinuation<Void, Never>] = []
         var failure: (any Error)?
+        var hasReportedSuffixes = false
     }
 
     private let state = Mutex(State())
@@ -30,7 +31,7 @@ public final class CookieJar: Sendable {
     /// - Parameters:
     ///   - persistence: The storage of persistent cookies. Default `nil`: memory only. If loading fails, the
     ///     jar is empty and ``persistenceFailure`` contains the error.
-    ///   - publicSuffixes: The domains that no cookie may cover. Default `nil`: ``PublicSuffixRules/builtIn``.
+    ///   - publicSuffixes: The domains that no cookie may cover. Default `nil`: ``PublicSuffixRules/system``.
     ///   - trustsLoopback: Whether `Secure` cookies are also sent to and accepted from `localhost` and loopback
     ///     addresses without TLS, as browsers allow for development. Default false: https only.
     ///   - clock: The clock for expiry dates. Requests use the clock of their agent.
@@ -45,7 +46,7 @@ public final class CookieJar: Sendable {
             publicSuffixes: publicSuffixes, trustsLoopback: trustsLoopback)
         guard let persistence else { return }
         do {
-            let saved = try persistence.load()
+            let saved = try persistence.load().compactMap(acceptance.restored)
             let now = clock.now
             state.withLock { $0.cookies.restore(saved, now: now) }
         } catch {
@@ -98,6 +99,15 @@ public final class CookieJar: Sendable {
         receive(headers, from: url, now: clock.now)
     }
 
+    /// Returns true once, for the first response with cookies, if no complete public suffix list is installed.
+    package func takeIncompleteSuffixesNotice() -> Bool {
+        guard acceptance.lacksCompleteSuffixes else { return false }
+        return state.withLock { state in
+            defer { state.hasReportedSuffixes = true }
+            return !state.hasReportedSuffixes
+        }
+    }
+
     package func receive(_ headers: HTTPFields, from url: URI, now: Date) {
         for field in headers[values: .setCookie] { receive(field, from: url, now: now) }
     }
@@ -115,7 +125,10 @@ public final class CookieJar: Sendable {
     }
 
     /// Removes the cookie with the same name, domain and path; its value does not matter.
-    public func delete(_ cookie: Cookie) { delete { $0.hasIdentity(of: cookie) } }
+    public func delete(_ cookie: Cookie) {
+        let cookie = acceptance.canonical(cookie) ?? cookie
+        delete { $0.hasIdentity(of: cookie) }
+    }
 
     /// Removes the cookies that match the predicate.
     public func delete(where predicate: (Cookie) -> Bool) {
@@ -198,4 +211,11 @@ public final class CookieJar: Sendable {
         for waiter in waiters { waiter.resume() }
         return saved
     }
+}
+
+extension CookieJar: CustomStringConvertible, CustomReflectable {
+    /// The number of cookies.
+    public var description: String { "CookieJar with \(all.count) cookies" }
+    /// The cookies, without their values.
+    public var customMirror: Mirror { Mirror(self, children: ["cookies": all]) }
 }

@@ -19,7 +19,7 @@ package struct CookieStorageState {
 
     /// The cookies for a request in the order of the header: longer paths first, then older cookies.
     package mutating func cookies(for url: URI, isSecure: Bool, now: Date) -> [Cookie] {
-        guard count > 0, let host = url.host else { return [] }
+        guard count > 0, let host = url.host.map(HostName.withoutTrailingDot) else { return [] }
         var found: [Entry] = []
         ticks += 1
         for domain in CookieDomain.selfAndParents(of: host) {

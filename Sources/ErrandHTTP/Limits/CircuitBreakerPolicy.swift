@@ -7,11 +7,11 @@
 public struct CircuitBreakerPolicy: Sendable, Hashable {
     /// The number of consecutive failures that open the circuit.
     ///
-    /// Default 5.
+    /// Default 5; less than 1 fails requests with ``RequestError/Code/invalidConfiguration``.
     public var failures: Int
     /// The time during which nothing is sent, before one request probes the host.
     ///
-    /// Default 30 s.
+    /// Default 30 s; a negative time fails requests with ``RequestError/Code/invalidConfiguration``.
     ///
     /// Also the maximum time to wait for the probe's result before another request probes.
     public var pause: Duration
@@ -23,4 +23,10 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     }
 
     var usedPause: Duration { pause.clamped }
+
+    /// Describes an invalid value; `nil` if all are valid.
+    package var fault: String? {
+        if failures < 1 { return "circuitBreaker.failures is \(failures). Set at least 1." }
+        return pause < .zero ? "circuitBreaker.pause is \(pause). Set zero or more." : nil
+    }
 }

@@ -1,4 +1,7 @@
 /// Limits on concurrent and waiting requests.
+///
+/// A limit of less than 1, or a negative ``waiting``, fails requests with
+/// ``RequestError/Code/invalidConfiguration``.
 public struct RequestLimits: Sendable, Hashable {
     /// The maximum number of concurrent requests; `nil`, the default, has no limit.
     public var total: Int?
@@ -26,9 +29,12 @@ public struct RequestLimits: Sendable, Hashable {
 
     /// Describes an invalid value; `nil` if all are valid.
     package var fault: String? {
-        if let total, total < 1 { return "total is \(total)" }
-        if let perHost, perHost < 1 { return "perHost is \(perHost)" }
-        if let waiting, waiting < 0 { return "waiting is \(waiting)" }
-        return perTag.first { $0.value < 1 }.map { "perTag[\($0.key)] is \($0.value)" }
+        let least = "Set at least 1, or nil for no limit."
+        if let total, total < 1 { return "limits.total is \(total). \(least)" }
+        if let perHost, perHost < 1 { return "limits.perHost is \(perHost). \(least)" }
+        if let waiting, waiting < 0 { return "limits.waiting is \(waiting). Set 0 or more." }
+        return perTag.first { $0.value < 1 }.map {
+            "limits.perTag[\($0.key)] is \($0.value). \(least)"
+        }
     }
 }

@@ -5,16 +5,27 @@ public struct RetryBudget: Sendable, Hashable {
     /// The number of retries that each first attempt adds.
     ///
     /// Default 0.2: one retry for five requests.
+    ///
+    /// It must be a finite number of 0 or more; another number fails requests with
+    /// ``RequestError/Code/invalidConfiguration``.
     public var ratio: Double
     /// The number of saved retries of a new host, which is also the maximum.
     ///
-    /// Default 10.
+    /// Default 10; a negative number fails requests with ``RequestError/Code/invalidConfiguration``.
     public var reserve: Int
 
     /// Creates a budget.
     public init(ratio: Double = 0.2, reserve: Int = 10) {
         self.ratio = ratio
         self.reserve = reserve
+    }
+
+    /// Describes an invalid value; `nil` if all are valid.
+    package var fault: String? {
+        if !ratio.isFinite || ratio < 0 {
+            return "retryBudget.ratio is \(ratio). Set a finite number of 0 or more."
+        }
+        return reserve < 0 ? "retryBudget.reserve is \(reserve). Set 0 or more." : nil
     }
 }
 

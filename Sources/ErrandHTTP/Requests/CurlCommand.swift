@@ -30,6 +30,7 @@ extension TransportRequest {
     }
 
     private func bodyWords(redactsSecrets: Bool) -> [String] {
+        let body = (try? body?.encoded(by: .requestDefault)) ?? body
         switch body?.storage {
         case nil: return []
         case .file(let file): return ["--data-binary", "@\(file.path)"]
@@ -41,15 +42,14 @@ extension TransportRequest {
                 return ["--data-binary", "@<file with the body's \(data.count) bytes>"]
             }
             return ["--data-raw", text]
-        case .stream, .multipart, .invalid:
+        case .stream, .multipart, .value, .invalid:
             return ["--data-binary", "@-"]
         }
     }
 
     private var urlWithoutSecrets: String {
         guard let query = url.query else { return url.string }
-        var copy = url
-        copy.query = query.split(separator: "&", omittingEmptySubsequences: false)
+        let redacted = query.split(separator: "&", omittingEmptySubsequences: false)
             .map { pair in
                 guard let equals = pair.firstIndex(of: "="),
                     SecretName.isSecret(argument: String(pair[..<equals]))
@@ -57,7 +57,7 @@ extension TransportRequest {
                 return pair[...equals] + Self.placeholder
             }
             .joined(separator: "&")
-        return copy.string
+        return url.text(userInfo: url.userInfo, query: redacted, fragment: url.fragment)
     }
 
     private static let placeholder = "<redacted>"

@@ -75,7 +75,9 @@ extension CustomRequest: Codable {
         case nil: break
         case .data(let data): try container.encode(data, forKey: .body)
         case .file(let file): try container.encode(file, forKey: .file)
-        case .stream, .multipart, .invalid:
+        case .value(let encode): try container.encode(encode(.requestDefault), forKey: .body)
+        case .invalid(let error): throw error
+        case .stream, .multipart:
             throw EncodingError.invalidValue(
                 self,
                 .init(
@@ -87,7 +89,10 @@ extension CustomRequest: Codable {
     }
 }
 
-extension CustomRequest: CustomStringConvertible {
+extension CustomRequest: CustomStringConvertible, CustomReflectable {
+    /// The names of the headers; neither values nor the body.
+    public var customMirror: Mirror { Mirror(self, children: ["headers": headers.map(\.name)]) }
+
     /// The method and the URL without its query.
     public var description: String {
         "\(method) \((try? URI(parsing: url))?.redacted ?? "an invalid URL")"

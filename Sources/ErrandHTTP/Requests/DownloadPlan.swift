@@ -25,6 +25,28 @@ public struct DownloadPlan: Sendable, Hashable {
     /// The placeholder for a download without a destination; a path that cannot exist.
     package static let noDestination = URL(fileURLWithPath: "/dev/null/destination")
 
+    /// Refuses a plan that cannot be carried out, before anything is sent.
+    ///
+    /// - Throws: ``RequestError/Code/fileFailed``, ``RequestError/Code/invalidConfiguration``.
+    package func check() throws(RequestError) {
+        guard destination != Self.noDestination else {
+            throw RequestError(
+                .fileFailed, stage: .build,
+                "The download has no destination. Override destination with the URL of a file, "
+                    + "or of an existing directory.")
+        }
+        guard destination.isFileURL else {
+            throw RequestError(
+                .fileFailed, stage: .build,
+                "The destination is not a file URL; create it with URL(fileURLWithPath:).")
+        }
+        if let sha256, sha256.count != 64 || !sha256.allSatisfy(\.isHexDigit) {
+            throw RequestError(
+                .invalidConfiguration, stage: .build,
+                "The sha256 of a download must have 64 hexadecimal digits.")
+        }
+    }
+
     /// The handling of an existing file at the destination.
     public enum ExistingFile: Sendable, Hashable {
         /// The file is replaced atomically, after the download is complete.

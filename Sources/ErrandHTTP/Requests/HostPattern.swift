@@ -1,13 +1,15 @@
 /// A pattern of host names: one host (`api.example.com`), or all subdomains of a domain (`*.example.com`,
 /// which does not include `example.com`).
 ///
-/// Ports and schemes are ignored.
+/// Ports and schemes are ignored. Hosts are compared in canonical form: `Bücher.example` equals
+/// `xn--bcher-kva.example`, `127.1` equals `127.0.0.1`, `::1` equals `[0:0:0:0:0:0:0:1]`, and one trailing dot
+/// has no meaning.
 ///
 /// A wildcard must be the first label, followed by a registrable domain: `*.com` and `*.co.uk` match no
 /// host. Requests of a configuration with an invalid pattern fail with
 /// ``RequestError/Code/invalidConfiguration``.
 public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The pattern in lower case.
+    /// The pattern in canonical form; an invalid one in lower case.
     public let description: String
     private let suffix: String?
     /// Whether the pattern is valid; an invalid pattern matches no host.
@@ -15,26 +17,28 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
 
     /// Creates a pattern; see ``isValid`` for invalid text.
     public init(_ pattern: String) {
-        description = pattern.lowercased()
-        let isWildcard = description.hasPrefix("*.")
-        let name = isWildcard ? String(description.dropFirst(2)) : description
+        let isWildcard = pattern.hasPrefix("*.")
+        let name = HostName.named(isWildcard ? String(pattern.dropFirst(2)) : pattern)
+        guard let name, !name.utf8.contains(UInt8(ascii: "*")),
+            !isWildcard || !PublicSuffixRules.system.isPublicSuffix(name)
+        else {
+            description = pattern.lowercased()
+            suffix = nil
+            isValid = false
+            return
+        }
+        description = isWildcard ? "*." + name : name
         suffix = isWildcard ? "." + name : nil
-        isValid =
-            !name.isEmpty && !name.hasPrefix(".") && !name.utf8.contains(UInt8(ascii: "*"))
-            && !name.utf8.contains { $0 <= 0x20 || $0 >= 0x7f || $0 == UInt8(ascii: "/") }
-            && !(isWildcard && PublicSuffixRules.builtIn.isPublicSuffix(name))
+        isValid = true
     }
 
     /// Creates a pattern from a literal.
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// Whether the pattern matches a host, compared case-insensitively.
+    /// Whether the pattern matches a host, in any spelling.
     public func matches(_ host: String) -> Bool {
         guard isValid else { return false }
-        // Fast path: hosts are nearly always in lower case.
-        if host.utf8.contains(where: { (0x41...0x5a).contains($0) }) {
-            return matches(host.lowercased())
-        }
+        let host = HostName.compared(host)
         guard let suffix else { return host == description }
         return host.utf8.count > suffix.utf8.count && host.hasSuffix(suffix)
             && !CookieDomain.isAddress(host)

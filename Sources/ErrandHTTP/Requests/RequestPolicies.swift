@@ -22,6 +22,8 @@ public enum DuplicatePolicy: Sendable, Hashable {
 }
 
 /// The redirects that are followed (RFC 9110 §15.4).
+///
+/// A negative ``maximumCount`` fails requests with ``RequestError/Code/invalidConfiguration``.
 public struct RedirectPolicy: Sendable, Hashable, Codable {
     /// The maximum number of consecutive redirects; 0 returns every 3xx response as it is (default 20).
     public var maximumCount: Int
@@ -41,16 +43,30 @@ public struct RedirectPolicy: Sendable, Hashable, Codable {
 }
 
 /// The rules for retrying failed requests.
+///
+/// Fewer than 1 attempt, a negative delay, or an ``attemptTimeout`` of zero or less fails requests with
+/// ``RequestError/Code/invalidConfiguration``.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts; 1 means no retry (default 1).
+    ///
+    /// It limits a `retryDecider`, too; ``deciderAttempts`` is the exception.
     public var maximumAttempts: Int
     /// The upper bound of the delay before the second attempt (default 500 ms).
     ///
     /// It doubles with each further attempt. The actual delay is a random fraction of it (full jitter).
     public var baseDelay: Duration
-    /// The maximum delay (default 30 s).
+    /// The upper bound of the delay, however often it has doubled (default 30 s).
+    ///
+    /// It does not apply to `Retry-After`; see ``maximumRetryAfter``.
     public var maximumDelay: Duration
+    /// The longest delay that the server may request with `Retry-After` (default 60 s).
+    ///
+    /// A request with a longer `Retry-After` is not retried.
+    public var maximumRetryAfter: Duration
     /// The status codes that are retried (default 408, 425, 429, 500, 502, 503, 504).
+    ///
+    /// A status that the endpoint accepts is a success and is never retried; an event with
+    /// `RetryRefusal.acceptedStatus` reports that.
     public var retryableStatusCodes: Set<Int>
     /// Whether requests with methods that are not idempotent are retried (default false).
     ///
@@ -71,7 +87,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Creates a policy.
     public init(
         maximumAttempts: Int = 1, baseDelay: Duration = .milliseconds(500),
-        maximumDelay: Duration = .seconds(30),
+        maximumDelay: Duration = .seconds(30), maximumRetryAfter: Duration = .seconds(60),
         retryableStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
         retriesNonIdempotent: Bool = false, attemptTimeout: Duration? = nil,
         sendsIdempotencyKey: Bool = false
@@ -79,11 +95,18 @@ public struct RetryPolicy: Sendable, Hashable {
         self.maximumAttempts = maximumAttempts
         self.baseDelay = baseDelay
         self.maximumDelay = maximumDelay
+        self.maximumRetryAfter = maximumRetryAfter
         self.retryableStatusCodes = retryableStatusCodes
         self.retriesNonIdempotent = retriesNonIdempotent
         self.attemptTimeout = attemptTimeout
         self.sendsIdempotencyKey = sendsIdempotencyKey
     }
+
+    /// The maximum number of attempts for a `retryDecider` if no policy asks for more than one attempt: 3.
+    ///
+    /// It applies if the endpoint sets no policy and the configuration's has one attempt. An endpoint that sets
+    /// ``none`` is never retried.
+    public static let deciderAttempts = 3
 
     /// A policy with one attempt.
     public static let none = RetryPolicy()

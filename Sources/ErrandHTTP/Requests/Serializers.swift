@@ -2,13 +2,16 @@ public import Foundation
 
 /// The part of a request that contains the arguments.
 public enum ArgumentPlacement: Sendable, Hashable {
-    /// The query for GET, HEAD and DELETE, the body for other methods; the default.
+    /// The query for GET, HEAD and DELETE, and for every method if the endpoint has a body of its own that is not
+    /// multipart; otherwise the body.
+    ///
+    /// The default.
     case automatic
     /// The query, for every method.
     case query
-    /// The body, for every method.
+    /// The body, for every method; an own body must be multipart.
     case body
-    /// The query and the body.
+    /// The query and the body; an own body must be multipart.
     case queryAndBody
 }
 
@@ -46,6 +49,15 @@ public enum ResponseSerializer: Sendable {
     case custom(@Sendable (Response) throws -> Void)
     /// The first of these formats that accepts the body; if none does, the first one's error is thrown.
     indirect case compound([ResponseSerializer])
+
+    /// Whether a body of JSON can be accepted.
+    package var acceptsJSON: Bool {
+        switch self {
+        case .data, .string, .json, .custom: true
+        case .plist, .xml: false
+        case .compound(let serializers): serializers.contains(where: \.acceptsJSON)
+        }
+    }
 }
 
 /// The content types that a response may have.

@@ -2,7 +2,8 @@
 ///
 /// They are set in ``Configuration/transportOptions``; an endpoint can override some of them. A transport that
 /// does not support an option refuses the request with ``RequestError/Code/unsupported`` before anything is
-/// sent.
+/// sent. Negative sizes, a decoding ratio, a head or a read size below 1 fail requests with
+/// ``RequestError/Code/invalidConfiguration``.
 public struct TransportOptions: Sendable, Hashable {
     /// The HTTP version (default ``HTTPVersionPolicy/automatic``: negotiated with the server).
     public var httpVersion: HTTPVersionPolicy {
@@ -10,6 +11,8 @@ public struct TransportOptions: Sendable, Hashable {
         set { change { $0.httpVersion = newValue } }
     }
     /// Whether gzip, deflate, br and zstd are requested and decoded (default true).
+    ///
+    /// On Linux, `URLSessionTransport` requests and accepts them only if the request has a header `Accept-Encoding`.
     public var decodesContent: Bool {
         get { shared.value.decodesContent }
         set { change { $0.decodesContent = newValue } }

@@ -50,6 +50,28 @@ public struct TransportRequest: Sendable {
     /// Whether the URL's scheme is https.
     package var isSecure: Bool { shared.value.url.scheme == "https" }
 
+    /// Throws ``RequestError/Code/invalidURL`` if no request can be sent to the URL.
+    package func checkURL() throws(RequestError) {
+        guard let problem = shared.value.url.problem else { return }
+        throw RequestError(.invalidURL, stage: .build, problem)
+    }
+
+    /// Throws ``RequestError/Code/invalidHeader`` if the server would receive credentials for a proxy.
+    package func checkHeaders() throws(RequestError) {
+        if shared.value.headers.contains(.proxyAuthorization) { throw Self.hasProxyAuthorization }
+    }
+
+    /// The error for a request with a header Proxy-Authorization.
+    package static var hasProxyAuthorization: RequestError {
+        RequestError(
+            .invalidHeader, stage: .build, "The request has a \(proxyAuthorizationProblem).")
+    }
+
+    /// The words of an error message after "has a".
+    package static let proxyAuthorizationProblem =
+        "header Proxy-Authorization, which the server would receive instead of the proxy. "
+        + "Remove it, and set user and password in the proxy's URL: http://user:password@host:port"
+
     @usableFromInline
     struct Fields: Sendable {
         @usableFromInline var method: HTTPMethod
@@ -79,7 +101,17 @@ public struct TransportRequest: Sendable {
     }
 }
 
-extension TransportRequest: CustomStringConvertible {
+extension TransportRequest: CustomStringConvertible, CustomReflectable {
+    /// The parts of the request, without its body, its query and secret headers.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method.rawValue, "url": url.redacted, "headers": headers.redacted,
+                "hasBody": body != nil, "timeouts": timeouts, "options": options,
+            ])
+    }
+
     /// The method and the URL without its query; ``curlCommand(redactsSecrets:)`` contains more.
     public var description: String { "\(method) \(url.redacted)" }
 }

@@ -43,9 +43,21 @@ package struct ByteSet: Sendable {
 }
 
 extension String {
+    /// Creates a string from ASCII bytes in lower case.
+    package init(lowercasingASCII bytes: some Collection<UInt8>) {
+        self.init(decoding: bytes, as: UTF8.self)
+        let hasUpper = bytes.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        if hasUpper { self = lowercased() }
+    }
+
     /// Whether the text is a token, such as a method or a header name (RFC 9110 §5.6.2).
     package var isToken: Bool {
         for byte in utf8 where !ByteSet.token.contains(byte) { return false }
         return !isEmpty
+    }
+
+    /// Whether the text can be sent as a field value: no control characters but tabs (RFC 9110 §5.5).
+    package var isFieldValue: Bool {
+        utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 }

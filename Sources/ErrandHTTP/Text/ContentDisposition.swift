@@ -107,5 +107,18 @@ package struct FieldReader {
         return nil
     }
 
+    /// Reads text between angle brackets; `nil` if there are none, or if it contains white space, control
+    /// characters, quotes or another opening bracket.
+    package mutating func bracketed() -> String? {
+        guard take(UInt8(ascii: "<")) else { return nil }
+        let text = rest.prefix { $0 != UInt8(ascii: ">") }
+        rest = rest.dropFirst(text.count)
+        let isValid = text.allSatisfy {
+            $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: "\"")
+        }
+        guard take(UInt8(ascii: ">")), isValid else { return nil }
+        return String(Substring(text))
+    }
+
     private static let tokenBytes = ByteSet.alphanumeric.union("!#$%&'*+-.^_`|~")
 }

@@ -34,6 +34,31 @@ package enum PercentEncoding {
         }
     }
 
+    /// The text percent-encoded; existing escapes are kept, any other `%` becomes `%25`.
+    package static func encoded(_ text: some Collection<UInt8>, keeping set: ByteSet) -> String {
+        if isEncoded(text, keeping: set) { return String(decoding: text, as: UTF8.self) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count + 32)
+        appendKeepingEscapes(text, keeping: set, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether the text consists of bytes of the set and of escapes only.
+    package static func isEncoded(_ text: some Collection<UInt8>, keeping set: ByteSet) -> Bool {
+        var digits = 0
+        for byte in text {
+            if digits > 0 {
+                guard ByteSet.hexDigits.contains(byte) else { return false }
+                digits -= 1
+            } else if byte == UInt8(ascii: "%") {
+                digits = 2
+            } else if !set.contains(byte) {
+                return false
+            }
+        }
+        return digits == 0
+    }
+
     /// The bytes with their escapes decoded; a `%` that starts no escape is kept.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -69,7 +94,8 @@ package enum PercentEncoding {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
-    private static func value(ofHexDigit byte: UInt8) -> UInt8 {
+    /// The value of a byte of ``ByteSet/hexDigits``.
+    static func value(ofHexDigit byte: UInt8) -> UInt8 {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

@@ -68,6 +68,18 @@ public struct ClientIdentity: Sendable, Hashable {
     }
 }
 
+extension SecurityPolicy {
+    /// Identifies the client certificate, for keys; `nil` if there is none.
+    package var clientName: String? {
+        if let clientCertificateFile { return clientCertificateFile }
+        switch clientIdentity?.certificate {
+        case .file(let path): return path
+        case .bytes(let data): return SHA256.hex(data)
+        case nil: return nil
+        }
+    }
+}
+
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The format and the first file, or "in memory"; never the key or the password.
     public var description: String {

@@ -2,9 +2,16 @@ package import Foundation
 
 extension SecurityPolicy {
     /// Throws ``RequestError/Code/invalidConfiguration`` if the policy is invalid or cannot apply to this host.
+    ///
+    /// The stage is ``RequestError/Stage/build``. Files are not opened.
     package func check(host: String, isSecure: Bool, now: Date) throws(RequestError) {
         for pin in publicKeyPins { try Self.checkKey(pin) }
         for pin in pins { try Self.check(pin) }
+        if authorities != nil, authorityFile != nil {
+            throw Self.invalid(
+                "The trusted authorities are set twice: as text and as a file. Set only one.")
+        }
+        try checkNames()
         if clientIdentity != nil, clientCertificateFile != nil || clientKeyFile != nil {
             throw Self.invalid(
                 "The client certificate is set twice: as clientIdentity and as files. Set only one."
@@ -30,15 +37,27 @@ extension SecurityPolicy {
         }
     }
 
+    /// Libraries in C would read such text up to the NUL only, and use another file or password.
+    private func checkNames() throws(RequestError) {
+        let files = [authorityFile, clientCertificateFile, clientKeyFile].compactMap { $0 }
+        for path in files + (clientIdentity?.files ?? [])
+        where path.isEmpty || path.utf8.contains(0) {
+            throw Self.invalid(
+                "The path of a certificate or key file is empty or contains NUL. Correct the path.")
+        }
+        if clientIdentity?.password?.utf8.contains(0) == true {
+            throw Self.invalid(
+                "The password of the clientIdentity contains NUL. Correct the password.")
+        }
+    }
+
     private static func check(_ pin: PinnedHost) throws(RequestError) {
-        guard let name = TrustRules.name(pin), !name.isEmpty,
-            !name.utf8.contains(where: { $0 <= 0x20 || $0 == 0x2A || $0 == 0x25 })
-        else {
+        guard let name = TrustRules.name(pin), !name.utf8.contains(UInt8(ascii: "*")) else {
             throw invalid(
                 "A pinned host must be a host name such as api.example.com, without a port and without a wildcard. "
                     + "Set includesSubdomains to pin subdomains.")
         }
-        if pin.includesSubdomains, PublicSuffixRules.builtIn.isPublicSuffix(name) {
+        if pin.includesSubdomains, PublicSuffixRules.system.isPublicSuffix(name) {
             throw invalid(
                 "\(name) is a public suffix and cannot be pinned with its subdomains. "
                     + "Pin a registered domain, or set includesSubdomains to false.")
@@ -62,6 +81,6 @@ extension SecurityPolicy {
     }
 
     private static func invalid(_ message: String) -> RequestError {
-        RequestError(.invalidConfiguration, stage: .transport, message)
+        RequestError(.invalidConfiguration, stage: .build, message)
     }
 }

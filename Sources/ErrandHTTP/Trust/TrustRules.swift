@@ -12,11 +12,11 @@ package struct TrustRules: Sendable, Hashable {
     package let reported: [PinnedHost]
     /// Whether the host name must match although neither an authority nor a pin verifies the certificate.
     package let isContradictory: Bool
-    /// The normalized host name: lower case, without a trailing dot.
+    /// The host in canonical form, without a trailing dot.
     package let host: String
 
     package init(_ policy: SecurityPolicy, host: String, now: Date) {
-        let host = Self.normalized(host)
+        let host = HostName.compared(host)
         let named = Self.pins(policy.pins, for: host)
         var valid = named.filter { pin in pin.expires.map { now < $0 } ?? true }
         if named.isEmpty, !policy.publicKeyPins.isEmpty {
@@ -52,24 +52,9 @@ package struct TrustRules: Sendable, Hashable {
             && !CookieDomain.isAddress(domain)
     }
 
-    /// The pin's host in the form of a parsed URL: punycode, with brackets around IPv6.
+    /// The pin's host in canonical form, without a trailing dot.
     ///
     /// `nil` if the text is not a host or contains a port. Without this normalization a pin in another
     /// spelling would match no URL and would be ignored.
-    package static func name(_ pin: PinnedHost) -> String? {
-        let text = pin.host
-        let isBareIPv6 = !text.hasPrefix("[") && text.utf8.count { $0 == UInt8(ascii: ":") } > 1
-        guard text.last != ":" || isBareIPv6,
-            let url = try? URI(parsing: "https://\(isBareIPv6 ? "[\(text)]" : text)/"),
-            let host = url.host, !host.isEmpty, url.port == nil, url.userInfo == nil,
-            url.path == "/", url.query == nil, url.fragment == nil
-        else { return nil }
-        return normalized(host)
-    }
-
-    /// The host in lower case without the trailing dot: `Example.com.` equals `example.com`.
-    package static func normalized(_ host: String) -> String {
-        let name = host.lowercased()
-        return name.hasSuffix(".") ? String(name.dropLast()) : name
-    }
+    package static func name(_ pin: PinnedHost) -> String? { HostName.named(pin.host) }
 }

@@ -21,25 +21,27 @@ extension URI {
 
     /// This reference resolved against a base URI (strict, RFC 3986 §5.2.2).
     public func resolved(against base: URI) -> URI {
-        var target = self
+        guard isValid, base.isValid else { return isValid ? base : self }
         if scheme != nil || host != nil {
-            target.scheme = scheme ?? base.scheme
-            target.path = Self.removingDotSegments(path)
-            return target
+            return replacing(
+                scheme: scheme ?? base.scheme, authority: self,
+                path: Self.removingDotSegments(path), query: query)
         }
-        target.scheme = base.scheme
-        target.userInfo = base.userInfo
-        target.host = base.host
-        target.port = base.port
         if path.isEmpty {
-            target.path = base.path
-            target.query = query ?? base.query
-        } else if path.utf8.first == UInt8(ascii: "/") {
-            target.path = Self.removingDotSegments(path)
-        } else {
-            target.path = Self.removingDotSegments(base.merging(path))
+            return replacing(
+                scheme: base.scheme, authority: base, path: base.path, query: query ?? base.query)
         }
-        return target
+        let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+        return replacing(
+            scheme: base.scheme, authority: base,
+            path: Self.removingDotSegments(isAbsolute ? path : base.merging(path)), query: query)
+    }
+
+    /// The URI with other components of valid URIs.
+    private func replacing(scheme: String?, authority: URI, path: String, query: String?) -> URI {
+        URI(
+            canonicalScheme: scheme, userInfo: authority.userInfo, host: authority.host,
+            port: authority.port, path: path, query: query, fragment: fragment)
     }
 
     /// Merges a relative path with the directory of the base path (RFC 3986 §5.2.3).

@@ -5,7 +5,13 @@
 package struct URIParser {
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    private var uri = URI()
+    private var scheme: String?
+    private var userInfo: String?
+    private var host: String?
+    private var port: Int?
+    private var path = ""
+    private var query: String?
+    private var fragment: String?
 
     package static func parse(_ text: String) throws(RequestError) -> URI {
         var text = text
@@ -22,7 +28,13 @@ package struct URIParser {
         return try result.get()
     }
 
-    package static func invalid(_ message: String) -> RequestError {
+    private var uri: URI {
+        URI(
+            canonicalScheme: scheme, userInfo: userInfo, host: host, port: port, path: path,
+            query: query, fragment: fragment)
+    }
+
+    private static func invalid(_ message: String) -> RequestError {
         RequestError(.invalidURL, stage: .build, message)
     }
 
@@ -34,15 +46,15 @@ package struct URIParser {
         }
         var rest = Self.trimmed(bytes[...])
         if let index = rest.firstIndex(of: UInt8(ascii: "#")) {
-            uri.fragment = Self.string(rest[(index + 1)...], keeping: URIBytes.query)
+            fragment = PercentEncoding.encoded(rest[(index + 1)...], keeping: URIBytes.query)
             rest = rest[..<index]
         }
         if let index = rest.firstIndex(of: UInt8(ascii: "?")) {
-            uri.query = Self.string(rest[(index + 1)...], keeping: URIBytes.query)
+            query = PercentEncoding.encoded(rest[(index + 1)...], keeping: URIBytes.query)
             rest = rest[..<index]
         }
         if let colon = Self.endOfScheme(rest) {
-            uri.scheme = Self.lowercased(rest[..<colon])
+            scheme = String(lowercasingASCII: rest[..<colon])
             rest = rest[(colon + 1)...]
         }
         if rest.starts(with: Self.twoSlashes) {
@@ -51,7 +63,7 @@ package struct URIParser {
             try read(authority: rest[..<end])
             rest = rest[end...]
         }
-        uri.path = Self.string(rest, keeping: URIBytes.path)
+        path = PercentEncoding.encoded(rest, keeping: URIBytes.path)
     }
 
     private mutating func read(authority: Bytes) throws(RequestError) {
@@ -61,17 +73,21 @@ package struct URIParser {
         }
         var rest = authority
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) {
-            uri.userInfo = Self.string(rest[..<at], keeping: URIBytes.userInfo)
+            userInfo = PercentEncoding.encoded(rest[..<at], keeping: URIBytes.userInfo)
             rest = rest[(at + 1)...]
         }
         let isLiteral = rest.first == UInt8(ascii: "[")
         let searched =
             isLiteral ? rest[(rest.lastIndex(of: UInt8(ascii: "]")) ?? rest.endIndex)...] : rest
         if let colon = searched.lastIndex(of: UInt8(ascii: ":")) {
-            uri.port = try Self.port(rest[(colon + 1)...])
+            port = try Self.port(rest[(colon + 1)...])
             rest = rest[..<colon]
         }
-        uri.host = isLiteral ? try Self.addressLiteral(rest) : try Self.host(rest)
+        do throws(InvalidHost) {
+            host = try HostName.canonical(rest)
+        } catch {
+            throw Self.invalid(error.reason)
+        }
     }
 
     private static func port(_ digits: Bytes) throws(RequestError) -> Int? {
@@ -84,40 +100,12 @@ package struct URIParser {
             }
             value = value * 10 + Int(digit - UInt8(ascii: "0"))
         }
-        guard (1...65_535).contains(value) else {
+        guard URIBytes.ports.contains(value) else {
             throw invalid(
                 "The URL's port is not a number from 1 to 65535. Write an IPv6 address in brackets: "
                     + "http://[::1]:8080/.")
         }
         return value
-    }
-
-    private static func host(_ bytes: Bytes) throws(RequestError) -> String {
-        if bytes.allSatisfy(URIBytes.host.contains) { return lowercased(bytes) }
-        if bytes.contains(UInt8(ascii: ":")) {
-            throw invalid(
-                "The URL's host contains a colon. Write an IPv6 address in brackets: "
-                    + "http://[::1]:8080/.")
-        }
-        return try HostName.ascii(PercentEncoding.decode(bytes))
-    }
-
-    private static func addressLiteral(_ bytes: Bytes) throws(RequestError) -> String {
-        let inside = bytes.dropFirst().prefix { $0 != UInt8(ascii: "]") }
-        let isClosed = inside.count + 2 == bytes.count
-        // A zone can follow an IPv6 address after %25 (RFC 6874).
-        let address = inside.prefix { $0 != UInt8(ascii: "%") }
-        let zone = inside.dropFirst(address.count)
-        let hasZone =
-            zone.isEmpty
-            || zone.starts(with: zonePrefix)
-                && zone.dropFirst(3).allSatisfy(ByteSet.unreserved.contains) && zone.count > 3
-        guard isClosed, hasZone, IPv6Literal.isAddress(address) else {
-            throw invalid(
-                "The URL's host starts with a bracket but is not an IPv6 address such as [2001:db8::1]."
-            )
-        }
-        return lowercased(bytes)
     }
 
     /// The index of the colon after the scheme; `nil` if the text has no scheme (RFC 3986 §3.1).
@@ -136,20 +124,6 @@ package struct URIParser {
         return bytes
     }
 
-    private static func string(_ bytes: Bytes, keeping set: ByteSet) -> String {
-        if bytes.allSatisfy(set.contains) { return String(decoding: bytes, as: UTF8.self) }
-        var encoded: [UInt8] = []
-        encoded.reserveCapacity(bytes.count + 32)
-        PercentEncoding.appendKeepingEscapes(bytes, keeping: set, to: &encoded)
-        return String(decoding: encoded, as: UTF8.self)
-    }
-
-    private static func lowercased(_ bytes: Bytes) -> String {
-        let hasUpper = bytes.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-        let text = String(decoding: bytes, as: UTF8.self)
-        return hasUpper ? text.lowercased() : text
-    }
-
     private static func name(ofControl byte: UInt8) -> String {
         switch byte {
         case 0: "NUL"
@@ -161,5 +135,4 @@ package struct URIParser {
     }
 
     private static let twoSlashes = Array("//".utf8)
-    private static let zonePrefix = Array("%25".utf8)
 }

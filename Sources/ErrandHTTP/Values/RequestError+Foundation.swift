@@ -24,14 +24,18 @@ extension RequestError: CustomNSError {
 
     /// The corresponding `URLError`, for code that handles those.
     ///
-    /// The transport's own `URLError` if there is one, otherwise the code that `URLSession` and AFNetworking use,
-    /// such as `.badServerResponse` for a status. `nil` if `URLError` has no such code, for example for a shape
-    /// mismatch.
+    /// Its code is determined by ``code``, so that it is the same for every transport: the one that `URLSession` and
+    /// AFNetworking use, such as `.badServerResponse` for a status. Only ``Code/transportFailed`` has the code of the
+    /// underlying `URLError`, if there is one. `nil` if `URLError` has no such code, for example for a shape mismatch.
+    /// The error that `URLSession` reported is ``underlying``, also in the user info.
     public var urlError: URLError? {
-        if let error = underlying as? URLError { return error }
-        guard let code = code.urlErrorCode else { return nil }
-        return URLError(
-            code, userInfo: [NSLocalizedDescriptionKey: errorDescription ?? description])
+        let reported = underlying as? URLError
+        if code == .transportFailed, let reported { return reported }
+        guard let code = code.urlErrorCode else { return reported }
+        var info: [String: Any] = [NSLocalizedDescriptionKey: errorDescription ?? description]
+        if let underlying { info[NSUnderlyingErrorKey] = underlying }
+        info[NSURLErrorFailingURLErrorKey] = reported?.userInfo[NSURLErrorFailingURLErrorKey]
+        return URLError(code, userInfo: info)
     }
 }
 
@@ -76,6 +80,7 @@ extension RequestError.Code {
         .badContentEncoding: .cannotDecodeContentData,
         .bodyReadFailed: .requestBodyStreamExhausted,
         .bodyNotReplayable: .requestBodyStreamExhausted,
+        .proxyFailed: .cannotConnectToHost,
         .tooManyRedirects: .httpTooManyRedirects,
         .unsafeRedirect: .redirectToNonExistentLocation, .transportFailed: .unknown,
         .unacceptableStatus: .badServerResponse,

@@ -1,5 +1,4 @@
 public import ErrandJSON
-public import Foundation
 
 /// The error of a failed request: what failed, at which stage, and what to do about it.
 ///
@@ -37,6 +36,35 @@ public struct RequestError: Error, Sendable {
     public var attempts: Int {
         get { shared.value.attempts }
         set { change { $0.attempts = newValue } }
+    }
+    /// The errors of the earlier attempts of the request, oldest first.
+    ///
+    /// Default none. At most ``maximumPreviousErrors`` errors are kept, the latest ones; they have no previous
+    /// errors of their own.
+    public var previousErrors: [RequestError] {
+        get { shared.value.previousErrors }
+        set { change { $0.previousErrors = newValue } }
+    }
+    /// The type name of the endpoint that failed, such as `GetUser`.
+    ///
+    /// Set at the latest when the request ends; `nil` for an error that belongs to no request. If a hook throws
+    /// the error of another request, this is the endpoint of that request.
+    public var endpoint: String? {
+        get { shared.value.endpoint }
+        set { change { $0.endpoint = newValue } }
+    }
+    /// The method of the request that failed; `nil` for an error that belongs to no request.
+    public var method: HTTPMethod? {
+        get { shared.value.method }
+        set { change { $0.method = newValue } }
+    }
+    /// The URL of the request that failed, without user info, query and fragment.
+    ///
+    /// Before redirects; the response's URL is that after them. `nil` for an error that belongs to no request, or
+    /// if the URL is invalid.
+    public var url: String? {
+        get { shared.value.url }
+        set { change { $0.url = newValue } }
     }
     /// The limit that was exceeded if ``code`` is ``Code/timedOut``.
     public var timeout: TimeoutKind? {
@@ -99,6 +127,10 @@ public struct RequestError: Error, Sendable {
         var timings: AttemptTimings?
         var isUnprocessed = false
         var isValidationFailure = false
+        var previousErrors: [RequestError] = []
+        var endpoint: String?
+        var method: HTTPMethod?
+        var url: String?
     }
 
     private var shared: Shared<Fields>
@@ -167,19 +199,4 @@ public struct RequestError: Error, Sendable {
     public static var cancelled: RequestError {
         RequestError(.cancelled, stage: .cancel, "The request was cancelled.")
     }
-}
-
-extension RequestError: CustomStringConvertible, LocalizedError {
-    /// The code, the stage and the message, without secrets.
-    public var description: String {
-        var text = "\(code) (\(stage.rawValue)): \(message)"
-        if attempts > 1 { text += " After \(attempts) attempts." }
-        return text
-    }
-
-    /// The message for users, ``userMessage``; if there is none, ``description``.
-    public var errorDescription: String? { userMessage ?? description }
-
-    /// The message for developers, the same as ``message``.
-    public var failureReason: String? { message }
 }

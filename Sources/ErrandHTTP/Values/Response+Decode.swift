@@ -1,47 +1,65 @@
-import ErrandJSON
+public import ErrandJSON
 
 extension Response {
     /// Decodes the JSON body as a value, for example `try response.decode(User.self)`.
     ///
     /// The JSON is parsed once, at the first use of this method or of ``json``. The value is decoded at every
-    /// call, on the caller's thread, with the defaults of `FastJSONDecoder`.
+    /// call, on the caller's thread. An empty body is decoded as `nil` for an optional type.
     ///
+    /// - Parameter decoder: Key, date and data strategies. Default `nil`: those of the endpoint's `jsonDecoder`,
+    ///   otherwise of `Configuration.jsonDecoder`.
     /// - Throws: ``RequestError/Code/undecodable`` at stage ``RequestError/Stage/decode``. The message contains
-    ///   the path in the JSON and the expected type; the underlying error is a `DecodingError` or `JSONError`.
-    public func decode<T: Decodable>(_ type: T.Type = T.self) throws(RequestError) -> T {
+    ///   the path in the JSON, what was expected and what was found; the underlying error is a `DecodingError` or
+    ///   `JSONError`.
+    public func decode<T: Decodable>(
+        _ type: T.Type = T.self, decoder: FastJSONDecoder? = nil
+    ) throws(RequestError) -> T {
+        try decode(type, decoder: decoder ?? self.decoder?.value ?? FastJSONDecoder(), at: [])
+    }
+
+    /// Decodes the value to which keys of the JSON lead.
+    package func decode<T: Decodable>(
+        _ type: T.Type, decoder: FastJSONDecoder, at path: [String]
+    ) throws(RequestError) -> T {
+        if hasEmptyBody { return try valueWithoutBody(type) }
+        var root = JSON.absent
         do {
-            return try FastJSONDecoder().decode(type, from: parsedJSON())
+            root = try parsedJSON()
+            return try decoder.decode(type, from: path.reduce(root) { $0[$1] })
         } catch {
-            throw RequestError(
-                .undecodable, stage: .decode,
-                "Could not decode the response as \(type): \(DecodingErrorFormatter.describe(error))",
-                response: self, underlying: error, attempts: attempts)
+            let formatter = DecodingErrorFormatter(root: root, base: path, decoder: decoder)
+            throw undecodable(type, formatter.describe(error), error)
         }
+    }
+
+    /// The value of a missing body.
+    ///
+    /// - Throws: ``RequestError/Code/undecodable`` for a type that needs a body.
+    package func valueWithoutBody<T>(_ type: T.Type) throws(RequestError) -> T {
+        if let type = T.self as? any EmptyDecodable.Type, let empty = type.valueOfNothing as? T {
+            return empty
+        }
+        throw undecodable(
+            type,
+            "the response with status \(statusCode) has no body. Make the output EmptyBody, or optional "
+                + "(\(type)?) if only some responses have no body.", nil)
+    }
+
+    /// The error for a body that is not a value of a type.
+    package func undecodable(
+        _ type: Any.Type, _ reason: String, _ underlying: (any Error)?
+    ) -> RequestError {
+        RequestError(
+            .undecodable, stage: .decode, "Could not decode the response as \(type): \(reason)",
+            response: self, underlying: underlying, attempts: attempts)
     }
 }
 
-/// Describes where and why decoding failed, without any value of the response.
-package enum DecodingErrorFormatter {
-    package static func describe(_ error: any Error) -> String {
-        if let error = error as? JSONError { return "the body is not valid JSON: \(error)." }
-        guard let error = error as? DecodingError else { return "\(type(of: error))." }
-        switch error {
-        case .typeMismatch(let type, let context):
-            return "expected \(type) at \(path(context))."
-        case .valueNotFound(let type, let context):
-            return "expected \(type), but found null at \(path(context))."
-        case .keyNotFound(let key, let context):
-            return "missing key '\(key.stringValue)' at \(path(context))."
-        case .dataCorrupted(let context):
-            return "invalid value at \(path(context))."
-        @unknown default:
-            return "\(type(of: error))."
-        }
-    }
+/// A type that an empty body can be decoded as.
+package protocol EmptyDecodable {
+    static var valueOfNothing: Self { get }
+}
 
-    private static func path(_ context: DecodingError.Context) -> String {
-        context.codingPath.reduce(into: "$") { path, key in
-            path += key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
-        }
-    }
+extension Optional: EmptyDecodable {
+    package static var valueOfNothing: Wrapped? { nil }
 }

@@ -80,6 +80,7 @@ public struct Response: Sendable {
         var trailers: HTTPFields
         var lazyJSON = LazyJSON()
         var removesNulls = false
+        var decoder: Shared<FastJSONDecoder>?
     }
 
     private var shared: Shared<Fields>
@@ -152,6 +153,20 @@ public struct Response: Sendable {
     /// - Throws: `JSONError` if the body is not valid JSON.
     public func parsedJSON() throws(JSONError) -> JSON {
         try shared.value.lazyJSON.value(of: data, removesNulls: shared.value.removesNulls).get()
+    }
+
+    /// Whether there is no body; a single space counts as none, because some servers send that.
+    package var hasEmptyBody: Bool {
+        guard case .data(let data) = body else { return false }
+        return data.isEmpty || (data.count == 1 && data.first == 0x20)
+    }
+
+    /// The decoder of ``decode(_:decoder:)``; `nil` has no strategies.
+    package var decoder: Shared<FastJSONDecoder>? { shared.value.decoder }
+
+    /// Sets the decoder of ``decode(_:decoder:)`` unless it is this one already.
+    package mutating func use(_ decoder: Shared<FastJSONDecoder>) {
+        if shared.value.decoder !== decoder { change { $0.decoder = decoder } }
     }
 
     /// Removes null members and items from the body's JSON.

@@ -3,27 +3,99 @@
 /// Components are text. Parsing percent-encodes non-ASCII characters and characters that a URI must not
 /// contain, and keeps existing escapes. It accepts text that is not a valid request URL;
 /// ``URI/isAbsoluteHTTP`` and the request builder check that.
+///
+/// Setting a component applies the same rules, so that no component can move into another one: in a path, `?`
+/// and `#` become escapes, and a path after a host begins with a slash. Text that is not a scheme, a host or a
+/// port makes the URI invalid: see ``isValid``.
 public struct URI: Sendable, Hashable, CustomStringConvertible {
     /// The scheme in lower case, such as `https`; `nil` for a relative reference.
-    public var scheme: String?
+    ///
+    /// Text that is not a scheme makes the URI invalid.
+    public var scheme: String? {
+        didSet {
+            let isInvalid = scheme.map { !URIBytes.isScheme($0) } ?? false
+            scheme = isInvalid ? nil : scheme?.lowercased()
+            mark(.scheme, isInvalid)
+        }
+    }
     /// The user info (`user:password`), percent-encoded.
-    public var userInfo: String?
-    /// The host in lower case; an IPv6 literal keeps its brackets.
-    public var host: String?
+    public var userInfo: String? {
+        didSet { Self.encode(&userInfo, keeping: URIBytes.userInfo) }
+    }
+    /// The host in canonical form.
+    ///
+    /// Names are in lower case and in ASCII (`xn--…`). IPv4 addresses are in dotted decimal form: `127.1`,
+    /// `0x7f.1` and `2130706433` become `127.0.0.1`. IPv6 addresses have brackets and the form of RFC 5952,
+    /// and no zone. Text that is not a host, such as text with a port or an `@`, makes the URI invalid.
+    public var host: String? {
+        didSet {
+            guard let text = host else { return mark(.host, false) }
+            host = try? HostName.canonical(text.utf8)
+            mark(.host, host == nil)
+            if host != nil, let first = path.utf8.first, first != UInt8(ascii: "/") {
+                path = "/" + path
+            }
+        }
+    }
     /// The port; `nil` if the text has none.
-    public var port: Int?
+    ///
+    /// A number outside 1 to 65535 makes the URI invalid.
+    public var port: Int? {
+        didSet {
+            let isInvalid = port.map { !URIBytes.ports.contains($0) } ?? false
+            if isInvalid { port = nil }
+            mark(.port, isInvalid)
+        }
+    }
     /// The path, percent-encoded.
-    public var path: String
+    ///
+    /// After a host it is empty or begins with a slash, which is added if it is missing.
+    public var path: String {
+        didSet {
+            if !PercentEncoding.isEncoded(path.utf8, keeping: URIBytes.path) {
+                path = PercentEncoding.encoded(path.utf8, keeping: URIBytes.path)
+            }
+            if host != nil, let first = path.utf8.first, first != UInt8(ascii: "/") {
+                path = "/" + path
+            }
+        }
+    }
     /// The query between `?` and `#`, percent-encoded.
-    public var query: String?
+    public var query: String? {
+        didSet { Self.encode(&query, keeping: URIBytes.query) }
+    }
     /// The fragment after `#`, percent-encoded.
     ///
     /// It is never sent.
-    public var fragment: String?
+    public var fragment: String? {
+        didSet { Self.encode(&fragment, keeping: URIBytes.query) }
+    }
+
+    private struct Components: OptionSet, Hashable {
+        let rawValue: UInt8
+
+        static let scheme = Components(rawValue: 1)
+        static let host = Components(rawValue: 2)
+        static let port = Components(rawValue: 4)
+    }
+
+    /// The components that were last set to invalid values; their properties are `nil`.
+    private var invalid: Components = []
 
     package init(
         scheme: String? = nil, userInfo: String? = nil, host: String? = nil, port: Int? = nil,
         path: String = "", query: String? = nil, fragment: String? = nil
+    ) {
+        self.init(
+            canonicalScheme: nil, userInfo: nil, host: nil, port: nil, path: "", query: nil,
+            fragment: nil)
+        set(scheme, userInfo, host, port, path, query, fragment)
+    }
+
+    /// Creates a URI from components that have the canonical form already.
+    init(
+        canonicalScheme scheme: String?, userInfo: String?, host: String?, port: Int?,
+        path: String, query: String?, fragment: String?
     ) {
         self.scheme = scheme
         self.userInfo = userInfo
@@ -34,9 +106,47 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
         self.fragment = fragment
     }
 
+    /// Sets the components with their observers, which are not called within an initializer.
+    private mutating func set(
+        _ scheme: String?, _ userInfo: String?, _ host: String?, _ port: Int?, _ path: String,
+        _ query: String?, _ fragment: String?
+    ) {
+        if scheme != nil { self.scheme = scheme }
+        if userInfo != nil { self.userInfo = userInfo }
+        if host != nil { self.host = host }
+        if port != nil { self.port = port }
+        self.path = path
+        if query != nil { self.query = query }
+        if fragment != nil { self.fragment = fragment }
+    }
+
+    /// Whether scheme, host and port were last set to valid values; always true after parsing.
+    ///
+    /// An invalid component is `nil`, and stands as `invalid` in ``string``, which then cannot be parsed
+    /// as a request URL. A request with an invalid URL fails with ``RequestError/Code/invalidURL`` before
+    /// anything is sent.
+    public var isValid: Bool { invalid.isEmpty }
+
     /// Whether this is an absolute `http` or `https` URL with a host.
     public var isAbsoluteHTTP: Bool {
-        (scheme == "http" || scheme == "https") && host?.isEmpty == false
+        (scheme == "http" || scheme == "https") && host?.isEmpty == false && isValid
+    }
+
+    /// The reason why no request can be sent to this URL, as a sentence; `nil` if one can.
+    package var problem: String? {
+        if isAbsoluteHTTP { return nil }
+        if invalid.contains(.scheme) {
+            return "The URL's scheme was set to text that is not a scheme. Use http or https."
+        }
+        if invalid.contains(.host) {
+            return
+                "The URL's host was set to text that is not a host. Set only the host name or the IP "
+                + "address there, without port, user info and path."
+        }
+        if invalid.contains(.port) {
+            return "The URL's port was set to a number outside 1 to 65535."
+        }
+        return "The URL is not an absolute http or https URL. Add a scheme and a host."
     }
 
     /// The port to connect to: ``port``, otherwise 443 for `https` and 80 for `http`.
@@ -47,23 +157,48 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
     /// Credentials are forwarded in a redirect only within the same origin.
     public var origin: String { "\(scheme ?? "")://\(host ?? ""):\(effectivePort)" }
 
+    /// Whether both URLs are valid and have the same scheme, host and effective port.
+    package func hasOrigin(of other: URI) -> Bool {
+        isValid && other.isValid && scheme == other.scheme && host == other.host
+            && effectivePort == other.effectivePort
+    }
+
     /// `host[:port]`, the form of the `Host` header.
     public var authority: String {
-        guard let port else { return host ?? "" }
-        return "\(host ?? ""):\(port)"
+        let host = host ?? (invalid.contains(.host) ? "[invalid]" : "")
+        if invalid.contains(.port) { return host + ":invalid" }
+        guard let port else { return host }
+        return "\(host):\(port)"
     }
 
     /// The complete reference as text.
     public var description: String { string }
 
     /// The complete reference as text (RFC 3986 §5.3).
-    public var string: String {
+    public var string: String { text(userInfo: userInfo, query: query, fragment: fragment) }
+
+    /// The text without user info, query values and fragment, which is safe for logs.
+    public var redacted: String {
+        text(userInfo: nil, query: query == nil ? nil : "…", fragment: nil)
+    }
+
+    /// The text with other components in place of the URI's own.
+    func text(userInfo: String?, query: String?, fragment: String?) -> String {
         var text = ""
-        if let scheme { text += scheme + ":" }
-        if host != nil {
+        if let scheme {
+            text += scheme + ":"
+        } else if invalid.contains(.scheme) {
+            text += "invalid:"
+        }
+        if host != nil || invalid.contains(.host) {
             text += "//"
             if let userInfo { text += userInfo + "@" }
             text += authority
+        } else if path.utf8.starts(with: "//".utf8) {
+            // Otherwise the path would be parsed as a host (WHATWG URL §4.5).
+            text += "/."
+        } else if text.isEmpty, URIBytes.startsWithScheme(path) {
+            text += "./"
         }
         text += path
         if let query { text += "?" + query }
@@ -71,12 +206,12 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// The text without user info, query values and fragment, which is safe for logs.
-    public var redacted: String {
-        var copy = self
-        copy.userInfo = nil
-        copy.fragment = nil
-        if copy.query != nil { copy.query = "…" }
-        return copy.string
+    private mutating func mark(_ component: Components, _ isInvalid: Bool) {
+        if isInvalid { invalid.insert(component) } else { invalid.remove(component) }
+    }
+
+    private static func encode(_ text: inout String?, keeping set: ByteSet) {
+        guard let old = text, !PercentEncoding.isEncoded(old.utf8, keeping: set) else { return }
+        text = PercentEncoding.encoded(old.utf8, keeping: set)
     }
 }

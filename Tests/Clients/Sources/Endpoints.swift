@@ -35,7 +35,7 @@ final class Register: BaseRequest {
     override var argumentPlacement: ArgumentPlacement { .body }
     override var requestSerializer: RequestSerializer { .json }
     override var headers: HTTPFields { [.accept: "application/json"] }
-    override var headerFieldValues: [String: String] { ["X-Trace": "\(tag)"] }
+    override var headerFieldValues: HeaderPairs { ["X-Trace": "\(tag)"] }
     override var authorization: Authorization? { .basic(user: username, password: password) }
     override var usesSharedHeaders: Bool { false }
     override var usesSharedArguments: Bool { false }
@@ -50,6 +50,13 @@ final class Register: BaseRequest {
     override var transportOverrides: TransportOverrides? { TransportOverrides(httpVersion: .http2) }
     override var usesCookies: Bool { false }
     override var connectivityPolicy: ConnectivityPolicy? { .failFast }
+    override var retryDecider: RetryDecider? {
+        { failed in failed.error.status == 418 ? .giveUp : .asPolicy }
+    }
+    override var interceptors: [any Interceptor] { [Stamp()] }
+    override var requestProcessors: [any RequestProcessor] {
+        [ClosureRequestProcessor { request, _, attempt in request.headers[.from] = "\(attempt)" }]
+    }
     // Response
     override var responseSerializer: ResponseSerializer { .json }
     override var acceptableStatusCodes: Range<Int> { 200..<202 }
@@ -64,7 +71,10 @@ final class Register: BaseRequest {
     override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["username": username] }
     override var writesCacheAsynchronously: Bool { false }
     // Hooks
-    override func willStart() { attempts += 1 }
+    override func willStart() {
+        attempts += 1
+        metadata[ScreenKey.self] = "register"
+    }
     override func didFinish() { finished = true }
     override func didFail() { finished = false }
 
@@ -166,4 +176,20 @@ final class Words: Request<[String]> {
     override var decoder: ResponseDecoder<[String]> {
         .firstOf([.json(), ResponseDecoder.string.map { [$0] }])
     }
+}
+
+final class CreateUser: JSONRequest<User> {
+    let user: User
+    init(user: User) { self.user = user }
+    override var url: String { "/users" }
+    override var method: HTTPMethod { .post }
+    override var body: HTTPBody? { .json(user) }
+    override var jsonEncoder: FastJSONEncoder? { .requestDefault }
+}
+
+final class FilterUsers: BaseRequest {
+    let user: User
+    init(user: User) { self.user = user }
+    override var url: String { "/users" }
+    override var arguments: Arguments? { Arguments(encoding: user) }
 }

@@ -18,6 +18,18 @@ nonisolated struct BusinessError: Error {
     var number: Int
 }
 
+enum ScreenKey: RequestMetadataKey { typealias Value = String }
+
+nonisolated struct Stamp: Interceptor {
+    func intercept(
+        _ request: TransportRequest, next: InterceptorNext
+    ) async throws -> Response {
+        var stamped = request
+        stamped.headers[.via] = next.description.endpoint
+        return try await next(stamped)
+    }
+}
+
 nonisolated struct BusinessCheck: ResponseProcessor {
     func process(_ response: Response, attempt: Int) async throws -> Response {
         if let number = response.json["error"].int { throw BusinessError(number: number) }

@@ -46,9 +46,7 @@ nonisolated func agents() async throws {
     configuration.eventListeners = [Printer()]
     let urlSession = RequestAgent(configuration: configuration, transport: URLSessionTransport())
     let inMemory = RequestAgent(configuration: configuration, store: MemoryResponseStore())
-    let request = GetUser(id: 1)
-    request.agent = urlSession
-    _ = try await request.value()
+    _ = try await urlSession.value(GetUser(id: 1))
     urlSession.cancel(tag: 7)
     await inMemory.shutdown()
 }

@@ -25,10 +25,9 @@ final class ViewModel {
     }
 
     func awaiting() async throws {
-        held.agent = agent
         held.accessories = [spinner, WeakAccessory(spinner)]
         held.delegate = listener
-        let user = try await held.value()
+        let user = try await agent.value(held)
         title = user.nick
         let response = try await held.send()
         title = "\(response.statusCode) \(held.output?.nick ?? "") \(response.isFromCache)"

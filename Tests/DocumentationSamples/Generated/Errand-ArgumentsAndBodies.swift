@@ -67,8 +67,31 @@ struct ErrandArgumentsAndBodiesSamples {
         }
     }
 
-    // Sample 8: Inspect the request
-    func sample8() async throws {
+    // Sample 7: JSON values
+    struct NewIssue: Encodable, Sendable {
+        var issueTitle: String
+        var dueAt: Date
+    }
+
+    final class CreateIssue: BaseRequest {
+        let issue: NewIssue
+        init(_ issue: NewIssue) { self.issue = issue }
+
+        override var url: String { "/issues" }
+        override var method: HTTPMethod { .post }
+        override var body: HTTPBody? { .json(issue) }
+    }
+
+    // Sample 8: JSON values
+    func makeConfiguration() -> Configuration {
+        var configuration = Configuration(baseURL: "https://api.example.com/")
+        configuration.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+        configuration.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
+        return configuration
+    }
+
+    // Sample 10: Inspect the request
+    func sample10() async throws {
         let command = try await RequestAgent.shared.curlCommand(for: Search(text: "shoes"))
         _ = command
     }

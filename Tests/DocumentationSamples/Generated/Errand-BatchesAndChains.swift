@@ -47,4 +47,13 @@ struct ErrandBatchesAndChainsSamples {
         }
         print(task.progress.total)
     }
+
+    // Sample 5: Start, cancel, observe
+    func preload(_ agent: RequestAgent, on queue: DispatchQueue) {
+        let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
+        batch.deadline = .seconds(10)
+        agent.start(batch, on: queue) { result in
+            print((try? result.get().count) ?? 0)
+        }
+    }
 }

@@ -51,7 +51,20 @@ struct ErrandCachingSamples {
     }
 
     // Sample 6: Stores
+    func signOut(of agent: RequestAgent) async throws {
+        agent.cancelAll()
+        agent.reconfigure { $0.cacheIdentity = nil }
+        try await agent.clearCache()
+    }
+
+    // Sample 7: Stores
     func forget(user: String, in agent: RequestAgent) async throws {
         try await agent.store?.removeAll { $0.identity == user }
+    }
+
+    // Sample 8: Files that cannot be used
+    func storeProblems() -> [String] {
+        let store = RequestAgent.shared.store as? SQLiteResponseStore
+        return store?.problems.map(\.message) ?? []
     }
 }

@@ -13,7 +13,39 @@ struct ErrandChoosingAHookSamples {
         override func didFinish() { token = response?.json["token"].string }
     }
 
-    // Sample 2: Accessories
+    // Sample 2: Interceptors
+    struct Maintenance: Interceptor {
+        func intercept(
+            _ request: TransportRequest, next: InterceptorNext
+        ) async throws -> Response {
+            do {
+                return try await next(request)
+            } catch {
+                guard error.status == 503 else { throw error }
+                var mirror = request
+                mirror.url.host = "mirror.example.com"
+                return try await next(mirror)
+            }
+        }
+    }
+
+    final class News: BaseRequest {
+        override var url: String { "/news" }
+        override var interceptors: [any Interceptor] { [Maintenance()] }
+    }
+
+    // Sample 3: Typed metadata
+    enum ScreenKey: RequestMetadataKey {
+        typealias Value = String
+    }
+
+    func load() async throws {
+        let request = GetUser(id: 7)
+        request.metadata[ScreenKey.self] = "profile"
+        try await request.send()
+    }
+
+    // Sample 4: Accessories
     @MainActor
     final class Spinner {
         var isAnimating = false
@@ -31,7 +63,7 @@ struct ErrandChoosingAHookSamples {
         request.start()
     }
 
-    // Sample 3: Owners
+    // Sample 5: Owners
     @MainActor
     final class Profile {
         private let requests = RequestOwner()
@@ -44,16 +76,16 @@ struct ErrandChoosingAHookSamples {
         }
     }
 
-    // Sample 4: Progress
-    func sample4() async throws {
+    // Sample 6: Progress
+    func sample6() async throws {
         let task = await GetUser(id: 7).start()
         for await progress in task.progress.throttled(every: .milliseconds(100)) {
             print(progress.fractionCompleted ?? 0)
         }
     }
 
-    // Sample 5: Events
-    func sample5() async throws {
+    // Sample 7: Events
+    func sample7() async throws {
         var configuration = Configuration()
         configuration.eventListeners.append(
             FilteredListener(endpoints: [GetUser.self]) { event in

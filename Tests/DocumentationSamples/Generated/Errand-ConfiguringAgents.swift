@@ -15,8 +15,31 @@ struct ErrandConfiguringAgentsSamples {
         _ = agent
     }
 
-    // Sample 2: Addresses
+    // Sample 2: Overview
     func sample2() async throws {
+        RequestAgent.shared.reconfigure { configuration in
+            configuration.baseURL = "https://api.example.com"
+            configuration.cacheIdentity = "anna"
+        }
+    }
+
+    // Sample 3: Overview
+    enum Hub {
+        static let agent = RequestAgent(
+            configuration: Configuration(baseURL: "https://api.hub.example/v3"))
+    }
+
+    class HubRequest: BaseRequest {
+        override var agent: RequestAgent { Hub.agent }
+    }
+
+    func ping(_ request: HubRequest, staging: RequestAgent) async throws {
+        try await request.send()  // on Hub.agent
+        try await staging.send(request)
+    }
+
+    // Sample 4: Addresses
+    func sample4() async throws {
         var configuration = Configuration()
         configuration.environments = [
             "live": .init(baseURL: "https://api.example.com/"),

@@ -35,25 +35,39 @@ struct ErrandCredentialsAndRedirectsSamples {
         return configuration
     }
 
-    // Sample 3: Cookies
+    // Sample 3: Credentials
+    final class Login: BaseRequest {
+        override var url: String { "/login" }
+        override var method: HTTPMethod { .post }
+        override var usesAuthenticators: Bool { false }
+    }
+
+    // Sample 4: Cookies
     func remember(in file: URL) async throws {
         let jar = CookieJar(persistence: FileCookiePersistence(file))
-        RequestAgent.shared.configuration.cookieJar = jar
+        RequestAgent.shared.reconfigure { $0.cookieJar = jar }
         try jar.set(Cookie(name: "lang", value: "en", domain: "example.com"))
         jar.delete { $0.domain == "old.example.com" }
         jar.clearSession()
         try await jar.flush()
     }
 
-    // Sample 4: Redirects
+    // Sample 5: Public suffixes
+    func jarWithOwnList() throws -> CookieJar {
+        let file = "/usr/share/publicsuffix/public_suffix_list.dat"
+        let rules = PublicSuffixRules(parsing: try String(contentsOfFile: file, encoding: .utf8))
+        return CookieJar(publicSuffixes: rules)
+    }
+
+    // Sample 6: Redirects
     final class ShortLink: BaseRequest {
         override var url: String { "/s/7" }
         override var redirectPolicy: RedirectPolicy? { RedirectPolicy.none }
         override var acceptableStatusCodes: Range<Int> { 300..<400 }
     }
 
-    // Sample 5: Redirects
-    func sample5() async throws {
+    // Sample 7: Redirects
+    func sample7() async throws {
         var configuration = Configuration()
         configuration.redirectDecider = { redirect in
             guard redirect.request.url.host == "login.example.com" else { return .asPolicy }

@@ -19,6 +19,19 @@ struct ErrandDownloadsSamples {
         try await Photo(in: folder).value()
     }
 
+    class HubRequest: BaseRequest {
+        override var baseURL: String? { "https://api.hub.example/v3" }
+        override var existingFile: DownloadPlan.ExistingFile { .rename }  // for all its downloads
+    }
+
+    final class Archive: HubRequest, FileOutput {
+        let folder: URL
+        init(in folder: URL) { self.folder = folder }
+
+        override var url: String { "archive.tar" }
+        var destination: URL { folder }
+    }
+
     // Sample 2: Progress
     @MainActor
     func show(_ photo: Photo) {

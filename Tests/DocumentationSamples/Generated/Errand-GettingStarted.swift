@@ -40,14 +40,19 @@ struct ErrandGettingStartedSamples {
         RequestAgent.shared.configuration.baseURL = "https://api.example.com"
     }
 
-    // Sample 4: Start it
+    // Sample 4: Configure the agent
+    func nick(_ id: Int, on agent: RequestAgent) async throws -> String {
+        try await agent.value(GetUser(id: id)).nick
+    }
+
+    // Sample 5: Start it
     func signUp() async throws -> User {
         let register = Register(name: "amelia", password: "earhart")
         try await register.send()
         return try await GetUser(id: register.userId ?? 0).value()
     }
 
-    // Sample 5: Start it
+    // Sample 6: Start it
     @MainActor
     func showUser() {
         let task = GetUser(id: 7).start { request in
@@ -58,36 +63,63 @@ struct ErrandGettingStartedSamples {
         print(task.phase)
     }
 
-    // Sample 6: Start it
-    func ping(on queue: DispatchQueue) {
-        GetUser(id: 7).start(on: queue) { result in
-            print((try? result.get().statusCode) ?? 0)
+    // Sample 7: Start it
+    @MainActor
+    func showResult() {
+        GetUser(id: 7).start { request, result in
+            switch result {
+            case .success(let user): print(request.id, user.nick)
+            case .failure(let error): print(error)
+            }
         }
     }
 
-    // Sample 7: Start it
+    // Sample 8: Start it
+    func ping(on queue: DispatchQueue) {
+        GetUser(id: 7).start(on: queue) { result in
+            print((try? result.get().nick) ?? "")
+        }
+    }
+
+    // Sample 9: Start it
     func isUp() async throws -> Bool {
         let response = try await InlineRequest("/ping") { $0.method = .head }.send()
         return response.status == 204
     }
 
-    // Sample 8: Share settings between endpoints
-    class HubRequest<Output: Decodable & Sendable>: JSONRequest<Output> {
+    func findUser() async throws -> User {
+        try await InlineRequest("/iphone/users?id=7").decoding(User.self).value()
+    }
+
+    // Sample 10: Share settings between endpoints
+    class HubRequest: BaseRequest {
         override var baseURL: String? { "https://api.hub.example/v3" }
         override var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
         override var outputPath: [String] { ["data"] }
     }
 
+    final class Star: HubRequest {
+        override var url: String { "star" }
+        override var method: HTTPMethod { .put }
+    }
+
     struct Issue: Codable, Sendable { var number: Int, title: String }
 
-    final class GetIssue: HubRequest<Issue> {
+    final class GetIssue: HubRequest, DecodableOutput {
+        typealias Output = Issue
         let number: Int
         init(number: Int) { self.number = number }
 
         override var url: String { "issues/\(number)" }
     }
 
-    // Sample 9: Handle errors
+    final class Motto: HubRequest, TypedRequest {
+        override var url: String { "motto" }
+        override var responseSerializer: ResponseSerializer { .string }
+        var decoder: ResponseDecoder<String> { .string }
+    }
+
+    // Sample 11: Handle errors
     @MainActor
     func register(_ name: String) async -> String {
         do {

@@ -31,9 +31,7 @@ struct ErrandMigratingFromAFNetworkingSamples {
         }
 
         func order(item: Int) {
-            let request = CreateOrder(item: item)
-            request.agent = agent
-            request.start { request in
+            agent.start(CreateOrder(item: item)) { request in
                 self.number = request.number ?? 0
             } failure: { _, error in
                 self.message = error.message

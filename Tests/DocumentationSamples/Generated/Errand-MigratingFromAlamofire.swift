@@ -36,8 +36,6 @@ struct ErrandMigratingFromAlamofireSamples {
     }
 
     func orders(in state: String, agent: RequestAgent) async throws -> [Order] {
-        let request = GetOrders(state: state)
-        request.agent = agent
-        return try await request.value()
+        try await agent.value(GetOrders(state: state))
     }
 }

@@ -12,12 +12,12 @@ struct ErrandMigratingFromAsyncHTTPClientSamples {
     }
 
     final class CreateOrder: JSONRequest<Order> {
-        private let content: HTTPBody
-        init(_ order: Order) throws { content = try .json(order) }
+        private let order: Order
+        init(_ order: Order) { self.order = order }
 
         override var url: String { "https://api.example.com/v1/orders" }
         override var method: HTTPMethod { .post }
-        override var body: HTTPBody? { content }
+        override var body: HTTPBody? { .json(order) }
         override var timeouts: Timeouts? { Timeouts(total: .seconds(10)) }
         override var transportOverrides: TransportOverrides? {
             var overrides = TransportOverrides()

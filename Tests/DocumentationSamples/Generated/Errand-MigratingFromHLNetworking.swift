@@ -11,12 +11,13 @@ struct ErrandMigratingFromHLNetworkingSamples {
         var title: String
     }
 
-    class ShopRequest<Output: Decodable & Sendable>: JSONRequest<Output> {
+    class ShopRequest: BaseRequest {
         override var apiVersion: String? { "v5" }
         override var timeouts: Timeouts? { Timeouts(idle: .seconds(15)) }
     }
 
-    final class GetOrders: ShopRequest<[Order]> {
+    final class GetOrders: ShopRequest, DecodableOutput {
+        typealias Output = [Order]
         let state: String
         init(state: String) { self.state = state }
 

@@ -11,12 +11,13 @@ struct ErrandMigratingFromMoyaSamples {
         var title: String
     }
 
-    class ShopRequest<Output: Decodable & Sendable>: JSONRequest<Output> {
+    class ShopRequest: BaseRequest {
         override var baseURL: String? { "https://api.example.com" }
         override var headers: HTTPFields { [.acceptLanguage: "en"] }
     }
 
-    final class GetOrders: ShopRequest<[Order]> {
+    final class GetOrders: ShopRequest, DecodableOutput {
+        typealias Output = [Order]
         let state: String
         init(state: String) { self.state = state }
 
@@ -25,7 +26,8 @@ struct ErrandMigratingFromMoyaSamples {
         override var outputPath: [String] { ["orders"] }
     }
 
-    final class CreateOrder: ShopRequest<Order> {
+    final class CreateOrder: ShopRequest, DecodableOutput {
+        typealias Output = Order
         let item: Int
         init(item: Int) { self.item = item }
 

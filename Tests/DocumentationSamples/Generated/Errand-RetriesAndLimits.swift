@@ -22,7 +22,7 @@ struct ErrandRetriesAndLimitsSamples {
         var configuration = Configuration()
         configuration.retryPolicy = RetryPolicy(
             maximumAttempts: 4, baseDelay: .milliseconds(200), maximumDelay: .seconds(10),
-            attemptTimeout: .seconds(15), sendsIdempotencyKey: true)
+            maximumRetryAfter: .seconds(120), attemptTimeout: .seconds(15), sendsIdempotencyKey: true)
     }
 
     // Sample 3: Retries

@@ -34,7 +34,12 @@ struct ErrandValidationSamples {
         override var validator: JSONShape? { Self.shape }
     }
 
-    // Sample 5: Rules of the service
+    // Sample 5: JSON shapes
+    func makeShape(_ schema: Data) throws -> JSONShape {
+        try JSONShape(jsonSchema: JSON(parsing: schema))
+    }
+
+    // Sample 6: Rules of the service
     struct ServiceError: Error { var text: String }
 
     class ServiceRequest: BaseRequest {
@@ -49,7 +54,7 @@ struct ErrandValidationSamples {
         }
     }
 
-    // Sample 6: After validation
+    // Sample 7: After validation
     final class Secret: BaseRequest {
         override var url: String { "/secret" }
         override var responseSerializer: ResponseSerializer { .data }
@@ -64,7 +69,7 @@ struct ErrandValidationSamples {
         }
     }
 
-    // Sample 7: Typed output
+    // Sample 8: Typed output
     final class Motd: Request<String> {
         override var url: String { "/motd" }
         override var responseSerializer: ResponseSerializer { .string }

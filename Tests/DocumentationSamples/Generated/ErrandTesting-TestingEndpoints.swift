@@ -31,16 +31,10 @@ struct ErrandTestingTestingEndpointsSamples {
                 configuration: Configuration(baseURL: "https://api.example.com"), transport: transport)
         }
 
-        func makeRequest() -> GetProfile {
-            let request = GetProfile(id: 7)
-            request.agent = agent
-            return request
-        }
-
         @Test func profileIsDecoded() async throws {
             transport.on(.get, "/profiles", .json(#"{"nick": "amelia"}"#))
 
-            let profile = try await makeRequest().value()
+            let profile = try await agent.value(GetProfile(id: 7))
 
             #expect(profile == Profile(nick: "amelia"))
             #expect(transport.requests.count == 1)
@@ -50,7 +44,7 @@ struct ErrandTestingTestingEndpointsSamples {
         @Test func notFoundIsAnError() async throws {
             transport.on(.get, "/profiles", .json(#"{"message": "unknown"}"#, status: .notFound))
             do {
-                try await makeRequest().value()
+                try await agent.value(GetProfile(id: 7))
                 Issue.record("The request should fail.")
             } catch {
                 #expect(error.code == .unacceptableStatus)
@@ -62,7 +56,7 @@ struct ErrandTestingTestingEndpointsSamples {
             let refused = RequestError(.cannotConnect, stage: .transport, "Connection refused.")
             transport.on(.get, "/profiles", .failure(refused))
             do {
-                try await makeRequest().value()
+                try await agent.value(GetProfile(id: 7))
                 Issue.record("The request should fail.")
             } catch {
                 #expect(error.code == .cannotConnect)
@@ -98,16 +92,15 @@ struct ErrandTestingTestingEndpointsSamples {
             transport.on(.get, "/profiles", .json(#"{"nick": "amelia"}"#))
             let agent = makeAgent(Configuration(baseURL: "https://api.example.com"))
             let request = GetProfile(id: 7)
-            request.agent = agent
 
-            try await request.send()
+            try await agent.send(request)
             await agent.flushCache()
             clock.advance(by: .seconds(59))
-            try await request.send()
+            try await agent.send(request)
             #expect(request.response?.source == .cacheFresh)
 
             clock.advance(by: .seconds(2))
-            try await request.send()
+            try await agent.send(request)
             #expect(request.response?.source == .network)
         }
     }
@@ -142,11 +135,9 @@ struct ErrandTestingTestingEndpointsSamples {
             }
             try await server.start()
             let agent = RequestAgent(configuration: Configuration(baseURL: server.url()))
-            let request = GetProfile(id: 7)
-            request.agent = agent
 
             do {
-                try await request.send()
+                try await agent.send(GetProfile(id: 7))
                 Issue.record("The request should fail.")
             } catch {
                 #expect(error.code == .truncatedBody)

@@ -5,7 +5,40 @@ import Errand
 import Foundation
 
 struct ReadmeSamples {
-    // Sample 7: Downloads
+    // Sample 6: One base class for each service
+    enum Hub {
+        static let agent = RequestAgent(
+            configuration: Configuration(baseURL: "https://api.hub.example/v3"))
+    }
+
+    class HubRequest: BaseRequest {
+        override var agent: RequestAgent { Hub.agent }
+        override var retryPolicy: RetryPolicy? { .attempts(3) }
+    }
+
+    final class GetIssue: HubRequest, DecodableOutput {
+        typealias Output = Issue
+        let number: Int
+        init(number: Int) { self.number = number }
+
+        override var url: String { "issues/\(number)" }
+    }
+
+    final class Archive: HubRequest, FileOutput {
+        let folder: URL
+        init(in folder: URL) { self.folder = folder }
+
+        override var url: String { "archive.tar" }
+        var destination: URL { folder.appendingPathComponent("archive.tar") }
+    }
+
+    struct Issue: Codable, Sendable { var number: Int, title: String }
+
+    func title(of number: Int, staging: RequestAgent) async throws -> String {
+        try await staging.value(GetIssue(number: number)).title  // another agent for this call
+    }
+
+    // Sample 8: Downloads
     final class Photo: DownloadRequest {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
@@ -36,11 +69,12 @@ extension ReadmeModel {
         let user = try await GetUser(id: 7).value()
         // Without an endpoint class.
         let ping = try await InlineRequest("/ping") { $0.method = .head }.send()
-        lines = ["\(response.statusCode)", user.nick, "\(ping.statusCode)"]
+        let other = try await InlineRequest("/iphone/users?id=8").decoding(User.self).value()
+        lines = ["\(response.statusCode)", user.nick, "\(ping.statusCode)", other.nick]
     }
 }
 
-// Sample 6: Cache
+// Sample 7: Cache
 extension ReadmeModel {
     func cached() async throws {
         let request = GetUser(id: 7)
@@ -50,7 +84,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 8: Batches and chains
+// Sample 9: Batches and chains
 extension ReadmeModel {
     func composites() async throws {
         let (user, photo) = try await BatchRequest.values(GetUser(id: 7), ReadmeSamples.Photo(in: folder))
@@ -63,7 +97,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 9: Errors
+// Sample 10: Errors
 extension ReadmeModel {
     func errors() async throws {
         do {
@@ -80,7 +114,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 10: Agents, transports, stores
+// Sample 11: Agents, transports, stores
 extension ReadmeModel {
     func differentAgents() async throws {
         var configuration = Configuration(baseURL: "https://api.example.com")

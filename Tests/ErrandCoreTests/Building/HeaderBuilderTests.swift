@@ -43,6 +43,17 @@ struct HeaderBuilderTests {
         #expect(try fixture.build { _ in }.headers[.userAgent] == nil)
     }
 
+    @Test func plainTextHeadersKeepTheirOrderAndRepeat() throws {
+        let headers = try fixture.build {
+            $0.headers = [.from: "own", .via: "own"]
+            $0.headerFieldValues = ["X-B": "1", "Via": "a", "x-b": "2", "VIA": "b"]
+        }.headers
+        let fields = headers.filter { ["x-b", "via", "from"].contains($0.name.canonicalName) }
+        #expect(fields.map(\.value) == ["own", "1", "a", "2", "b"])
+        let error = fixture.failure { $0.headerFieldValues = ["X-B": "1", "X-B": "2\r\n"] }
+        #expect(error?.code == .invalidHeader)
+    }
+
     @Test func explicitContentTypeIsKept() throws {
         let request = try fixture.build {
             $0.method = .post
@@ -101,6 +112,7 @@ struct HeaderBuilderTests {
         #expect(error?.code == .invalidHeader)
         #expect(error?.message.contains("X-B: b") == false)
         let custom = fixture.failure {
+            $0.url = ""
             $0.customRequest = CustomRequest(
                 url: "http://h/", method: .get, headers: [(name, value)], body: nil)
         }

@@ -119,24 +119,6 @@ struct RequestBuilderTests {
         #expect(error?.message.hasPrefix("GetUser") == true)
     }
 
-    @Test func explicitBodyReplacesArguments() throws {
-        let request = try fixture.build {
-            $0.method = .post
-            $0.arguments = ["a": 1]
-            $0.body = .string("hello")
-        }
-        #expect(request.bodyText == "hello" && request.url.query == nil)
-        #expect(request.headers[.contentType] == "text/plain; charset=utf-8")
-        let inQuery = try fixture.build {
-            $0.method = .post
-            $0.arguments = ["a": 1]
-            $0.argumentPlacement = .query
-            $0.body = .string("hello", contentType: nil)
-        }
-        #expect(inQuery.bodyText == "hello" && inQuery.url.query == "a=1")
-        #expect(inQuery.headers[.contentType] == nil)
-    }
-
     @Test func sharedArgumentsAreMerged() throws {
         var fixture = fixture
         fixture.sharedArguments = ["lang": "en", "v": 2]
@@ -167,8 +149,7 @@ struct RequestBuilderTests {
         fixture.sharedArguments = ["shared": 1]
         fixture.sharedHeaders = [.acceptEncoding: "x"]
         let request = try fixture.build {
-            $0.arguments = ["a": 1]
-            $0.method = .delete
+            $0.url = ""
             $0.authorization = .bearer("t")
             $0.customRequest = CustomRequest(
                 url: "https://other/x?y=1#f", method: "REPORT",
@@ -179,7 +160,8 @@ struct RequestBuilderTests {
         #expect(request.bodyText == "hi")
         #expect(
             request.headers.filter { $0.name.canonicalName == "x-a" }.map(\.value) == ["1", "2"])
-        #expect(request.headers[.authorization] == nil && request.headers[.acceptEncoding] == nil)
+        #expect(request.headers[.authorization] == "Bearer t")
+        #expect(request.headers[.acceptEncoding] == nil)
         #expect(!request.headers.contains(.contentLength))
     }
 
@@ -238,6 +220,28 @@ struct RequestBuilderTests {
         #expect(error?.code == .invalidValidator)
     }
 
+    @Test func validatorNeedsASerializerThatAcceptsJSON() throws {
+        let refused: [ResponseSerializer] = [
+            .xml, .plist, .compound([.plist, .xml]), .compound([]),
+        ]
+        for serializer in refused {
+            let error = fixture.failure {
+                $0.validator = ["a": .int]
+                $0.responseSerializer = serializer
+            }
+            #expect(error?.code == .invalidCombination)
+        }
+        let accepted: [ResponseSerializer] = [
+            .json, .data, .string, .custom { _ in }, .compound([.plist, .json]),
+        ]
+        for serializer in accepted {
+            _ = try fixture.build {
+                $0.validator = ["a": .int]
+                $0.responseSerializer = serializer
+            }
+        }
+    }
+
     @Test func filteredAbsoluteURLsAreValidated() throws {
         #expect(
             try RequestBuilder.absoluteURL(parsing: "HTTP://H/a/../b?x#f").string == "http://h/b?x")
@@ -259,7 +263,7 @@ struct RequestBuilderTests {
                 sharedArguments: ["s": 1], relativeURL: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
-                sharedArguments: ["s": 1])
+                sharedArguments: ["s": 1], relativeURL: description.url)
         }
         description.cacheArguments = nil
         #expect(try key(.get) == nil)
@@ -278,7 +282,7 @@ struct RequestBuilderTests {
                 sharedArguments: [:], relativeURL: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
-                sharedArguments: [:]
+                sharedArguments: [:], relativeURL: description.url
             ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cacheIdentity) }
         }
         let first = try #require(try cacheKey(nonce: 1))

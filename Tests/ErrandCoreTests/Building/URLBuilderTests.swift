@@ -50,6 +50,21 @@ struct URLBuilderTests {
         #expect(try url(path, base: base, joining: .append) == result)
     }
 
+    @Test func versionOfTheConfigurationAppliesUnlessTheEndpointHasOne() throws {
+        for (own, path) in [(nil, "/v2/x"), ("v3", "/v3/x"), ("", "/x")] as [(String?, String)] {
+            let made = try url("x", base: "http://h") { description, configuration in
+                configuration.apiVersion = "v2"
+                description.apiVersion = own
+            }
+            #expect(made == "http://h" + path)
+        }
+        let query = try url("x", base: "http://h") { _, configuration in
+            configuration.apiVersion = "v2"
+            configuration.apiVersionPlacement = .query("version")
+        }
+        #expect(query == "http://h/x?version=v2")
+    }
+
     @Test func precedenceOfBaseURLs() throws {
         func base(
             _ change: (inout RequestDescription, inout Configuration) -> Void

@@ -214,10 +214,10 @@ struct DownloadFileTests {
     }
 
     @Test(arguments: ["", "abc", String(repeating: "g", count: 64)])
-    func invalidDigestFailsBeforeSending(text: String) async {
-        fixture.plan { $0.sha256 = text }
-        #expect(await fixture.runToError()?.code == .invalidConfiguration)
-        #expect(fixture.server.requests.isEmpty)
+    func invalidDigestIsRefused(text: String) {
+        let plan = DownloadPlan(destination: fixture.destination, sha256: text)
+        let error = #expect(throws: RequestError.self) { try plan.check() }
+        #expect(error?.code == .invalidConfiguration && error?.stage == .build)
     }
 
     // MARK: - Concurrent downloads

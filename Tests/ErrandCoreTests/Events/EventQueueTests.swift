@@ -78,6 +78,9 @@ import Testing
         #expect(queue.enter(event(.ended(nil))) == nil)
         #expect(queue.enter(event(.suspended)) == nil)
         #expect(queue.enter(event(.cacheStored(bytes: 1))) != nil)
+        #expect(queue.next() == nil)
+        let problem = RequestError(.storeFailed, stage: .cache, "a problem")
+        #expect(queue.enter(event(.storeProblem(problem))) != nil)
     }
 
     @Test func listenersReceiveEventsSeriallyInOrderOfTime() async {

@@ -94,7 +94,7 @@ struct ArgumentsTests {
                 + #""id":"00000000-0000-0000-0000-000000000001","link":"file:///a","#
                 + #""price":12345678901234567890.5,"map":{"x":3,"y":2,"z":1},"set":[1,2,3],"#
                 + #""list":[[1],[]],"float":0.1,"big":18446744073709551615}"#)
-        #expect(try Arguments(["b": 1, "a": 2]).names == ["a", "b"])
+        #expect(Arguments(["b": 1, "a": 2]).names == ["a", "b"])
     }
 
     private class Animal: Encodable {
@@ -120,11 +120,41 @@ struct ArgumentsTests {
                 == #"{"name":"Rex","tricks":["sit",null,{"more":null}],"super":{"legs":4}}"#)
     }
 
-    @Test func listsAndSingleValuesAreRejected() {
-        for make in [{ try Arguments([1, 2]) }, { try Arguments("x") }] {
-            let error = #expect(throws: RequestError.self) { _ = try make() }
-            #expect(error?.code == .invalidArguments)
+    /// The error with which every writer refuses the arguments, also as a nested value.
+    private func failure(of arguments: Arguments) throws -> RequestError? {
+        #expect(!arguments.isEmpty)
+        let encoding = ArgumentEncoding(custom: { "count=\($0.count)" })
+        var merged = Arguments().merging(shared: ["a": 1])
+        merged = merged.merging(shared: arguments)
+        func addFields(_ arguments: Arguments) throws {
+            var fields = MultipartFields(encoding: .init())
+            try fields.add(arguments)
         }
+        var codes: [RequestError.Code?] = []
+        for arguments in [arguments, merged, ["x": arguments], ["x": ["y": [arguments]]]] {
+            let errors: [RequestError?] = [
+                #expect(throws: RequestError.self) { try json(arguments) },
+                #expect(throws: RequestError.self) {
+                    try FormWriter.bytes(of: arguments, encoding: .init())
+                },
+                #expect(throws: RequestError.self) {
+                    try FormWriter.bytes(of: arguments, encoding: encoding)
+                },
+                #expect(throws: RequestError.self) {
+                    try ArgumentPropertyListWriter(encoding: .init())
+                        .data(of: arguments, format: .xml)
+                },
+                #expect(throws: RequestError.self) { try addFields(arguments) },
+            ]
+            codes += errors.map { $0?.code }
+        }
+        #expect(codes.allSatisfy { $0 == .invalidArguments })
+        return arguments.failure?.error
+    }
+
+    @Test func listsAndSingleValuesAreRefusedWhenTheyAreWritten() throws {
+        #expect(try failure(of: Arguments([1, 2]))?.message.contains("need names") == true)
+        #expect(try failure(of: Arguments("x"))?.code == .invalidArguments)
     }
 
     private struct FailingValue: Encodable {
@@ -132,8 +162,8 @@ struct ArgumentsTests {
         func encode(to encoder: any Encoder) throws { throw Reason() }
     }
 
-    @Test func encoderErrorIsTheUnderlyingError() {
-        let error = #expect(throws: RequestError.self) { try Arguments(FailingValue()) }
+    @Test func encoderErrorIsTheUnderlyingError() throws {
+        let error = try failure(of: Arguments(encoding: FailingValue()))
         #expect(error?.code == .invalidArguments)
         #expect(error?.underlying is FailingValue.Reason)
     }
@@ -146,8 +176,7 @@ struct ArgumentsTests {
         }
     }
 
-    @Test func endlessNestingIsRejected() {
-        let error = #expect(throws: RequestError.self) { try Arguments(Endless()) }
-        #expect(error?.code == .invalidArguments)
+    @Test func endlessNestingIsRefused() throws {
+        #expect(try failure(of: Arguments(Endless()))?.code == .invalidArguments)
     }
 }

@@ -11,6 +11,10 @@ import Testing
 
     init() { jar = CookieJar(clock: clock) }
 
+    func jar(_ list: SuffixList) throws -> CookieJar {
+        CookieJar(publicSuffixes: try list.suffixes, clock: clock)
+    }
+
     func url(_ text: String) throws -> URI { try URI(parsing: text) }
 
     func header(_ text: String, in other: CookieJar? = nil) throws -> String {
@@ -60,25 +64,35 @@ import Testing
         #expect(try receive("a=b; Path=relative", "https://example.com\(request)").path == path)
     }
 
-    @Test(arguments: [
-        ("example.com", "www.example.com", true), ("example.com", "example.com", true),
-        ("example.com", "badexample.com", false), ("www.example.com", "example.com", false),
-        ("other.com", "example.com", false), ("com", "example.com", false),
-        ("co.uk", "example.co.uk", false), ("github.io", "me.github.io", false),
-        ("example.co.uk", "www.example.co.uk", true), ("0.0.1", "127.0.0.1", false),
-        (".example.com.", "example.com", false), ("exämple.com", "example.com", false),
-    ])
-    func domainMatching(_ domain: String, _ host: String, _ isAccepted: Bool) throws {
+    @Test(
+        arguments: SuffixList.allCases,
+        [
+            ("example.com", "www.example.com", true), ("example.com", "example.com", true),
+            ("example.com", "badexample.com", false), ("www.example.com", "example.com", false),
+            ("other.com", "example.com", false), ("com", "example.com", false),
+            ("co.uk", "example.co.uk", false), ("github.io", "me.github.io", false),
+            ("example.co.uk", "www.example.co.uk", true), ("0.0.1", "127.0.0.1", false),
+            (".example.com.", "example.com", true), ("exämple.com", "example.com", false),
+        ]
+    )
+    func domainMatching(_ list: SuffixList, _ it: (String, String, Bool)) throws {
+        let (domain, host, isAccepted) = it
+        let jar = try jar(list)
         let result = jar.receive("a=b; Domain=\(domain)", from: try url("https://\(host)/"))
         #expect(((try? result.get()) != nil) == isAccepted)
-        #expect(try header("https://\(host)/") == (isAccepted ? "a=b" : ""))
+        #expect(try header("https://\(host)/", in: jar) == (isAccepted ? "a=b" : ""))
     }
 
-    @Test func publicSuffixCookiesAreHostOnly() throws {
+    @Test(arguments: SuffixList.allCases)
+    func publicSuffixCookiesAreHostOnly(_ list: SuffixList) throws {
+        let jar = try jar(list)
+        func receive(_ field: String, _ text: String) throws -> Cookie {
+            try jar.receive(field, from: try url(text)).get()
+        }
         let cookie = try receive("a=b; Domain=github.io", "https://github.io/")
         #expect(cookie.isHostOnly)
-        #expect(try header("https://github.io/") == "a=b")
-        #expect(try header("https://me.github.io/") == "")
+        #expect(try header("https://github.io/", in: jar) == "a=b")
+        #expect(try header("https://me.github.io/", in: jar) == "")
         #expect(try receive("a=b; Domain=localhost", "http://localhost:8080/").isHostOnly)
         #expect(try receive("a=b; Domain=127.0.0.1", "http://127.0.0.1:8080/").isHostOnly)
     }

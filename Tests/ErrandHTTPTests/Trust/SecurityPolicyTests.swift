@@ -32,6 +32,7 @@ struct SecurityPolicyTests {
     @Test(arguments: [
         ("bücher.de", "xn--bcher-kva.de"), ("BÜCHER.de", "xn--bcher-kva.de"), ("::1", "[::1]"),
         ("[::1]", "[::1]"), ("2001:DB8::7", "[2001:db8::7]"), ("10.0.0.1", "10.0.0.1"),
+        ("10.1", "10.0.0.1"), ("0xa.1", "10.0.0.1"), ("2001:db8:0:0:0:0:0:7", "[2001:db8::7]"),
     ])
     func pinnedHostsAreNormalized(pinned: String, host: String) throws {
         var policy = SecurityPolicy()
@@ -48,6 +49,18 @@ struct SecurityPolicyTests {
         #expect(
             refusal { $0.pins = [PinnedHost(pinned, publicKeys: [Self.pin])] }?.code
                 == .invalidConfiguration)
+    }
+
+    @Test(arguments: ["127.1", "0x7f.1", "2130706433", "127。1", "127.0.0.1."])
+    func pinsApplyToAddressesInAnySpelling(spelling: String) throws {
+        var policy = SecurityPolicy()
+        policy.pins = [PinnedHost("127.0.0.1", publicKeys: [Self.pin])]
+        let host = try #require(try URI(parsing: "http://\(spelling)/").host)
+        #expect(TrustRules(policy, host: host, now: Self.now).enforced.count == 1)
+        let error = #expect(throws: RequestError.self) {
+            try policy.check(host: host, isSecure: false, now: Self.now)
+        }
+        #expect(error?.message.contains("not https") == true)
     }
 
     @Test func expiredPinsOfAHostDoNotFallBackToGeneralPins() {
@@ -96,11 +109,20 @@ struct SecurityPolicyTests {
                 $0.clientIdentity = .pkcs12(file: "a", password: "b")
                 $0.clientCertificateFile = "c"
             },
+            {
+                $0.authorities = "PEM"
+                $0.authorityFile = "c"
+            },
+            { $0.authorityFile = "" },
+            { $0.authorityFile = "a\0b" },
+            { $0.clientCertificateFile = "a\0b" },
+            { $0.clientIdentity = .pkcs12(file: "a\0b", password: "c") },
+            { $0.clientIdentity = .pkcs12(file: "a", password: "b\0c") },
         ]
         for (index, change) in bad.enumerated() {
             let error = refusal(change)
             #expect(error?.code == .invalidConfiguration, "case \(index)")
-            #expect(error?.stage == .transport)
+            #expect(error?.stage == .build)
         }
         #expect(refusal { $0 = .insecureForTests } == nil)
         #expect(refusal { $0.publicKeyPins = [Self.pin] } == nil)

@@ -5,11 +5,15 @@ import Testing
 /// IP literals (RFC 3986 §3.2.2), and parsing of random text.
 @Suite struct RFC3986Tests {
     @Test(arguments: [
-        "::", "::1", "1::", "1:2:3:4:5:6:7:8", "1::8", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8",
-        "::ffff:192.0.2.1", "64:ff9b::192.0.2.33", "1:2:3:4:5:6:1.2.3.4", "::1.2.3.4", "AbCd::0123",
+        ("::", "::"), ("::1", "::1"), ("1::", "1::"), ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"),
+        ("1::8", "1::8"), ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"),
+        ("::2:3:4:5:6:7:8", "0:2:3:4:5:6:7:8"), ("::ffff:192.0.2.1", "::ffff:192.0.2.1"),
+        ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"),
+        ("1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"), ("::1.2.3.4", "::102:304"),
+        ("AbCd::0123", "abcd::123"),
     ])
-    func section322ValidIPLiterals(text: String) throws {
-        #expect(try URI(parsing: "http://[\(text)]/").host == "[\(text.lowercased())]")
+    func section322ValidIPLiterals(text: String, canonical: String) throws {
+        #expect(try URI(parsing: "http://[\(text)]/").host == "[\(canonical)]")
     }
 
     @Test(arguments: [

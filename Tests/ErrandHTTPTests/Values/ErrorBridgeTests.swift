@@ -37,9 +37,32 @@ struct ErrorBridgeTests {
         #expect(RequestError(code, stage: .transport, "").urlError?.code == expected)
     }
 
-    @Test func underlyingURLErrorIsKept() {
-        let error = RequestError(
+    /// FoundationNetworking reports most failures as -1.
+    @Test(arguments: [
+        (RequestError.Code.badServerResponse, -1011), (.badContentEncoding, -1016),
+        (.truncatedBody, -1005), (.connectionLost, -1005), (.certificateRejected, -1202),
+        (.proxyFailed, -1004), (.transportFailed, -1),
+    ])
+    func codesOfURLErrorsAreTheSameForEveryTransport(code: RequestError.Code, number: Int) {
+        let reported = URLError(
+            .unknown, userInfo: [NSURLErrorFailingURLErrorKey: URL(fileURLWithPath: "/x")])
+        for underlying in [nil, reported] {
+            let error = RequestError(code, stage: .transport, "What.", underlying: underlying)
+            #expect(error.urlError?.code.rawValue == number)
+            #expect(error.urlError?.failingURL == underlying?.failingURL)
+        }
+    }
+
+    @Test func underlyingURLErrorIsKept() throws {
+        var error = RequestError(
             .transportFailed, stage: .transport, "", underlying: URLError(.dnsLookupFailed))
+        #expect(error.urlError?.code == .dnsLookupFailed)
+        error.code = .cannotFindHost
+        let bridged = try #require(error.urlError)
+        #expect(bridged.code == .cannotFindHost)
+        #expect((bridged.userInfo[NSUnderlyingErrorKey] as? URLError)?.code == .dnsLookupFailed)
+        // Errors of hooks have no code of their own.
+        error.code = .adaptationFailed
         #expect(error.urlError?.code == .dnsLookupFailed)
         #expect(RequestError(.shapeMismatch, stage: .validate, "").urlError == nil)
     }

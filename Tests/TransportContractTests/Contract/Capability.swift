@@ -4,9 +4,10 @@ import ErrandCore
 enum Capability: String, CaseIterable, Sendable {
     case bodyWithGET, ipv6Literal, repeatedRequestHeaders, repeatedResponseHeaders
     case latin1Headers, laxHeaders, trailers, cutOffHead, hugeContentLength
-    case bodyOfUnusableRedirect, corruptEncoding, paddedEncoding, undecodedContent,
+    case bodyOfUnusableRedirect, contentCodings, corruptEncoding, paddedEncoding, undecodedContent,
         decodingRatioWithoutLength
     case versionAndAddress, phaseTimings, connectionPause, streamsWithoutSpooling
+    case keptConnectionsForAllMethods
     case http11OverTLS, http2Only, http2PriorKnowledge
     case ownAuthorities, pinnedKeys, clientCertificates, minimumTLSVersion, uncheckedCertificates
     case proxyByName, secureProxies, noProxy, addressOverrides, addressFamily, unixSockets
@@ -24,14 +25,16 @@ enum Capability: String, CaseIterable, Sendable {
         case .cutOffHead: "A connection closed within the response head"
         case .hugeContentLength: "A `Content-Length` close to 2^63"
         case .bodyOfUnusableRedirect: "The body of a redirect without a usable `Location`"
+        case .contentCodings: "Content codings are requested, and accepted without a header"
         case .paddedEncoding: "gzip with several members, or with zeros after the last"
-        case .corruptEncoding: "Corrupt or truncated gzip is an error"
+        case .corruptEncoding: "A truncated body in a content coding is detected"
         case .undecodedContent: "`decodesContent = false`"
         case .decodingRatioWithoutLength: "`maximumDecodingRatio` for responses without a length"
         case .versionAndAddress: "HTTP version and peer address of the response"
         case .phaseTimings: "Times of DNS, connect and TLS"
         case .connectionPause: "Pausing stops the connection, not only the receiver"
         case .streamsWithoutSpooling: "Async-sequence bodies are sent while they are produced"
+        case .keptConnectionsForAllMethods: "Kept connections for POST and other methods"
         case .http11OverTLS: "`httpVersion = .http11` over TLS"
         case .http2Only: "`httpVersion = .http2`"
         case .http2PriorKnowledge: "`httpVersion = .http2PriorKnowledge`"

@@ -15,10 +15,44 @@ struct ReuseContract {
                 let body = HTTPBody.string("\(number)")
                 let request =
                     number.isMultiple(of: 2)
-                    ? fixture.request() : fixture.request(.post, body: body)
+                    ? fixture.request() : fixture.request(.put, body: body)
                 _ = try await fixture.succeed(request)
             }
             #expect(fixture.server.status.accepted == 1)
+        }
+    }
+
+    /// A transport that cannot prevent the replay of a request on a kept connection uses another connection.
+    @Test(arguments: TransportKind.wire, [nil, "x"] as [String?])
+    func requestsThatMustNotBeReplayed(kind: TransportKind, body: String?) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.server.otherwise { _ in LoopbackResponse(body: "fine") }
+            for round in 1...3 {
+                _ = try await fixture.succeed(fixture.request())
+                let request = fixture.request(.post, body: body.map { .string($0) })
+                _ = try await fixture.succeed(request)
+                let sharesConnections =
+                    kind.capabilities.contains(.keptConnectionsForAllMethods)
+                #expect(fixture.server.status.accepted == (sharesConnections ? 1 : 1 + round))
+            }
+        }
+    }
+
+    @Test(arguments: TransportKind.wire)
+    func requestIsNotReplayedWithoutPermission(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            for method in [HTTPMethod.get, .put] {
+                let earlier = fixture.server.requests.count
+                try await prepareDroppedConnection(fixture)
+                var request = fixture.request(method, body: method == .put ? .string("x") : nil)
+                request.options.mayReplay = false
+                let record = try await fixture.run(request)
+                #expect(fixture.server.requests.count == earlier + 2)
+                if fixture.server.requests.last?.connection == 0 {
+                    #expect(record.end?.error?.code == .connectionLost)
+                }
+                fixture.server.closeConnections()
+            }
         }
     }
 
@@ -89,9 +123,10 @@ struct ReuseContract {
         try await ContractFixture.with(kind) { fixture async throws in
             try await prepareDroppedConnection(fixture)
             let record = try await fixture.run(fixture.request(.post, body: .data(pattern(size))))
-            // A second request head may be sent before the body refuses to restart; it has no effect.
-            let posts = fixture.server.requests.filter { $0.method == "POST" && $0.isComplete }
+            // Not even the head is sent again.
+            let posts = fixture.server.requests.filter { $0.method == "POST" }
             #expect(posts.count == 1)
+            #expect(posts.first?.isComplete == true)
             if posts.first?.connection == 0 {
                 #expect(record.end?.error?.code == .connectionLost)
             }

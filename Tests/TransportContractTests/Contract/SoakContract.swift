@@ -114,7 +114,7 @@ struct SoakContract {
     }
 
     #if os(Linux)
-        private enum Fault: String { case refused, reset }
+        private enum Fault: String { case refused, closed, reset }
 
         private static func residentBytes() -> Int {
             let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
@@ -130,15 +130,17 @@ struct SoakContract {
             defer { withExtendedLifetime(dead) {} }
             let closed = dead.port
             let server = LoopbackServer()
-            server.otherwise { _ in .reset }
+            server.otherwise { _ in fault == .reset ? .reset : .dropped }
             try await server.start()
             let transport = kind.makeTransport()
             let port = fault == .refused ? closed : server.port
-            let url = URI(scheme: "http", host: "127.0.0.1", port: port, path: "/")
+            var request = TransportRequest(
+                url: URI(scheme: "http", host: "127.0.0.1", port: port, path: "/"))
+            request.options.mayReplay = true
             func run(_ count: Int) async throws {
                 for _ in 0..<count {
                     let receiver = RecordingReceiver()
-                    _ = transport.start(TransportRequest(url: url), receiver: receiver)
+                    _ = transport.start(request, receiver: receiver)
                     let record = try await receiver.ended()
                     guard record.end?.error != nil, record.ends == 1 else { exit(3) }
                 }
@@ -176,9 +178,11 @@ struct SoakContract {
             }
         }
 
-        @Test func urlSessionDoesNotLeakOnResets() async {
+        /// Not with resets: each has a small chance of ending the process, in libdispatch; see the article
+        /// Transports.
+        @Test func urlSessionDoesNotLeakOnClosedConnections() async {
             await #expect(processExitsWith: .success) {
-                try await Self.checkForLeaks(.urlSession, .reset)
+                try await Self.checkForLeaks(.urlSession, .closed)
             }
         }
     #endif

@@ -31,11 +31,83 @@ struct UnsupportedRequestContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire)
-    func headWithBodyIsRejected(kind: TransportKind) async throws {
+    /// Mistakes of the caller, each with its error.
+    private static let mistakes: [(RequestError.Code, @Sendable (inout TransportRequest) -> Void)] =
+        [
+            (.invalidURL, { $0.url = URI(path: "/x") }),
+            (.invalidURL, { $0.url.scheme = "ftp" }),
+            (.invalidURL, { $0.url.host = "a\0b" }),
+            (.invalidMethod, { $0.method = "GET\0" }),
+            (.invalidMethod, { $0.method = "GET /x" }),
+            (.invalidHeader, { $0.headers[.proxyAuthorization] = "Basic eDp5" }),
+            (
+                .invalidCombination,
+                {
+                    $0.method = .head
+                    $0.body = .string("x")
+                }
+            ),
+            (.invalidConfiguration, { $0.timeouts.connect = .zero }),
+            (.invalidConfiguration, { $0.timeouts.idle = .seconds(-1) }),
+            (.invalidConfiguration, { $0.options.maximumBodyBytes = -1 }),
+            (.invalidConfiguration, { $0.options.maximumHeadBytes = 0 }),
+            (.invalidConfiguration, { $0.options.maximumDecodingRatio = 0 }),
+            (.invalidCombination, { $0.options.httpVersion = .http2 }),
+            (.invalidConfiguration, { $0.options.proxy = .url("127.0.0.1:1") }),
+            (.invalidConfiguration, { $0.options.proxy = .url("http://a\0b:1") }),
+            (.invalidConfiguration, { $0.options.proxy = .url("http://a:1", bypass: ["a:80"]) }),
+            (.invalidConfiguration, { $0.options.addressOverrides = ["a:b": ["127.0.0.1"]] }),
+            (.invalidConfiguration, { $0.options.addressOverrides = ["a": ["localhost"]] }),
+            (.invalidConfiguration, { $0.options.unixSocketPath = "/run/a\0b" }),
+            (
+                .invalidCombination,
+                {
+                    $0.options.unixSocketPath = "/run/x"
+                    $0.options.addressOverrides = ["a": ["127.0.0.1"]]
+                }
+            ),
+            (.invalidConfiguration, secure { $0.publicKeyPins = ["nonsense"] }),
+            (.invalidConfiguration, secure { $0.pins = [PinnedHost("a:443", publicKeys: [pin])] }),
+            (.invalidConfiguration, secure { $0.pins = [PinnedHost("a\0b", publicKeys: [pin])] }),
+            (.invalidConfiguration, secure { $0.authorityFile = "/etc/a\0b" }),
+            (.invalidConfiguration, secure { $0.clientKeyFile = "/etc/key" }),
+            (.invalidConfiguration, secure { $0.allowInvalidCertificates = true }),
+            (.invalidConfiguration, { $0.options.security = pinned }),
+        ]
+
+    private static let pin = Data(repeating: 1, count: 32).base64EncodedString()
+
+    private static var pinned: SecurityPolicy {
+        var policy = SecurityPolicy()
+        policy.publicKeyPins = [pin]
+        return policy
+    }
+
+    private static func secure(
+        _ change: @escaping @Sendable (inout SecurityPolicy) -> Void
+    ) -> @Sendable (inout TransportRequest) -> Void {
+        { request in
+            var policy = SecurityPolicy()
+            change(&policy)
+            request.url.scheme = "https"
+            request.options.security = policy
+        }
+    }
+
+    @Test(arguments: TransportKind.wire, mistakes.indices)
+    func mistakesAreRejectedBeforeSending(kind: TransportKind, index: Int) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
-            let request = fixture.request(.head, body: .string("x"))
-            #expect(throws: RequestError.self) { try fixture.transport.check(request) }
+            let (code, change) = Self.mistakes[index]
+            var request = fixture.request()
+            change(&request)
+            let error = #expect(throws: RequestError.self) { try fixture.transport.check(request) }
+            #expect(error?.code == code)
+            #expect(error?.stage == .build)
+            // An agent calls `check` before `start`; `URLSessionTransport` repeats it.
+            guard kind == .urlSession else { return }
+            let record = try await fixture.fail(request, code)
+            #expect(record.end?.error?.stage == .build)
+            #expect(fixture.server.status.accepted == 0)
         }
     }
 

@@ -118,6 +118,13 @@ struct DeliveryMachineTests {
         #expect(last.isNothing)
     }
 
+    @Test mutating func bytesAfterAnEarlyEndAreDropped() {
+        machine.arrived(head: head)
+        machine.completed(failure)
+        guard case .drop = machine.arrived(bytes: 10) else { return fail("expected .drop") }
+        #expect(drain() == ["head", "end \(failure.code)"])
+    }
+
     @Test mutating func progressNeverDecreases() {
         machine.sent(5)
         machine.sent(3)

@@ -1,14 +1,15 @@
 #if os(Linux)
     import ErrandCore
     import ErrandTesting
+    import ErrandTransport
     import ErrandURLSession
     import Foundation
     import Testing
 
     /// Faults of FoundationNetworking in Swift 6.3.1 that `URLSessionTransport` cannot work around.
     ///
-    /// Each test runs in a separate process. A failure means that a newer toolchain has fixed the fault: add the
-    /// capability to `Capability.ofURLSession`.
+    /// Tests of crashes run in separate processes. A failure means that a newer toolchain has fixed the fault: add
+    /// the capability to `Capability.ofURLSession`, or correct the article Transports.
     @Suite("FoundationNetworking faults", .timeLimit(.minutes(5)))
     struct FoundationNetworkingFaultTests {
         private static func receive(_ response: String) async throws {
@@ -20,6 +21,18 @@
             let transport = URLSessionTransport()
             _ = transport.start(TransportRequest(url: url), receiver: receiver)
             _ = try await receiver.ended()
+        }
+
+        private func receive(
+            _ response: LoopbackResponse, accepting coding: String? = nil
+        ) async throws -> RecordingReceiver.Record {
+            var record: RecordingReceiver.Record?
+            try await ContractFixture.with(.urlSession) { fixture async throws in
+                fixture.server.otherwise { _ in response }
+                record = try await fixture.run(
+                    fixture.request(headers: coding.map { [.acceptEncoding: $0] } ?? [:]))
+            }
+            return try #require(record)
         }
 
         @Test func trailersCrashTheProcess() async {
@@ -36,11 +49,35 @@
             }
         }
 
-        @Test func hugeContentLengthCrashesTheProcess() async {
-            await #expect(processExitsWith: .failure) {
-                try await Self.receive(
-                    "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\na")
+        @Test(arguments: ["9223372036854775296", "9223372036854775807"])
+        func hugeContentLengthCrashesTheProcess(length: String) async {
+            await #expect(processExitsWith: .failure) { [length] in
+                try await Self.receive("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\na")
             }
+        }
+
+        @Test(arguments: ["HTTP/x.y 200 OK", "http/1.1 200 OK", "HTTP/1.1 200 "])
+        func statusLineIsAccepted(line: String) async throws {
+            let record = try await receive(.raw(line + "\r\nContent-Length: 1\r\n\r\na"))
+            #expect(record.end?.error == nil)
+            #expect(record.head?.status.code == 200)
+        }
+
+        @Test(arguments: ["HTTP/1.1 200", "HTTP/1.1  200 OK"])
+        func statusLineIsRefused(line: String) async throws {
+            let record = try await receive(.raw(line + "\r\nContent-Length: 1\r\n\r\na"))
+            #expect(record.end?.error?.code == .badServerResponse)
+            #expect(record.head == nil)
+        }
+
+        @Test(arguments: ["gzip", "deflate", "br", "zstd"])
+        func truncatedBodyInAContentCodingIsNotDetected(coding: String) async throws {
+            let body = EncodedText.bytes(in: coding).dropLast(9)
+            let record = try await receive(
+                LoopbackResponse(headers: ["Content-Encoding": coding], body: body),
+                accepting: coding)
+            #expect(record.end?.error == nil)
+            #expect(record.received < EncodedText.text.count)
         }
     }
 #endif

@@ -41,9 +41,52 @@ struct WireRequestTests {
         #expect(SetCookieLines.split(text) == lines)
     }
 
-    @Test(arguments: [("5", false), ("5, 5", false), ("5, 6", true), ("-5", true), ("", true)])
-    func contradictoryContentLengthsAreDetected(text: String, isContradictory: Bool) {
+    @Test(arguments: [
+        ("5", false), ("5, 5", false), ("5 ,05", false), ("5, 6", true), ("-5", true), ("+5", true),
+        ("", true), ("5,", true), ("9223372036854775807", false), ("9223372036854775808", true),
+        ("999999999999999999999999999999", true),
+    ])
+    func invalidContentLengthsAreDetected(text: String, isInvalid: Bool) {
         let head = ResponseHead(status: .ok, headers: [.contentLength: text])
-        #expect(head.hasContradictoryLength == isContradictory)
+        #expect(head.hasInvalidLength == isInvalid)
+    }
+
+    @Test(arguments: [
+        ("", []), ("identity", []), ("none, Identity", []), ("GZIP", ["gzip"]),
+        ("deflate , br", ["deflate", "br"]),
+    ])
+    func contentCodingsAreListed(text: String, codings: [String]) {
+        let head = ResponseHead(status: .ok, headers: [.contentEncoding: text])
+        #expect(head.contentCodings == codings)
+        #expect(head.isEncoded == !codings.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (HTTPMethod.get, 200, "5", false), (.get, 200, "0", true), (.head, 200, "5", true),
+            (.get, 204, "5", true), (.get, 304, "5", true), (.get, 206, nil, false),
+        ] as [(HTTPMethod, Int, String?, Bool)])
+    func responsesWithoutBodiesAreRecognized(
+        method: HTTPMethod, status: Int, length: String?, hasNoBody: Bool
+    ) {
+        var head = ResponseHead(status: .init(code: status))
+        head.headers[.contentLength] = length
+        #expect(head.hasNoBody(to: method) == hasNoBody)
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, "identity"), ("gzip", nil, "gzip"), (nil, "br", "br"),
+            ("gzip", "br", "gzip"),
+        ] as [(String?, String?, String)])
+    func requestsAcceptNoContentCodingByDefault(own: String?, additional: String?, sent: String)
+        throws
+    {
+        let url = try #require(URL(string: "http://h.example/"))
+        var request = TransportRequest(url: URI(scheme: "http", host: "h.example", path: "/"))
+        request.headers[.acceptEncoding] = own
+        let headers = additional.map { ["accept-encoding": $0] } ?? [:]
+        let result = WireRequest.make(request, url: url, bodyLength: nil, additional: headers)
+        #expect(WireRequest.acceptEncoding(in: result, additional: headers) == sent)
     }
 }

@@ -39,9 +39,7 @@ private func send(_ job: Job, _ agent: RequestAgent) async -> Int {
     if job.workload.hasPrefix("W3") {
         return await PageReader(job: job, agent: agent).read() ?? 0 > 10 ? 0 : 1
     }
-    let request = Small(job.url)
-    request.agent = agent
-    let response = try? await request.send()
+    let response = try? await agent.send(Small(job.url))
     return response?.statusCode == 200 && response?.data.count == job.size ? 0 : 1
 }
 
@@ -70,9 +68,7 @@ final class ClosureRun {
     private func startNext() {
         guard started < job.count else { return }
         started += 1
-        let request = Small(job.url)
-        request.agent = agent
-        request.start { request in
+        agent.start(Small(job.url)) { request in
             self.end(request.response?.data.count == self.job.size)
         } failure: { _, _ in
             self.end(false)

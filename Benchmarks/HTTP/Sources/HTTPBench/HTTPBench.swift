@@ -16,9 +16,7 @@ enum HTTPBench {
             job.mode == .steps
             ? EverySteps.agent(over: transport) : RequestAgent(transport: transport, store: nil)
         // The first request opens the connection and provides the parsed URL.
-        let first = Small(job.url)
-        first.agent = agent
-        guard let response = try? await first.send() else {
+        guard let response = try? await agent.send(Small(job.url)) else {
             print("no response from \(job.url)")
             exit(1)
         }

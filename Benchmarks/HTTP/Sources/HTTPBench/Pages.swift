@@ -50,21 +50,15 @@ struct PageReader: Sendable {
             else { return nil }
             return touch(object) > 0 ? items(object) : nil
         case (_, "W3c"):
-            let request = GetPage(job.url)
-            request.agent = agent
-            return try? await request.value().items.count
+            return try? await agent.value(GetPage(job.url)).items.count
         default:
-            let request = Small(job.url)
-            request.agent = agent
-            guard let json = try? await request.send().json else { return nil }
+            guard let json = try? await agent.send(Small(job.url)).json else { return nil }
             return touch(json) > 0 ? json["items"].count : nil
         }
     }
 
     private func data() async -> Data? {
-        let request = Small(job.url)
-        request.agent = agent
-        return try? await request.send().data
+        try? await agent.send(Small(job.url)).data
     }
 
     private func items(_ object: Any) -> Int? {

@@ -4,9 +4,9 @@ import Foundation
 // Register, sign in, user info: ordinary requests.
 extension Journey {
     func register() async throws {
-        let request = on(API.Passengers.register("orville", password: "kitty-hawk"))
+        let request = API.Passengers.register("orville", password: "kitty-hawk")
         await withCheckedContinuation { continuation in
-            request.start { request in
+            agent.start(request) { request in
                 self.showEvents()
                 self.checks.check(
                     "orville is passenger \(request.userId ?? 0)", request.userId != nil)
@@ -26,7 +26,7 @@ extension Journey {
 
     func signIn() async throws {
         do {
-            try await on(API.Passengers.signIn("orville", password: "dayton")).value()
+            try await agent.value(API.Passengers.signIn("orville", password: "dayton"))
             checks.check("a wrong password is rejected", false)
         } catch {
             showEvents()
@@ -35,7 +35,8 @@ extension Journey {
                 "the processor reports: \(complaint?.text ?? "no error")",
                 error.code == .processingFailed && error.status == .ok && complaint != nil)
         }
-        let token = try await on(API.Passengers.signIn("orville", password: "kitty-hawk")).value()
+        let token = try await agent.value(
+            API.Passengers.signIn("orville", password: "kitty-hawk"))
         showEvents()
         checks.check("the right password returns a token", token == AirlineServer.token)
         // All later requests send it.
@@ -44,14 +45,14 @@ extension Journey {
 
     func userInfo() async throws {
         let before = server.loopback.requests.count
-        let first = on(API.Passengers.find(1903))
-        let user = try await first.value()
+        let first = API.Passengers.find(1903)
+        let user = try await agent.value(first)
         showEvents()
         try checkFirst(first, user, requests: server.loopback.requests.count - before)
         try state.noteRun()
 
-        let again = on(API.Passengers.find(1903))
-        let same = try await again.value()
+        let again = API.Passengers.find(1903)
+        let same = try await agent.value(again)
         showEvents()
         checks.check(
             "the second request is served from the cache and not sent",

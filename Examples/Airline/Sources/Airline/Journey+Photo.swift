@@ -6,7 +6,7 @@ extension Journey {
     func photo() async throws {
         let whole = server.photo.body
         do {
-            try await on(API.photo(to: state.photo)).value()
+            try await agent.value(API.photo(to: state.photo))
             checks.check("the connection is interrupted", false)
         } catch {
             showEvents()
@@ -19,7 +19,7 @@ extension Journey {
             "no file exists at the destination yet",
             !FileManager.default.fileExists(atPath: state.photo.path))
 
-        let file = try await on(API.photo(to: state.photo)).value()
+        let file = try await agent.value(API.photo(to: state.photo))
         showEvents()
         let request = server.loopback.requests.last
         let range = request?.header("Range") ?? "none"
@@ -36,10 +36,10 @@ extension Journey {
 
     func batch() async throws {
         let before = server.loopback.requests.count
-        let user = on(API.Passengers.find(1903))
-        let photo = on(API.photo(to: state.secondPhoto))
+        let user = API.Passengers.find(1903)
+        let photo = API.photo(to: state.secondPhoto)
         let batch = BatchRequest([user, photo])
-        try await batch.send()
+        try await agent.send(batch)
         showEvents()
         checks.check(
             "both succeed: \(user.output?.nick ?? "no user"), "
@@ -53,9 +53,9 @@ extension Journey {
 
     func chain() async throws {
         let chain = ChainRequest()
-        chain.add(on(API.Passengers.register("wilbur", password: "kitty-hawk")))
-            .then { register in self.on(API.Passengers.find(register.userId ?? 0)) }
-        try await chain.send()
+        chain.add(API.Passengers.register("wilbur", password: "kitty-hawk"))
+            .then { register in API.Passengers.find(register.userId ?? 0) }
+        try await agent.send(chain)
         showEvents()
         let register = chain.requests.first as? Register
         let user = (chain.requests.last as? GetUser)?.output
@@ -66,7 +66,7 @@ extension Journey {
 
     func fares() async throws {
         do {
-            try await on(API.Flights.fares).send()
+            try await agent.send(API.Flights.fares)
             checks.check("the invalid response is rejected", false)
         } catch {
             showEvents()

@@ -68,10 +68,4 @@ final class Journey {
 
     /// Prints the events since the last call.
     func showEvents() { screen.show(logbook.take()) }
-
-    /// Assigns this agent to a request.
-    func on<Endpoint: BaseRequest>(_ request: Endpoint) -> Endpoint {
-        request.agent = agent
-        return request
-    }
 }

@@ -1,0 +1,256 @@
+public import ErrandCore
+import ErrandHTTP
+
+nonisolated extension Pagination {
+    /// The pages of a list, requested one after another while they are iterated.
+    ///
+    ///     for try await page in ListIssues(repository: "errand").pages(.link) { show(page.output) }
+    ///     for try await issue in ListIssues(repository: "errand").pages(.link).items { show(issue) }
+    ///
+    /// A page is requested when the loop asks for it, so leaving the loop ends the requests. Each page is a run of the
+    /// endpoint object: hooks, cache, retries and validation apply to it, and its errors end the sequence. Cancelling the
+    /// calling Swift task cancels the request in progress. Iterate a sequence once, on the actor of the endpoint.
+    public struct Pages<Output: Sendable>: AsyncSequence {
+        /// One page.
+        public struct Page: Sendable {
+            /// The number of the page, from 1.
+            public let number: Int
+            /// The output of the endpoint.
+            public let output: Output
+            /// The response.
+            public let response: Response
+        }
+
+        /// The element of the sequence.
+        public typealias Element = Page
+        /// The error of the sequence.
+        public typealias Failure = RequestError
+
+        typealias Run =
+            nonisolated(nonsending) (Pagination.Next) async throws(RequestError) -> (
+                Response, Output
+            )
+
+        let pagination: Pagination
+        let limit: Int?
+        let run: Run
+
+        /// Creates the iterator, which requests the first page when its first element is read.
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(pagination: pagination, limit: limit, run: run)
+        }
+
+        /// Requests one page after another.
+        public struct Iterator: AsyncIteratorProtocol {
+            let pagination: Pagination
+            let limit: Int?
+            let run: Run
+            private var number = 0
+            private var received = 0
+            private var next: Pagination.Next?
+            private var seen: Set<String> = []
+
+            init(pagination: Pagination, limit: Int?, run: @escaping Run) {
+                self.pagination = pagination
+                self.limit = limit
+                self.run = run
+                next = .arguments(pagination.first)
+            }
+
+            /// Requests the next page; `nil` after the last one.
+            public mutating func next(
+                isolation actor: isolated (any Actor)? = #isolation
+            ) async throws(RequestError) -> Page? {
+                guard let request = next else { return nil }
+                // The sequence ends after an error.
+                next = nil
+                guard number < limit ?? .max else { return nil }
+                let (response, output) = try await run(request)
+                number += 1
+                next = try following(response)
+                return Page(number: number, output: output, response: response)
+            }
+
+            /// The request after a response, with an absolute URL.
+            private mutating func following(
+                _ response: Response
+            ) throws(RequestError) -> Pagination.Next? {
+                guard number < limit ?? .max else { return nil }
+                do {
+                    guard let next = try pagination.next(response, number, &received) else {
+                        return nil
+                    }
+                    switch next {
+                    case .arguments(let arguments):
+                        try remember("\(arguments)", response)
+                        return next
+                    case .url(let text):
+                        let url = try URI.resolve(text, against: response.url)
+                        guard url.hasOrigin(of: response.url) else {
+                            throw RequestError(
+                                .unsafeRedirect, stage: .process,
+                                "The next page has another origin, \(url.origin), which must not receive the "
+                                    + "credentials of this request. Use a Pagination that returns URLs of "
+                                    + "\(response.url.origin).",
+                                response: response)
+                        }
+                        try remember(url.string, response)
+                        return .url(url.string)
+                    }
+                } catch let error as RequestError {
+                    throw error
+                } catch {
+                    throw RequestError(
+                        .processingFailed, stage: .process,
+                        "The pagination threw \(type(of: error)); see the underlying error.",
+                        response: response, underlying: error)
+                }
+            }
+
+            /// Fails if the same page was requested before: the pages would never end.
+            private mutating func remember(_ key: String, _ response: Response) throws(RequestError)
+            {
+                guard !seen.insert(key).inserted else { return }
+                throw RequestError(
+                    .badServerResponse, stage: .process,
+                    "Page \(number) names a page that was already requested as the next one. Set a limit for the number "
+                        + "of pages, or use another Pagination.",
+                    response: response)
+            }
+        }
+
+        /// The items of all pages, for endpoints whose output contains them.
+        ///
+        ///     for try await issue in ListIssues().pages(.link).items({ $0.issues }) { show(issue) }
+        public func items<Part: Sequence>(_ part: @escaping (Output) -> Part) -> Items<Part> {
+            Items(pages: self, part: part)
+        }
+
+        /// The items of the pages of a list, in order.
+        public struct Items<Part: Sequence>: AsyncSequence {
+            /// The element of the sequence.
+            public typealias Element = Part.Element
+            /// The error of the sequence.
+            public typealias Failure = RequestError
+
+            let pages: Pages
+            let part: (Output) -> Part
+
+            /// Creates the iterator, which requests the first page when its first element is read.
+            public func makeAsyncIterator() -> Iterator {
+                Iterator(pages: pages.makeAsyncIterator(), part: part)
+            }
+
+            /// Reads the items of one page after another.
+            public struct Iterator: AsyncIteratorProtocol {
+                var pages: Pages.Iterator
+                let part: (Output) -> Part
+                private var current: Part.Iterator?
+
+                init(pages: Pages.Iterator, part: @escaping (Output) -> Part) {
+                    self.pages = pages
+                    self.part = part
+                }
+
+                /// The next item, for which a page may be requested; `nil` after the last one.
+                public mutating func next(
+                    isolation actor: isolated (any Actor)? = #isolation
+                ) async throws(RequestError) -> Part.Element? {
+                    while true {
+                        if let item = current?.next() { return item }
+                        guard let page = try await pages.next(isolation: actor) else { return nil }
+                        current = part(page.output).makeIterator()
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Pagination.Pages where Output: Sequence {
+    /// The items of all pages, for endpoints whose output is a sequence.
+    nonisolated public var items: Items<Output> { items { $0 } }
+}
+
+extension TypedRequest {
+    /// The pages of a list.
+    ///
+    ///     for try await page in ListIssues(repository: "errand").pages(.link) { show(page.output) }
+    ///
+    /// - Parameters:
+    ///   - pagination: The rule for the request of the next page.
+    ///   - limit: The maximum number of pages. Default `nil`: all.
+    ///   - agent: The agent that performs the requests. Default `nil`: that of the endpoint.
+    nonisolated public func pages(
+        _ pagination: Pagination, limit: Int? = nil, on agent: RequestAgent? = nil
+    ) -> Pagination.Pages<Output> {
+        Pagination.Pages(pagination: pagination, limit: limit) { next async throws(RequestError) in
+            let outcome = try await self.runPage(next, on: agent)
+            return (try outcome.result.get(), try outcome.output(as: Output.self).get())
+        }
+    }
+}
+
+extension StartableRequest {
+    /// The pages of a list whose output is the response; those of a typed endpoint have its output.
+    ///
+    /// - Parameters:
+    ///   - pagination: The rule for the request of the next page.
+    ///   - limit: The maximum number of pages. Default `nil`: all.
+    ///   - agent: The agent that performs the requests. Default `nil`: that of the endpoint.
+    @_disfavoredOverload
+    nonisolated public func pages(
+        _ pagination: Pagination, limit: Int? = nil, on agent: RequestAgent? = nil
+    ) -> Pagination.Pages<Response> {
+        Pagination.Pages(pagination: pagination, limit: limit) { next async throws(RequestError) in
+            let response = try await self.runPage(next, on: agent).result.get()
+            return (response, response)
+        }
+    }
+}
+
+extension BaseRequest {
+    /// Runs the request for one page.
+    nonisolated(nonsending) fileprivate func runPage(
+        _ next: Pagination.Next, on named: RequestAgent?
+    ) async throws(RequestError) -> TaskOutcome {
+        let encoding = agent(atCall: named).configuration.argumentEncoding
+        let run = enlist(on: named) { $0.turn(to: next, encoding: encoding) }
+        let outcome = await run.agent.perform(run.task)
+        end(outcome, of: run) { _ in }
+        return outcome
+    }
+}
+
+extension RequestDescription {
+    /// Changes the description of the first page into that of another page.
+    nonisolated fileprivate mutating func turn(
+        to next: Pagination.Next, encoding: ArgumentEncoding
+    ) {
+        switch next {
+        case .arguments(let new):
+            guard !new.isEmpty else { return }
+            guard customRequest == nil else {
+                mistake = RequestError(
+                    .invalidCombination, stage: .build,
+                    "\(endpoint) has a customURLRequest(), to which the arguments of a page cannot be added. "
+                        + "Override url and arguments instead, or use Pagination.link.")
+                return
+            }
+            arguments = arguments?.merging(new) ?? new
+        case .url(let text):
+            guard customRequest == nil else {
+                customRequest?.url = text
+                return
+            }
+            url = text
+            isURLFiltered = true
+            let isInQuery = method == .get || method == .head || method == .delete
+            if argumentPlacement == .query || argumentPlacement == .automatic && isInQuery {
+                arguments = nil
+            }
+            argumentEncoding = argumentEncoding ?? encoding
+            argumentEncoding?.duplicateNames = .keepFirst
+        }
+    }
+}

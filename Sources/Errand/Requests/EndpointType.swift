@@ -1,0 +1,105 @@
+import Foundation
+import Synchronization
+
+/// How an endpoint came by its decoder.
+nonisolated enum DecoderOrigin: Sendable {
+    /// It is the endpoint's own, or that of its output.
+    case custom
+    /// The endpoint has none.
+    case missing
+    /// The endpoint is a download.
+    case file
+}
+
+/// What a class of endpoints adds to a description, found once for each class: creating the name, and looking up a
+/// conformance, cost as much as building a small request.
+nonisolated struct EndpointType: Sendable {
+    /// Adds to a description what the conformances of the class require.
+    typealias Describe = @Sendable (BaseRequest, inout RequestDescription) -> Void
+
+    /// The class.
+    let id: ObjectIdentifier
+    /// The name of the class, without module and enclosing types.
+    let name: String
+    /// `nil` for an endpoint without a typed output.
+    let describe: Describe?
+
+    private static let known = Mutex<[ObjectIdentifier: EndpointType]>([:])
+
+    /// The entry of the dynamic class of a request.
+    static func of(_ type: BaseRequest.Type) -> EndpointType {
+        known.withLock { known in
+            let id = ObjectIdentifier(type)
+            if let entry = known[id] { return entry }
+            // The same text as `String(describing:)`, without its lookup of conformances, which a metatype never has.
+            let name = _typeName(type, qualified: false)
+            let entry = EndpointType(id: id, name: name, describe: describer(of: type))
+            known[id] = entry
+            return entry
+        }
+    }
+
+    private static func describer(of type: BaseRequest.Type) -> Describe? {
+        guard let typed = type as? any TypedRequest.Type else { return nil }
+        if let file = type as? any FileOutput.Type { return download(file) }
+        return output(typed)
+    }
+
+    // The dynamic class of the request is the key of the entry, so that no cast can fail.
+
+    private static func output<Endpoint: TypedRequest>(_ type: Endpoint.Type) -> Describe {
+        { request, it in
+            let decoder = unsafeDowncast(request, to: Endpoint.self).decoder
+            if decoder.origin == .missing { it.mistake = .missingDecoder(of: it.endpoint) }
+            it.decode = { (response, json) throws(RequestError) in
+                try decoder.decode(response, with: json)
+            }
+        }
+    }
+
+    private static func download<Endpoint: FileOutput>(_ type: Endpoint.Type) -> Describe {
+        { request, it in
+            let endpoint = unsafeDowncast(request, to: Endpoint.self)
+            if endpoint.decoder.origin == .custom { it.mistake = .replacedFile(of: it.endpoint) }
+            let decoder = ResponseDecoder<URL>.file
+            it.decode = { (response, json) throws(RequestError) in
+                try decoder.decode(response, with: json)
+            }
+            it.download = DownloadPlan(
+                destination: endpoint.destination, existingFile: request.existingFile,
+                resumes: request.resumesDownload, sha256: request.sha256)
+            // The default of endpoints that are not downloads would require a JSON content type.
+            if case .json = it.responseSerializer, !(request is DownloadRequest) {
+                it.responseSerializer = .data
+            }
+        }
+    }
+
+    /// Whether the class is `type` or one of its subclasses.
+    static func isClass(_ id: ObjectIdentifier?, _ type: BaseRequest.Type) -> Bool {
+        guard let id else { return false }
+        let wanted = ObjectIdentifier(type)
+        // An endpoint's class is the only source of this identifier.
+        var current: AnyClass? = unsafeBitCast(id, to: AnyClass.self)
+        while let found = current {
+            if ObjectIdentifier(found) == wanted { return true }
+            current = _getSuperclass(found)
+        }
+        return false
+    }
+}
+
+extension RequestError {
+    nonisolated fileprivate static func missingDecoder(of endpoint: String) -> RequestError {
+        RequestError(
+            .invalidConfiguration, stage: .build,
+            "\(endpoint) has no decoder. Override decoder, or subclass JSONRequest.")
+    }
+
+    nonisolated fileprivate static func replacedFile(of endpoint: String) -> RequestError {
+        RequestError(
+            .invalidCombination, stage: .build,
+            "\(endpoint) is a download with a decoder of its own. Its output is the file: remove the decoder, and read "
+                + "the file after the end; or replace FileOutput by DecodableOutput.")
+    }
+}

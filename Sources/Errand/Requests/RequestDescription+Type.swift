@@ -1,0 +1,34 @@
+public import ErrandCore
+
+extension RequestDescription {
+    /// Whether an endpoint of this class, or of a subclass, made the description.
+    ///
+    ///     configuration.urlFilters = [
+    ///         ClosureURLFilter { url, request in request.isA(GetUser.self) ? url + "?full=1" : url }
+    ///     ]
+    ///
+    /// False for a description that was made by hand, and for the requests of an outbox, which stores no class.
+    nonisolated public func isA(_ type: BaseRequest.Type) -> Bool {
+        EndpointType.isClass(endpointType, type)
+    }
+}
+
+extension RequestEvent {
+    /// Whether the event belongs to an endpoint of this class or of a subclass.
+    ///
+    /// False for the requests of an outbox, which stores no class.
+    nonisolated public func isA(_ type: BaseRequest.Type) -> Bool {
+        EndpointType.isClass(endpointType, type)
+    }
+}
+
+extension RequestTask {
+    /// Whether the task belongs to an endpoint of this class or of a subclass.
+    ///
+    ///     agent.cancelAll { $0.isA(Search.self) }
+    ///
+    /// False for the requests of an outbox, which stores no class.
+    nonisolated public func isA(_ type: BaseRequest.Type) -> Bool {
+        context.description.isA(type)
+    }
+}

@@ -1,0 +1,85 @@
+public import ErrandCore
+
+/// An endpoint with a typed output, of any base class.
+///
+///     final class Nick: HubRequest, TypedRequest {
+///         override var url: String { "/nick" }
+///         var decoder: ResponseDecoder<String> { ResponseDecoder { $0.json["nick"].string ?? "" } }
+///     }
+///     let nick = try await Nick().value()
+///
+/// ``DecodableOutput`` is the short form for JSON of a `Decodable` type, ``FileOutput`` the one for downloads.
+/// ``Request`` is a base class that conforms. In a base class whose subclasses replace the decoder, declare
+/// ``decoder`` in that base class: a subclass can override only what its superclass declares.
+nonisolated public protocol TypedRequest: BaseRequest {
+    /// The type of the output.
+    associatedtype Output: Sendable
+    /// Makes the output from a validated response, off the main actor.
+    ///
+    /// `.string`, `.json(User.self)`, `.propertyList(…)`, `.xml { … }`, `.firstOf([…])`, or a closure.
+    var decoder: ResponseDecoder<Output> { get }
+}
+
+/// An endpoint whose response is JSON of a `Decodable` type.
+///
+///     final class GetUser: HubRequest, DecodableOutput {
+///         typealias Output = User
+///         override var url: String { "/users/7" }
+///     }
+///
+/// ``BaseRequest/jsonDecoder`` and ``BaseRequest/outputPath`` apply. A response without a body is decoded as
+/// ``EmptyBody``, or as `nil` for an optional output; other outputs fail with ``RequestError/Code/undecodable``.
+/// ``JSONRequest`` is the short form for endpoints without a base class of their own.
+nonisolated public protocol DecodableOutput: TypedRequest where Output: Decodable {}
+
+extension DecodableOutput {
+    /// Decodes the JSON at ``BaseRequest/outputPath`` with ``BaseRequest/jsonDecoder``.
+    ///
+    /// Validation has parsed the JSON already; it is not parsed again.
+    nonisolated public var decoder: ResponseDecoder<Output> {
+        .json(decoder: jsonDecoder, at: outputPath)
+    }
+}
+
+extension TypedRequest {
+    /// The output of the last run; `nil` before it, and after a failure.
+    nonisolated public var output: Output? {
+        // Two steps: the cast of an absent value to an optional output would succeed.
+        guard let storedOutput else { return nil }
+        return storedOutput as? Output
+    }
+
+    /// Runs the request and returns its output, on the caller's actor.
+    ///
+    /// Cancelling the calling Swift task cancels the request.
+    ///
+    /// - Parameter onStart: Called with the task before anything is sent. Default: does nothing.
+    /// - Throws: ``RequestError``.
+    @discardableResult
+    nonisolated(nonsending) public func value(
+        onStart: (RequestTask) -> Void = { _ in }
+    ) async throws(RequestError) -> Output {
+        let run = enlist()
+        onStart(run.task)
+        let outcome = await run.agent.perform(run.task)
+        end(outcome, of: run) { _ in }
+        return try outcome.output(as: Output.self).get()
+    }
+}
+
+extension TaskOutcome {
+    /// The typed output of a run.
+    nonisolated func output<Output: Sendable>(
+        as type: Output.Type
+    ) -> Result<Output, RequestError> {
+        switch result {
+        case .failure(let error): return .failure(error)
+        case .success(let response):
+            if let output, let typed = output as? Output { return .success(typed) }
+            return .failure(
+                RequestError(
+                    .undecodable, stage: .decode,
+                    "The run has no output of type \(Output.self).", response: response))
+        }
+    }
+}

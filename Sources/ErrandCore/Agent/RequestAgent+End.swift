@@ -1,0 +1,120 @@
+import Foundation
+
+extension RequestAgent {
+    /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after
+    /// all of these have returned, to the callers that wait for the outcome.
+    nonisolated(nonsending) func end(
+        _ task: RequestTask, _ result: Result<Response, RequestError>
+    ) async -> TaskOutcome {
+        let context = task.context
+        let outcome = outcome(of: task, result)
+        // Another request that shares the transfer may be calling a progress handler of this task on its thread.
+        if !context.progress.finish(isWhole: outcome.error == nil) {
+            await context.progress.untilDelivered()
+        }
+        context.emitEnd(outcome.error)
+        if context.isObserved, !context.hasDeliveredEvents { await context.untilDelivered() }
+        remove(task)
+        task.finish(outcome)
+        return outcome
+    }
+
+    /// Starts the total time limit, which counts from the start of the task.
+    func scheduleEnd(of task: RequestTask, after limit: Duration) {
+        // A limit of zero or less is refused when the request is built.
+        guard limit > .zero else { return }
+        task.limitTime(
+            ScheduledCall(after: limit, clock) { [weak self, weak task] in
+                guard let self, let task else { return }
+                task.stop(.deadline)
+                // A running task is ended by the pipeline. Listeners do not run on the thread of time limits.
+                if task.begin() { ListenerQueue.run { self.endUnstarted(task) } }
+            })
+    }
+
+    /// Ends a task that exceeded its total limit before it ran, without a thread of the cooperative pool: hooks of other
+    /// requests may block them all.
+    private func endUnstarted(_ task: RequestTask) {
+        let context = task.context
+        context.emit(.started)
+        let outcome = outcome(of: task, .failure(.cancelled))
+        let hasReported = context.progress.finish()
+        context.emitEnd(outcome.error)
+        guard hasReported, !context.isObserved || context.hasDeliveredEvents else {
+            Task {
+                await context.progress.untilDelivered()
+                await context.untilDelivered()
+                remove(task)
+                task.finish(outcome)
+            }
+            return
+        }
+        remove(task)
+        task.finish(outcome)
+    }
+
+    static func limit(of context: TaskContext) -> Duration? {
+        if let own = context.description.timeouts { return own.total }
+        return context.configuration.timeouts.total
+    }
+
+    /// Records the end of the task.
+    ///
+    /// A reason to stop takes precedence over the result of the pipeline.
+    private func outcome(
+        of task: RequestTask, _ result: Result<Response, RequestError>
+    ) -> TaskOutcome {
+        let context = task.context
+        var result = result
+        if let reason = task.end() {
+            let limit = Self.limit(of: context)
+            result = .failure(Self.error(for: reason, limit: limit, result: result))
+        }
+        if case .failure(var error) = result {
+            error.name(context)
+            result = .failure(error)
+        }
+        if let messages = context.configuration.errorMessages {
+            result = result.mapError { messages.applied(to: $0) }
+        }
+        guard case .success = result else { return TaskOutcome(result: result) }
+        return TaskOutcome(result: result, output: context.output)
+    }
+
+    private static func error(
+        for reason: TaskState.StopReason, limit: Duration?, result: Result<Response, RequestError>
+    ) -> RequestError {
+        var attempts = 0
+        var underlying: RequestError?
+        var stopped: RequestError?
+        switch result {
+        case .success(let response): attempts = response.attempts
+        case .failure(let error):
+            stopped = error
+            attempts = error.attempts
+            // A cancelled request may have been waiting for a retry: the failure before it is the cause to report.
+            underlying = error.isCancellation ? error.underlying as? RequestError : error
+        }
+        var error: RequestError
+        switch reason {
+        case .cancelled:
+            error = .cancelled
+        case .shutDown:
+            error = RequestError(
+                .agentShutDown, stage: .schedule,
+                "The agent was shut down. Send the request through another agent.")
+        case .deadline:
+            error = RequestError(
+                .timedOut, stage: .transport,
+                "The request took longer than its total limit of \(limit ?? .zero). Increase timeouts.total, or read the events to see what it waited for.",
+                timeout: .total)
+        }
+        error.attempts = attempts
+        error.underlying = underlying
+        if let stopped {
+            error.takeName(of: stopped)
+            error.previousErrors = stopped.previousErrors
+        }
+        return error
+    }
+}

@@ -1,0 +1,252 @@
+import ErrandTransport
+import Synchronization
+
+/// Runs the interceptors of the configuration, then those of the endpoint, around the later steps.
+package struct InterceptStep: Step {
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        pipelineRequest.hasInterceptors
+    }
+
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        let chain = InterceptorChain(
+            interceptors: pipelineRequest.configuration.interceptors
+                + pipelineRequest.description.interceptors,
+            original: pipelineRequest, next: next)
+        return try await chain.run(0, pipelineRequest.request, pipelineRequest.scope)
+    }
+}
+
+/// The interceptors of one request, and the steps inside them.
+private struct InterceptorChain: Sendable {
+    let interceptors: [any Interceptor]
+    /// The request as it was built.
+    let original: PipelineRequest
+    let next: Next
+
+    /// Runs the interceptor at an index with all those inside it; after the last, sends the request.
+    func run(
+        _ index: Int, _ request: TransportRequest, _ scope: CancellationScope
+    ) async throws(RequestError) -> Response {
+        guard index < interceptors.count else { return try await send(request, scope) }
+        let calls = InterceptorCalls()
+        let next = InterceptorNext(description: original.description) {
+            (request) throws(RequestError) in
+            try await calls.run(in: scope) { (child) throws(RequestError) in
+                try await run(index + 1, request, child)
+            }
+        }
+        let result = await result(of: interceptors[index], request, next, scope)
+        await calls.close()
+        return try result.get()
+    }
+
+    private func result(
+        of interceptor: any Interceptor, _ request: TransportRequest, _ next: InterceptorNext,
+        _ scope: CancellationScope
+    ) async -> Result<Response, RequestError> {
+        do {
+            return .success(
+                try await scope.run { try await interceptor.intercept(request, next: next) })
+        } catch let error as RequestError {
+            return .failure(error)
+        } catch is CancellationError {
+            return .failure(.cancelled)
+        } catch {
+            return .failure(
+                RequestError(
+                    .processingFailed, stage: .process,
+                    "An interceptor threw \(type(of: error)); see the underlying error.",
+                    underlying: error))
+        }
+    }
+
+    private func send(
+        _ request: TransportRequest, _ scope: CancellationScope
+    ) async throws(RequestError) -> Response {
+        try scope.check()
+        var request = request
+        try original.encodeBody(of: &request)
+        var changed = try InterceptedRequest.make(from: original, request)
+        changed.scope = scope
+        changed.context.enter(.waiting)
+        do throws(RequestError) {
+            if changed.hasRequestProcessors {
+                changed = try await RequestProcessing.firstAttempt(of: changed)
+            }
+            try changed.request.body?.checkReadable()
+            return changed.decodable(try await next(changed))
+        } catch {
+            var error = error
+            error.name(changed.request, of: changed.context)
+            throw error
+        }
+    }
+}
+
+/// Applies the changes of interceptors to a request; pure.
+enum InterceptedRequest {
+    /// The request for the later steps: with its own cache key, and without credentials for the
+    /// origin of the original one if its URL has another origin.
+    ///
+    /// - Throws: The errors of ``InterceptorNext/callAsFunction(_:)``.
+    static func make(
+        from original: PipelineRequest, _ request: TransportRequest
+    ) throws(RequestError) -> PipelineRequest {
+        try check(request, original)
+        var result = original
+        result.request = request
+        result.request.url.fragment = nil
+        result.request.options.mayReplay =
+            request.options.mayReplay && request.method.isIdempotent
+        if !request.url.hasOrigin(of: original.request.url) {
+            result.request.headers = RedirectDecision.headers(
+                of: request, withoutCredentialsOf: original.request, bound: original.boundHeaders)
+            result.boundHeaders = []
+        }
+        guard var key = original.keyRequest else { return result }
+        key.method = request.method
+        key.headers = result.request.headers
+        if !request.body.isSame(as: original.request.body) { key.body = request.body }
+        if result.request.url != original.request.url {
+            key.url = result.request.url
+            if result.cacheURL != nil { result.cacheURL = key.url }
+        }
+        result.cacheKey = CacheKeyBuilder.key(for: key, identity: original.cacheIdentity)
+        return result
+    }
+
+    private static func check(
+        _ request: TransportRequest, _ original: PipelineRequest
+    ) throws(RequestError) {
+        try RequestSettings.check(request.method, of: original.description)
+        try RequestSettings.check(request.body, with: request.method, of: original.description)
+        try RequestSettings.check(request.timeouts, of: original.description)
+        var problem = request.url.problem
+        if request.url.userInfo != nil {
+            problem = "User and password belong into the Authorization header."
+        }
+        if let problem {
+            throw RequestError(
+                .invalidURL, stage: .adapt, "An interceptor changed the URL. \(problem)")
+        }
+        if request.timeouts.total != original.request.timeouts.total {
+            throw RequestError(
+                .invalidCombination, stage: .adapt,
+                "An interceptor changed timeouts.total, which limits the whole request. Set it in the "
+                    + "endpoint or the configuration.")
+        }
+    }
+}
+
+extension HTTPBody? {
+    /// Whether both are missing, or have the same bytes in memory.
+    fileprivate func isSame(as other: HTTPBody?) -> Bool {
+        guard let self else { return other == nil }
+        guard case .data(let bytes) = self.storage, case .data(let others)? = other?.storage else {
+            return false
+        }
+        return bytes == others
+    }
+}
+
+/// The calls of one interceptor's `next`; one at a time, and none after the interceptor's return.
+struct InterceptorCallState: Sendable, Equatable {
+    enum Refusal: Sendable, Equatable { case concurrent, late }
+
+    private var isRunning = false
+    private var isClosed = false
+
+    /// Begins a call; the refusal if it may not begin.
+    mutating func begin() -> Refusal? {
+        if isClosed { return .late }
+        if isRunning { return .concurrent }
+        isRunning = true
+        return nil
+    }
+
+    /// Ends the call; returns whether the return of the interceptor waits for it.
+    mutating func end() -> Bool {
+        isRunning = false
+        return isClosed
+    }
+
+    /// Records the return of the interceptor; returns whether it must cancel a call and wait.
+    mutating func close() -> Bool {
+        isClosed = true
+        return isRunning
+    }
+}
+
+/// Runs the calls of one interceptor's `next`.
+private final class InterceptorCalls: Sendable {
+    private struct State {
+        var calls = InterceptorCallState()
+        var scope: CancellationScope?
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs a call in a scope of its own, which the Swift task of the caller cancels, too.
+    func run(
+        in scope: CancellationScope,
+        _ body: (CancellationScope) async throws(RequestError) -> Response
+    ) async throws(RequestError) -> Response {
+        let result = await scope.withChild { child -> Result<Response, RequestError> in
+            if let refusal = begin(child) { return .failure(Self.error(refusal)) }
+            defer { end() }
+            return await withTaskCancellationHandler {
+                do throws(RequestError) {
+                    return .success(try await body(child))
+                } catch {
+                    return .failure(error)
+                }
+            } onCancel: {
+                child.cancel()
+            }
+        }
+        return try result.get()
+    }
+
+    /// Refuses further calls, and waits for the end of one that the interceptor has abandoned.
+    func close() async {
+        let (isRunning, scope) = state.withLock { ($0.calls.close(), $0.scope) }
+        guard isRunning else { return }
+        scope?.cancel()
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                if state.scope != nil { state.waiter = continuation }
+                return state.scope == nil
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    private func begin(_ scope: CancellationScope) -> InterceptorCallState.Refusal? {
+        state.withLock { state in
+            let refusal = state.calls.begin()
+            if refusal == nil { state.scope = scope }
+            return refusal
+        }
+    }
+
+    private func end() {
+        let waiter = state.withLock { state in
+            state.scope = nil
+            return state.calls.end() ? state.waiter.take() : nil
+        }
+        waiter?.resume()
+    }
+
+    private static func error(_ refusal: InterceptorCallState.Refusal) -> RequestError {
+        let reason =
+            switch refusal {
+            case .concurrent: "while another call was in progress. Await one call before the next."
+            case .late: "after its interceptor had returned. Await it in intercept(_:next:)."
+            }
+        return RequestError(
+            .processingFailed, stage: .process, "An interceptor's next was called \(reason)")
+    }
+}

@@ -1,0 +1,44 @@
+/// The names of hosts in the options that choose a connection's address.
+package enum RouteName {
+    /// The canonical form of `host` or `host:port`; `nil` if the text is neither.
+    package static func origin(_ text: String) -> String? {
+        guard let url = try? URI(parsing: "http://" + text), url.isAbsoluteHTTP,
+            url.userInfo == nil, url.path.isEmpty, url.query == nil, url.fragment == nil
+        else { return nil }
+        return url.authority
+    }
+
+    /// Whether the text is a valid entry of a proxy's bypass list.
+    package static func isBypass(_ text: String) -> Bool {
+        if text == "*" || addressBits(text) != nil { return true }
+        if let slash = text.firstIndex(of: "/") {
+            guard let bits = addressBits(String(text[..<slash])),
+                let prefix = Int(text[text.index(after: slash)...])
+            else { return false }
+            return (0...bits).contains(prefix)
+        }
+        var name = text[...]
+        if name.hasPrefix("*.") {
+            name = name.dropFirst(2)
+        } else if name.hasPrefix(".") {
+            name = name.dropFirst()
+        }
+        if name.hasSuffix(".") { name = name.dropLast() }
+        return !name.isEmpty
+            && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+                !label.isEmpty
+                    && label.utf8.allSatisfy { byte in
+                        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte >= 0x80
+                            || ByteSet.alphanumeric.contains(byte)
+                    }
+            }
+    }
+
+    /// The number of bits of an IP address, in brackets or not; `nil` if the text is not one.
+    package static func addressBits(_ text: String) -> Int? {
+        let isBracketed = text.hasPrefix("[") && text.hasSuffix("]") && text.utf8.count > 2
+        let bare = isBracketed ? text.dropFirst().dropLast() : text[...]
+        if !isBracketed, IPv4Literal.dottedDecimal(bare.utf8) != nil { return 32 }
+        return IPv6Literal.canonical(bare.utf8) != nil ? 128 : nil
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+// Mistakes of the caller get the same errors from every transport, with the stage `build`.
+extension TransportRequest {
+    /// Throws if the request or its options contain a mistake that no transport can carry out.
+    ///
+    /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/invalidMethod``,
+    ///   ``RequestError/Code/invalidHeader``, ``RequestError/Code/invalidCombination`` or
+    ///   ``RequestError/Code/invalidConfiguration``, with the stage ``RequestError/Stage/build``.
+    package func checkForMistakes() throws(RequestError) {
+        try checkURL()
+        try checkHeaders()
+        try method.check()
+        if method == .head, body != nil {
+            throw RequestError(
+                .invalidCombination, stage: .build,
+                "A HEAD request cannot have a body. Remove the body, or use another method.")
+        }
+        try timeouts.check()
+        guard !options.hasDefaults else { return }
+        try options.checkForMistakes(host: host ?? "", isSecure: isSecure, now: Date())
+    }
+}
+
+extension HTTPMethod {
+    /// Throws ``RequestError/Code/invalidMethod`` if the method is not a token, because it could end the request
+    /// line and start another.
+    package func check() throws(RequestError) {
+        if isToken { return }
+        throw RequestError(
+            .invalidMethod, stage: .build,
+            "The method is not a token. Use letters, such as GET, without spaces.")
+    }
+}
+
+extension Timeouts {
+    /// Throws ``RequestError/Code/invalidConfiguration`` if a limit is zero or less.
+    package func check() throws(RequestError) {
+        try Self.check(connect, "connect")
+        try Self.check(idle, "idle")
+        try Self.check(total, "total")
+    }
+
+    private static func check(_ limit: Duration?, _ name: String) throws(RequestError) {
+        guard let limit, limit <= .zero else { return }
+        throw RequestError(
+            .invalidConfiguration, stage: .build,
+            "timeouts.\(name) is \(limit); it must be greater than zero, or nil for no limit.")
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+package import HTTPTypes
+
+// Dumps and mirrors end up in logs, so they contain no credentials, bodies or queries.
+
+extension HTTPFields {
+    /// The fields as text, without the values of those that contain secrets.
+    package var redacted: [String] {
+        map { field in
+            let isSecret = SecretName.isSecret(header: field.name.canonicalName)
+            return "\(field.name.rawName): \(isSecret ? "<redacted>" : field.value)"
+        }
+    }
+}
+
+extension Response: CustomReflectable {
+    /// The parts of the response, without its body, the query of its URL and secret headers.
+    public var customMirror: Mirror {
+        let size =
+            switch body {
+            case .data(let data): "\(data.count) bytes"
+            case .file(let url): "file \(url.lastPathComponent)"
+            }
+        return Mirror(
+            self,
+            children: [
+                "status": statusCode, "url": url.redacted, "source": source.rawValue,
+                "headers": headers.redacted, "body": size, "trailers": trailers.redacted,
+                "attempts": attempts, "timings": timings,
+            ])
+    }
+}
+
+extension RequestError: CustomReflectable {
+    /// The parts of the error, with ``response`` and a ``RequestError`` in ``underlying`` in their
+    /// redacted forms.
+    ///
+    /// Of other underlying errors and of ``body`` only the type is shown, since they may contain
+    /// secrets.
+    public var customMirror: Mirror {
+        var children: [(label: String?, value: Any)] = [("description", description)]
+        if let response { children.append(("response", response)) }
+        if let underlying {
+            let isSafe = underlying is RequestError
+            children.append(
+                ("underlying", isSafe ? underlying : String(describing: type(of: underlying))))
+        }
+        if !previousErrors.isEmpty { children.append(("previousErrors", previousErrors)) }
+        if let body { children.append(("body", String(describing: type(of: body)))) }
+        if let timings { children.append(("timings", timings)) }
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}

@@ -1,0 +1,36 @@
+import ErrandCaching
+
+/// The operations while the file cannot be opened: the entries cached in memory are the store.
+extension StoreState {
+    mutating func readWithoutFile(_ key: CacheKey) -> StoredResponse? {
+        guard let cached = memoryCache.value(for: EntryRow.id(of: key)), cached.key == key else {
+            return nil
+        }
+        return cached.entry
+    }
+
+    /// - Throws: The error of the file if the entry does not fit into memory.
+    mutating func writeWithoutFile(
+        _ entry: StoredResponse, for key: CacheKey, id: Int64, now: Int64
+    ) throws(SQLiteFailure) {
+        let cached = CachedEntry(key: key, entry: entry, accessed: now)
+        let isKept = memoryCache.insert(cached, for: id, cost: Self.memoryCost(of: entry))
+        if !isKept, let failure = unavailability?.failure { throw failure }
+    }
+
+    mutating func removeWithoutFile(_ key: CacheKey) {
+        let id = EntryRow.id(of: key)
+        if memoryCache.value(for: id)?.key == key { memoryCache.remove(id) }
+    }
+
+    func listWithoutFile(after id: Int64, limit: Int) -> [(Int64, StoredEntryInfo)] {
+        memoryCache.all
+            .filter { $0.0 > id }
+            .sorted { $0.0 < $1.0 }
+            .prefix(limit)
+            .map { ($0.0, StoredEntryInfo(key: $0.1.key, entry: $0.1.entry)) }
+    }
+
+    /// The key, the header objects and the list node take about 300 bytes more.
+    static func memoryCost(of entry: StoredResponse) -> Int { entry.size + 300 }
+}

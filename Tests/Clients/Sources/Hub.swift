@@ -1,0 +1,188 @@
+import Dispatch
+import Errand
+import Foundation
+
+// A service with one base class for plain, typed and download endpoints.
+
+enum Hub {
+    // `nonisolated` is needed only in the module whose default isolation is the main actor.
+    nonisolated static let agent = RequestAgent(
+        configuration: Configuration(baseURL: "https://api.hub.example/v3"))
+}
+
+class HubRequest: BaseRequest {
+    var seen = 0
+    override var agent: RequestAgent { Hub.agent }
+    override var apiVersion: String? { "v3" }
+    override var retryPolicy: RetryPolicy? { .attempts(2) }
+    override var outputPath: [String] { ["data"] }
+    override var jsonDecoder: FastJSONDecoder? {
+        var decoder = FastJSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
+    }
+    override var existingFile: DownloadPlan.ExistingFile { .rename }
+    override var resumesDownload: Bool { false }
+    override func willStart() { seen += 1 }
+}
+
+final class Star: HubRequest {
+    override var url: String { "star" }
+    override var method: HTTPMethod { .put }
+}
+
+final class GetIssue: HubRequest, DecodableOutput {
+    typealias Output = Issue
+    let number: Int
+    init(number: Int) { self.number = number }
+    override var url: String { "issues/\(number)" }
+    override func didFinish() { tag = output?.number ?? 0 }
+}
+
+/// A generic base class for endpoints with pages.
+class HubList<Item: Codable & Sendable>: HubRequest, DecodableOutput {
+    typealias Output = [Item]
+    var page = 1
+    override var arguments: Arguments? { ["page": page] }
+}
+
+final class ListIssues: HubList<Issue> {
+    override var url: String { "issues" }
+}
+
+final class Motto: HubRequest, TypedRequest {
+    override var url: String { "motto" }
+    override var responseSerializer: ResponseSerializer { .string }
+    var decoder: ResponseDecoder<String> { .string }
+}
+
+final class Archive: HubRequest, FileOutput {
+    let folder: URL
+    init(folder: URL) { self.folder = folder }
+    override var url: String { "archive.tar" }
+    var destination: URL { folder }
+    override var sha256: String? { String(repeating: "0", count: 64) }
+}
+
+nonisolated struct Issue: Codable {
+    var number: Int
+    var title: String
+}
+
+/// Uses the service on the main actor.
+@MainActor
+final class HubModel {
+    var title = ""
+    var task: RequestTask?
+    let issue = GetIssue(number: 7)
+    let other = RequestAgent(configuration: Configuration(baseURL: "https://b.example"))
+
+    func awaiting(folder: URL) async throws {
+        try await Star().send()
+        title = try await issue.value().title
+        title = try await ListIssues().value().map(\.title).joined()
+        title = try await Motto().value() + Archive(folder: folder).value().path
+        title = "\(issue.seen) \(issue.output?.title ?? "")"
+        let (one, motto, file) = try await BatchRequest.values(
+            GetIssue(number: 1), Motto(), Archive(folder: folder))
+        title = one.title + motto + file.path
+        let chain = ChainRequest()
+        chain.add(issue).then { issue in issue.output == nil ? nil : Motto() }
+        chain.deadline = .seconds(30)
+        try await chain.send()
+    }
+
+    func closures() {
+        issue.start { self.title = $0.output?.title ?? "" }
+        issue.start { issue in
+            self.title = "\(issue.number)"
+        } failure: { _, error in
+            self.title = error.message
+        }
+        // One closure for both outcomes: the output of a typed endpoint, the response of any other.
+        issue.start { issue, result in
+            if case .success(let value) = result { self.title = "\(issue.number) \(value.title)" }
+        }
+        Star().start { star, result in
+            if case .success(let response) = result {
+                self.title = "\(star.seen) \(response.statusCode)"
+            }
+        }
+        issue.start { (_, result: Result<Response, RequestError>) in
+            if case .success(let response) = result { self.title = "\(response.statusCode)" }
+        }
+    }
+
+    func agentAtTheCall() async throws {
+        title = try await other.value(issue).title
+        try await other.send(Star())
+        async let motto = other.value(Motto())
+        title = try await motto
+        other.start(issue) { self.title = $0.output?.title ?? "" }
+        other.start(issue) { _, result in
+            if case .failure(let error) = result { self.title = error.message }
+        }
+        let batch = BatchRequest([issue, Star()])
+        batch.deadline = .seconds(10)
+        try await other.send(batch) { $0.suspend() }
+        other.start(batch) { self.title = "\($0.results.count)" }
+        let (one, two) = try await other.values(GetIssue(number: 1), Motto())
+        title = one.title + two
+    }
+
+    func tasks() async throws {
+        try await issue.value { self.task = $0 }
+        try await issue.send(onStart: { $0.suspend() })
+        try await other.value(issue) { task in task.priority = .high }
+        title = "\(String(describing: issue.task?.phase))"
+    }
+
+    func inline() async throws {
+        title = try await InlineRequest("issues/7", agent: Hub.agent).decoding(Issue.self).value()
+            .title
+        let issues: Request<[Issue]> = InlineRequest("issues").decoding(at: ["data"])
+        title = try await other.value(issues).first?.title ?? ""
+    }
+}
+
+/// Starts from synchronous code outside the main actor.
+nonisolated func startAnywhere(_ queue: DispatchQueue) {
+    GetIssue(number: 7).start(on: queue) { result in
+        if case .success(let issue) = result { print(issue.title) }
+    }
+    GetIssue(number: 7).start(on: queue) { (result: Result<Response, RequestError>) in
+        if case .success(let response) = result { print(response.statusCode) }
+    }
+    Hub.agent.start(GetIssue(number: 7), on: queue) { result in
+        if case .success(let issue) = result { print(issue.title) }
+    }
+    let batch = BatchRequest([GetIssue(number: 1), Star()], policy: .collectAll)
+    batch.deadline = .seconds(10)
+    let task = Hub.agent.start(batch, on: queue) { result in
+        if case .success(let results) = result { print(results.count) }
+    }
+    task.cancel()
+    let chain = ChainRequest()
+    chain.add(Star()).then { star in GetIssue(number: star.seen) }
+    ChainRequest.start(chain, on: queue) { result in
+        if case .failure(let error) = result { print(error) }
+    }
+}
+
+/// Names endpoints by their classes.
+nonisolated func byClass() {
+    Hub.agent.configuration.urlFilters = [
+        ClosureURLFilter { url, request in request.isA(GetIssue.self) ? url + "?full=1" : url }
+    ]
+    Hub.agent.configuration.retryDecider = {
+        $0.description.isA(HubRequest.self) ? .asPolicy : .giveUp
+    }
+    Hub.agent.cancelAll { $0.isA(ListIssues.self) }
+}
+
+/// A listener that counts the events of one class of endpoints.
+nonisolated struct IssueListener: RequestEventListener {
+    func handle(_ event: RequestEvent) {
+        if event.isA(GetIssue.self) { print(event.kind) }
+    }
+}

@@ -1,0 +1,1 @@
+../Sources/Hub.swift

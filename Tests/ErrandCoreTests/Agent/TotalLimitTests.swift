@@ -1,0 +1,154 @@
+import Dispatch
+import ErrandCore
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// The total time limit counts from the start of a request, whether or not it runs.
+@Suite(.timeLimit(.minutes(2))) struct TotalLimitTests {
+    private let transport = ScriptedTransport()
+    private let clock = ManualClock()
+    private let events = EventRecorder()
+
+    private func agent(
+        _ clock: any RequestClock, total: Duration?,
+        _ configure: (inout Configuration) -> Void = { _ in }
+    ) -> RequestAgent {
+        var configuration = Configuration(baseURL: "https://api.example.com/")
+        configuration.timeouts.total = total
+        configuration.eventListeners = [events]
+        configure(&configuration)
+        transport.on(.get, "/x", ScriptedResponse.json("{}"))
+        return RequestAgent(configuration: configuration, transport: transport, clock: clock)
+    }
+
+    private var description: RequestDescription { RequestDescription(endpoint: "Test", url: "x") }
+
+    @Test func taskThatDoesNotRunEndsWithItsLimit() async throws {
+        let agent = agent(clock, total: .seconds(5))
+        let task = agent.enlist(description)
+        task.onProgress { _ in }
+        try await clock.untilSleeping()
+        clock.advance(by: .seconds(4))
+        #expect(task.phase == .described)
+        clock.advance(by: .seconds(1))
+        let error = await task.outcome().error
+        #expect(error?.code == .timedOut)
+        #expect(error?.timeout == .total)
+        #expect(error?.message.contains("5.0 seconds") == true)
+        #expect(task.phase == .ended)
+        #expect(events.names == ["started", "ended"])
+        #expect(agent.activeTasks.isEmpty)
+        // A late run has no effect, and returns the same end.
+        #expect(await agent.perform(task).error?.timeout == .total)
+        #expect(events.names == ["started", "ended"])
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func limitCountsTheTimeBeforeTheRun() async throws {
+        let agent = agent(clock, total: .seconds(5))
+        transport.on(.get, "/x", .silence)
+        let task = agent.enlist(description)
+        try await clock.untilSleeping()
+        clock.advance(by: .seconds(4))
+        async let outcome = agent.perform(task)
+        _ = try await transport.nextRequest()
+        clock.advance(by: .seconds(1))
+        #expect(await outcome.error?.timeout == .total)
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test func cancelledTaskThatDoesNotRunEndsWithItsLimitAsCancelled() async throws {
+        let agent = agent(clock, total: .seconds(5))
+        let task = agent.enlist(description)
+        try await clock.untilSleeping()
+        task.cancel()
+        clock.advance(by: .seconds(5))
+        #expect(await task.outcome().error?.code == .cancelled)
+    }
+
+    @Test func endCancelsTheLimit() async throws {
+        let agent = agent(clock, total: .seconds(5))
+        let outcome = await agent.perform(agent.enlist(description))
+        #expect(outcome.error == nil)
+        try await clock.untilSleeping(0)
+        clock.advance(by: .seconds(5))
+        #expect(events.names.last == "ended" && events.names.count { $0 == "ended" } == 1)
+    }
+
+    @Test func shutDownAgentRefusesATaskWithALimit() async {
+        let agent = agent(clock, total: .seconds(5))
+        await agent.shutdown()
+        #expect(await agent.perform(agent.enlist(description)).error?.code == .agentShutDown)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func limitOfZeroOrLessIsInvalidAndNotATimeout(total: Duration) async {
+        let agent = agent(SystemClock(), total: total)
+        let error = await agent.perform(agent.enlist(description)).error
+        #expect(error?.code == .invalidConfiguration)
+    }
+
+    @Test func ownerlessLimitRetainsNeitherTaskNorAgent() async throws {
+        weak var weakAgent: RequestAgent?
+        weak var weakTask: RequestTask?
+        do {
+            let agent = agent(SystemClock(), total: .seconds(3600))
+            let task = agent.enlist(description)
+            _ = await agent.perform(task)
+            (weakAgent, weakTask) = (agent, task)
+        }
+        #expect(weakAgent == nil)
+        #expect(weakTask == nil)
+    }
+
+    private final class Blockage: Sendable {
+        let arrived = DispatchSemaphore(value: 0)
+        let released = DispatchSemaphore(value: 0)
+
+        func block() {
+            arrived.signal()
+            released.wait()
+        }
+    }
+
+    /// Runs on a thread of its own, because no thread of the cooperative pool is free.
+    private static func outcomeWhileBlocked(
+        _ limited: RequestAgent, _ blocked: RequestAgent, _ blockage: Blockage,
+        _ description: RequestDescription
+    ) -> RequestError? {
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        for _ in 0..<4 * count { blocked.start(description) }
+        for _ in 0..<count { blockage.arrived.wait() }
+        let ended = DispatchSemaphore(value: 0)
+        let outcome = Mutex<RequestError?>(nil)
+        // A request with a cache time does not begin on the caller's thread.
+        var slow = description
+        slow.cacheSeconds = 60
+        limited.start(slow).whenEnded { end in
+            outcome.withLock { $0 = end.error }
+            ended.signal()
+        }
+        let isInTime = ended.wait(timeout: .now() + 20) == .success
+        for _ in 0..<4 * count { blockage.released.signal() }
+        return isInTime ? outcome.withLock { $0 } : nil
+    }
+
+    @Test func limitEndsARequestWhileHooksBlockThePool() async throws {
+        let blockage = Blockage()
+        let limited = agent(SystemClock(), total: .milliseconds(50))
+        let blocked = agent(SystemClock(), total: nil) {
+            $0.requestProcessors = [ClosureRequestProcessor { _, _, _ in blockage.block() }]
+        }
+        let error = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    returning: Self.outcomeWhileBlocked(limited, blocked, blockage, description))
+            }
+        }
+        #expect(error?.code == .timedOut)
+        #expect(error?.timeout == .total)
+        for task in blocked.activeTasks { await task.untilEnded() }
+    }
+}

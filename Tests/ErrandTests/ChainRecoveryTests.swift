@@ -1,0 +1,72 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// What the callback of a step sees after a failure.
+@Suite(.timeLimit(.minutes(5))) struct ChainRecoveryTests {
+    private let fixture = AgentFixture()
+    private let chain = ChainRequest()
+
+    init() {
+        fixture.transport.on(.get, "/bad", .json("{}", status: .badRequest))
+        fixture.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))
+        for path in ["/a", "/b", "/spare"] { fixture.transport.on(.get, path, .json("{}")) }
+    }
+
+    private var paths: [String] { fixture.transport.requests.map(\.url.path) }
+
+    @Test func callbackIsNotCalledAfterProceed() async throws {
+        var called: [String] = []
+        var previous: [String] = []
+        chain.add(Plain("bad")) { _, member in called.append(member.url) }
+            .then { failed in
+                previous.append(failed.url)
+                return Plain("b")
+            }
+        chain.recover { _, _ in .proceed }
+        try await fixture.agent.send(chain)
+        // The next step gets the failed member.
+        #expect(called.isEmpty && previous == ["bad"] && paths == ["/bad", "/b"])
+    }
+
+    @Test func callbackGetsAReplacementOfTheSameType() async throws {
+        var called: [String] = []
+        chain.add(Plain("bad")) { _, member in called.append(member.url) }
+        chain.recover { _, _ in .replace(Plain("spare")) }
+        try await fixture.agent.send(chain)
+        #expect(called == ["spare"] && paths == ["/bad", "/spare"])
+    }
+
+    @Test func replacementOfAnotherTypeFailsTheChainBeforeItIsSent() async throws {
+        var isCalled = false
+        chain.add(Plain("bad")) { _, _ in isCalled = true }
+        chain.recover { _, _ in .replace(GetUser(id: 1)) }
+        let error = await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        #expect(error?.code == .chainFailed && error?.message.contains("requires a Plain") == true)
+        #expect(!isCalled && paths == ["/bad"])
+    }
+
+    @Test func replacementOfAnotherTypeIsSentWithoutACallback() async throws {
+        chain.add(Plain("bad"))
+        chain.recover { _, _ in .replace(GetUser(id: 1)) }
+        try await fixture.agent.send(chain)
+        #expect(paths == ["/bad", "/users"])
+    }
+
+    @Test func callbackOfAReplacementThatFailsIsNotCalled() async throws {
+        var isCalled = false
+        chain.add(Plain("bad")) { _, _ in isCalled = true }
+        let spare = Plain("bad")
+        chain.recover { member, _ in member === spare ? .stop : .replace(spare) }
+        let error = await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        #expect(error?.code == .unacceptableStatus && !isCalled)
+    }
+
+    @Test func callbacksAreNoMembersOfTheProgress() async throws {
+        chain.add(Plain("a")) { _, _ in }
+        chain.add(Plain("b")) { _, _ in }
+        var task: CompositeTask?
+        try await fixture.agent.send(chain) { task = $0 }
+        #expect(task?.progress.finished == 2 && task?.progress.total == 2)
+    }
+}

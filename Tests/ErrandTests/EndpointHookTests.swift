@@ -1,0 +1,224 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// Request processors, retry deciders, metadata and user info of endpoints beside those of the configuration.
+@Suite(.timeLimit(.minutes(5))) struct EndpointHookTests {
+    private final class Hooked: BaseRequest {
+        var decider: RetryDecider?
+        var policy: RetryPolicy?
+        override var url: String { "x" }
+        override var retryPolicy: RetryPolicy? { policy }
+        override var retryDecider: RetryDecider? { decider }
+        override var requestProcessors: [any RequestProcessor] {
+            [
+                ClosureRequestProcessor { request, _, attempt in
+                    request.headers[.from] =
+                        (request.headers[.from] ?? "-") + " endpoint \(attempt)"
+                }
+            ]
+        }
+    }
+
+    private enum ScreenKey: RequestMetadataKey { typealias Value = String }
+    private enum CountKey: RequestMetadataKey { typealias Value = Int }
+
+    private let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
+
+    // MARK: - Request processors
+
+    @Test func endpointsProcessorsFollowThoseOfTheConfigurationInEachAttempt() async throws {
+        let fixture = AgentFixture {
+            $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
+            $0.requestProcessors = [
+                ClosureRequestProcessor { request, _, _ in request.headers[.from] = "configuration"
+                }
+            ]
+        }
+        fixture.transport.on(.get, "/x", busy, .json("{}"))
+        try await fixture.with(Hooked()).send()
+        #expect(
+            fixture.transport.requests.map { $0.headers[.from] } == [
+                "configuration endpoint 1", "configuration endpoint 2",
+            ])
+    }
+
+    @Test func previewIncludesTheEndpointsProcessors() async throws {
+        let fixture = AgentFixture()
+        let request = try await fixture.agent.transportRequest(for: Hooked().describe())
+        #expect(request.headers[.from] == "- endpoint 1")
+    }
+
+    // MARK: - Retry deciders
+
+    @Test func endpointsDeciderDecidesFirst() async throws {
+        let calls = Mutex<[String]>([])
+        let fixture = AgentFixture {
+            $0.retryPolicy = RetryPolicy(maximumAttempts: 4, baseDelay: .zero)
+            $0.retryDecider = { failed in
+                calls.withLock { $0.append("configuration \(failed.attempt)") }
+                return failed.attempt == 2 ? .giveUp : .asPolicy
+            }
+        }
+        fixture.transport.on(.get, "/x", busy)
+        let request = fixture.with(Hooked())
+        request.decider = { failed in
+            calls.withLock { $0.append("endpoint \(failed.attempt)") }
+            return failed.attempt == 1 ? .again(after: .zero) : .asPolicy
+        }
+        let error = await #expect(throws: RequestError.self) { try await request.send() }
+        #expect(error?.attempts == 2)
+        #expect(calls.withLock { $0 } == ["endpoint 1", "endpoint 2", "configuration 2"])
+    }
+
+    @Test func deciderWithoutAPolicyMakesThreeAttempts() async throws {
+        let fixture = AgentFixture { $0.retryDecider = { _ in .again(after: .zero) } }
+        fixture.transport.on(.get, "/x", busy)
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.with(Plain("x")).send()
+        }
+        #expect(error?.attempts == RetryPolicy.deciderAttempts && error?.attempts == 3)
+        #expect(refusals(fixture) == [.attemptsSpent])
+    }
+
+    @Test func policyOfTheEndpointLimitsTheDecider() async throws {
+        let fixture = AgentFixture { $0.retryDecider = { _ in .again(after: .zero) } }
+        fixture.transport.on(.get, "/x", busy)
+        for (policy, attempts) in [(RetryPolicy.none, 1), (.attempts(2), 2), (.attempts(5), 5)] {
+            let request = fixture.with(Hooked())
+            request.policy = policy
+            let error = await #expect(throws: RequestError.self) { try await request.send() }
+            #expect(error?.attempts == attempts)
+        }
+        #expect(refusals(fixture) == [.attemptsSpent, .attemptsSpent, .attemptsSpent])
+    }
+
+    @Test func deciderWithoutAVerdictChangesNothing() async throws {
+        let fixture = AgentFixture { $0.retryDecider = { _ in .asPolicy } }
+        fixture.transport.on(.get, "/x", busy)
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.with(Plain("x")).send()
+        }
+        #expect(error?.attempts == 1 && refusals(fixture).isEmpty)
+    }
+
+    @Test func acceptedStatusIsReportedAndNotRetried() async throws {
+        let fixture = AgentFixture {
+            $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
+            $0.retryDecider = { _ in .again(after: .zero) }
+        }
+        fixture.transport.on(.get, "/x", busy)
+        fixture.transport.on(.get, "/y", .json("{}"))
+        let accepting = InlineRequest("x") { $0.acceptableStatusCodes = 200..<600 }
+        #expect(try await fixture.with(accepting).send().attempts == 1)
+        try await fixture.with(Plain("y")).send()
+        #expect(refusals(fixture) == [.acceptedStatus])
+        #expect(fixture.transport.requests.count == 2)
+    }
+
+    private func refusals(_ fixture: AgentFixture) -> [RetryRefusal] {
+        fixture.events.events.compactMap { event in
+            if case .retryDeclined(let reason) = event.kind { reason } else { nil }
+        }
+    }
+
+    // MARK: - Metadata and user info
+
+    @Test func taskAndEventsHaveTheMetadata() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/x", .json("{}"))
+        let request = Plain("x")
+        request.metadata[ScreenKey.self] = "profile"
+        let task = fixture.agent.start(request.describe())
+        _ = try await task.response()
+        #expect(task.metadata[ScreenKey.self] == "profile" && task.metadata[CountKey.self] == nil)
+        let events = try await fixture.events.untilEnded()
+        #expect(events.allSatisfy { $0.metadata[ScreenKey.self] == "profile" })
+        request.metadata[ScreenKey.self] = nil
+        #expect(request.metadata.isEmpty && request.describe().metadata.isEmpty)
+    }
+
+    @Test func inlineRequestKeepsItsMetadata() {
+        let request = InlineRequest("x") { $0.metadata[CountKey.self] = 3 }
+        #expect(request.metadata[CountKey.self] == 3)
+        #expect(request.describe().metadata[CountKey.self] == 3)
+        request.metadata[CountKey.self] = nil
+        #expect(request.describe().metadata.isEmpty)
+    }
+
+    @Test func sharedUserInfoIsBelowTheRequestsOwn() async throws {
+        let seen = Mutex<[String]>([])
+        let fixture = AgentFixture {
+            $0.userInfo = ["a": "shared", "b": "shared"]
+            $0.requestProcessors = [
+                ClosureRequestProcessor { _, description, _ in
+                    let values = description.userInfo.mapValues { "\($0)" }
+                    seen.withLock {
+                        $0 = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+                    }
+                }
+            ]
+        }
+        fixture.transport.on(.get, "/x", .json("{}"))
+        let request = Plain("x")
+        request.userInfo = ["b": "own", "c": "own"]
+        try await fixture.with(request).send()
+        #expect(seen.withLock { $0 } == ["a=shared", "b=own", "c=own"])
+    }
+
+    // MARK: - URL filters
+
+    @Test func filtersChangeTheComponentsOfTheURL() async throws {
+        let fixture = AgentFixture {
+            $0.urlFilters = [
+                ClosureURLFilter(components: { url, request in
+                    url.path = "v2/" + url.path
+                    url.query = request.endpoint
+                })
+            ]
+            $0.absoluteURLFilters = [
+                ClosureURLFilter(components: { url, _ in
+                    url.host = "mirror.example.com"
+                    url.port = 8443
+                })
+            ]
+        }
+        fixture.transport.on(nil, nil, .json("{}"))
+        try await fixture.with(Plain("x")).send()
+        #expect(
+            fixture.transport.requests.map(\.url.string) == [
+                "https://mirror.example.com:8443/v2/x?Plain"
+            ])
+    }
+
+    @Test func filtersMayThrow() async throws {
+        struct Refused: Error {}
+        let own = RequestError(.offline, stage: .adapt, "Not now.")
+        for (thrown, code) in [
+            (Refused() as any Error, RequestError.Code.adaptationFailed), (own, .offline),
+        ] {
+            let fixture = AgentFixture {
+                $0.urlFilters = [ClosureURLFilter(components: { _, _ in throw thrown })]
+            }
+            let error = await #expect(throws: RequestError.self) {
+                try await fixture.with(Plain("x")).send()
+            }
+            #expect(error?.code == code && fixture.transport.requests.isEmpty)
+        }
+    }
+
+    @Test func invalidComponentsAreRefused() async throws {
+        for isAbsolute in [false, true] {
+            let filter = ClosureURLFilter(components: { url, _ in url.host = "a@b.example" })
+            let fixture = AgentFixture {
+                if isAbsolute { $0.absoluteURLFilters = [filter] } else { $0.urlFilters = [filter] }
+            }
+            let error = await #expect(throws: RequestError.self) {
+                try await fixture.with(Plain("x")).send()
+            }
+            #expect(error?.code == .invalidURL && fixture.transport.requests.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// Values in bodies and arguments: encoded once per start; a failure ends the request before anything is sent.
+@Suite(.timeLimit(.minutes(5))) struct JSONBodyTests {
+    private struct NewIssue: Encodable {
+        var issueTitle = "a"
+        var dueAt = Date(timeIntervalSince1970: 1)
+        var ratio = 1.0
+    }
+
+    private class PostIssue: BaseRequest {
+        let issue: NewIssue
+        init(_ issue: NewIssue = NewIssue()) { self.issue = issue }
+        override var url: String { "issues" }
+        override var method: HTTPMethod { .post }
+        override var body: HTTPBody? { .json(issue) }
+    }
+
+    private final class PostWithEncoder: PostIssue {
+        override var jsonEncoder: FastJSONEncoder? {
+            var encoder = FastJSONEncoder()
+            encoder.dateEncodingStrategy = .millisecondsSince1970
+            return encoder
+        }
+    }
+
+    private final class FormIssue: BaseRequest {
+        let issue: NewIssue
+        init(_ issue: NewIssue) { self.issue = issue }
+        override var url: String { "issues" }
+        override var method: HTTPMethod { .post }
+        override var arguments: Arguments? { Arguments(encoding: issue) }
+        override var jsonEncoder: FastJSONEncoder? {
+            var encoder = FastJSONEncoder.requestDefault
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            return encoder
+        }
+    }
+
+    private func sentBody(
+        of request: BaseRequest, _ configure: (inout Configuration) -> Void = { _ in }
+    ) async throws -> String {
+        let fixture = AgentFixture(configure)
+        fixture.transport.on(nil, nil, .json("{}"))
+        try await fixture.agent.send(request)
+        let sent = try #require(fixture.transport.requests.first)
+        return String(decoding: try await sent.collectedBody(), as: UTF8.self)
+    }
+
+    @Test func encoderOfConfigurationAndEndpointApply() async throws {
+        #expect(
+            try await sentBody(of: PostIssue())
+                == #"{"issueTitle":"a","dueAt":"1970-01-01T00:00:01Z","ratio":1}"#)
+        let snake = try await sentBody(of: PostIssue()) {
+            $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+        }
+        #expect(snake == #"{"issue_title":"a","due_at":"1970-01-01T00:00:01Z","ratio":1}"#)
+        let own = try await sentBody(of: PostWithEncoder()) {
+            $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+        }
+        #expect(own == #"{"issueTitle":"a","dueAt":1000,"ratio":1}"#)
+        #expect(
+            try await sentBody(of: FormIssue(NewIssue()))
+                == "issue_title=a&due_at=1970-01-01T00%3A00%3A01Z&ratio=1")
+    }
+
+    @Test func valueThatCannotBeEncodedEndsTheRequestBeforeItIsSent() async throws {
+        let issue = NewIssue(ratio: .nan)
+        let requests: [(BaseRequest, RequestError.Code)] = [
+            (PostIssue(issue), .invalidBody), (FormIssue(issue), .invalidArguments),
+            (
+                InlineRequest("x") {
+                    $0.method = .post
+                    $0.body = .multipart(MultipartBody([.json("issue", issue)]))
+                }, .invalidBody
+            ),
+        ]
+        for (request, code) in requests {
+            let fixture = AgentFixture()
+            let error = await #expect(throws: RequestError.self) {
+                try await fixture.agent.send(request)
+            }
+            #expect(error?.code == code && error?.stage == .build && error?.attempts == 0)
+            #expect(fixture.transport.requests.isEmpty)
+        }
+    }
+
+    /// Counts how often it is encoded.
+    private struct Counted: Encodable, Sendable {
+        let count: Counter
+        final class Counter: Sendable {
+            let value = Atomic(0)
+        }
+        func encode(to encoder: any Encoder) throws {
+            count.value.add(1, ordering: .relaxed)
+            try ["n": 1].encode(to: encoder)
+        }
+    }
+
+    private final class PutCounted: BaseRequest {
+        let counter = Counted.Counter()
+        override var url: String { "counted" }
+        override var method: HTTPMethod { .put }
+        override var body: HTTPBody? { .json(Counted(count: counter)) }
+        override var cacheSeconds: Int { 60 }
+        override var duplicatePolicy: DuplicatePolicy { .join }
+        override var retryPolicy: RetryPolicy? {
+            RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
+        }
+    }
+
+    @Test func valueIsEncodedOncePerStart() async throws {
+        let fixture = AgentFixture {
+            $0.retryDecider = { _ in .again(after: .zero) }
+            $0.requestProcessors = [
+                ClosureRequestProcessor { request, _, _ in
+                    request.headers[.from] = "\(try await request.body?.bytes().count ?? -1)"
+                }
+            ]
+        }
+        let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
+        fixture.transport.on(.put, "/counted", busy, busy, .json("{}"))
+        let request = PutCounted()
+        #expect(try await fixture.agent.send(request).attempts == 3)
+        #expect(request.counter.value.load(ordering: .relaxed) == 1)
+        #expect(fixture.transport.requests.map { $0.headers[.from] } == ["7", "7", "7"])
+        // The cache key contains the digest of the bytes.
+        await fixture.agent.flushCache()
+        let equal = try await fixture.agent.send(PutCounted())
+        #expect(equal.source == .cacheFresh)
+    }
+
+    @Test func equalValuesJoinOneTransfer() async throws {
+        final class Join: PostIssue {
+            override var duplicatePolicy: DuplicatePolicy { .join }
+        }
+        let fixture = AgentFixture()
+        let gate = Gate()
+        fixture.transport.on(.post, "/issues", ScriptedResponse.json("{}").held(by: gate))
+        let tasks = (0..<3).map { _ in fixture.agent.start(Join().describe()) }
+        try await fixture.untilJoined(2)
+        gate.open()
+        for task in tasks { _ = try await task.response() }
+        #expect(fixture.transport.requests.count == 1)
+    }
+
+    @Test func previewShowsTheEncodedValue() async throws {
+        let fixture = AgentFixture { $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase }
+        let command = try await fixture.agent.curlCommand(
+            for: PostIssue(), redactsSecrets: false)
+        #expect(command.contains(#"{"issue_title":"a""#))
+    }
+
+    /// Replaces the body by a value.
+    private static let replacing = ClosureRequestProcessor { request, _, _ in
+        request.body = .json(NewIssue(issueTitle: "hook"))
+    }
+
+    @Test func valuesThatHooksSetAreEncodedTheSameWay() async throws {
+        let expected = #"{"issue_title":"hook","due_at":"1970-01-01T00:00:01Z","ratio":1}"#
+        let configurations: [(inout Configuration) -> Void] = [
+            { $0.requestProcessors = [Self.replacing] },
+            {
+                $0.interceptors = [
+                    ClosureInterceptor { request, next in
+                        var request = request
+                        request.body = .json(NewIssue(issueTitle: "hook"))
+                        return try await next(request)
+                    }
+                ]
+            },
+        ]
+        for configure in configurations {
+            let sent = try await sentBody(of: PostIssue()) {
+                configure(&$0)
+                $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+            }
+            #expect(sent == expected)
+        }
+        let fixture = AgentFixture {
+            $0.requestProcessors = [
+                ClosureRequestProcessor { request, _, _ in
+                    request.body = .json(NewIssue(ratio: .nan))
+                }
+            ]
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.agent.send(PostIssue())
+        }
+        #expect(error?.code == .invalidBody && fixture.transport.requests.isEmpty)
+    }
+
+    @Test func redirectDeciderCanSendAValue() async throws {
+        let fixture = AgentFixture {
+            $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+            $0.redirectDecider = { redirect in
+                var request = redirect.request
+                request.method = .post
+                request.body = .json(NewIssue(issueTitle: "hook"))
+                return .follow(request)
+            }
+        }
+        fixture.transport.on(
+            .post, "/issues", ScriptedResponse(status: .found, headers: [.location: "/next"]))
+        fixture.transport.on(.post, "/next", .json("{}"))
+        try await fixture.agent.send(PostIssue())
+        let last = try #require(fixture.transport.requests.last)
+        let body = String(decoding: try await last.collectedBody(), as: UTF8.self)
+        #expect(body.hasPrefix(#"{"issue_title":"hook""#))
+    }
+}

@@ -1,0 +1,322 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandOutbox
+
+private final class Login: BaseRequest {
+    override var url: String { "login" }
+    override var usesAuthenticators: Bool { false }
+}
+
+/// A token that an authenticator refreshes by requests to the same agent.
+private final class TokenSource: Sendable {
+    private let state = Mutex((token: "old", applied: 0, refreshes: 0))
+    private let link = Mutex<RequestAgent?>(nil)
+
+    var agent: RequestAgent? {
+        get { link.withLock { $0 } }
+        set { link.withLock { $0 = newValue } }
+    }
+    var applied: Int { state.withLock { $0.applied } }
+    var refreshes: Int { state.withLock { $0.refreshes } }
+    func renew() { state.withLock { $0.token = "new" } }
+
+    func authenticator(
+        refresh: @escaping @Sendable (RequestAgent) async throws -> Void
+    ) -> BearerAuthenticator {
+        BearerAuthenticator { [self] in
+            state.withLock { state in
+                state.applied += 1
+                return state.token
+            }
+        } refresh: { [self] in
+            state.withLock { $0.refreshes += 1 }
+            guard let agent else { return }
+            try await refresh(agent)
+        }
+    }
+}
+
+/// Credential refreshes that send requests through the same agent, and refreshes that hang.
+@Suite(.timeLimit(.minutes(2))) struct RefreshDeadlockTests {
+    private let source = TokenSource()
+
+    /// An agent whose server accepts the new token, and anything at `/login`.
+    private func fixture(
+        loginNeedsToken: Bool = false, _ configure: (inout Configuration) -> Void = { _ in },
+        refresh: @escaping @Sendable (RequestAgent) async throws -> Void
+    ) -> AgentFixture {
+        let fixture = AgentFixture {
+            $0.authenticators = [
+                HostAuthenticator("*.example.com", source.authenticator(refresh: refresh))
+            ]
+            configure(&$0)
+        }
+        source.agent = fixture.agent
+        fixture.transport.respond { request in
+            let isOpen = request.url.path == "/login" && !loginNeedsToken
+            return isOpen || request.headers[.authorization] == "Bearer new"
+                ? .json("{}") : ScriptedResponse(status: .unauthorized)
+        }
+        return fixture
+    }
+
+    private func start(_ path: String, _ fixture: AgentFixture) -> RequestTask {
+        fixture.agent.start(RequestDescription(endpoint: "Test", url: path))
+    }
+
+    private func failure(of task: RequestTask) async -> RequestError? {
+        await #expect(throws: RequestError.self) { try await task.response() }
+    }
+
+    /// A refresh that runs in a detached task, as a timer or a queue would run it.
+    @Test(arguments: [nil, 1])
+    func loginWithoutAuthenticatorsDoesNotWaitForTheRefresh(limit: Int?) async throws {
+        let fixture = fixture {
+            $0.limits.total = limit
+        } refresh: { [source] agent in
+            let login = Login().describe()
+            _ = try await Task.detached { try await agent.start(login).response() }.value
+            source.renew()
+        }
+        defer { source.agent = nil }
+        #expect(try await start("x", fixture).response().status == .ok)
+        #expect(
+            fixture.transport.requests.map { $0.headers[.authorization] } == [
+                "Bearer old", nil, "Bearer new",
+            ])
+    }
+
+    @Test func refreshThatWaitsForItselfEndsWithItsLimit() async throws {
+        let fixture = fixture(loginNeedsToken: true) { agent in
+            let login = RequestDescription(endpoint: "Login", url: "login")
+            _ = try await Task.detached { try await agent.start(login).response() }.value
+        }
+        defer { source.agent = nil }
+        let task = start("x", fixture)
+        for _ in 0..<2 { _ = try await fixture.transport.nextRequest() }
+        try await fixture.clock.untilSleeping()
+        fixture.clock.advance(by: .seconds(59))
+        #expect(task.phase != .ended)
+        fixture.clock.advance(by: .seconds(1))
+        let error = await failure(of: task)
+        #expect(error?.code == .authenticationFailed)
+        #expect(error?.message.contains("usesAuthenticators") == true)
+        #expect(error?.message.contains("refreshTimeout") == true)
+        #expect(error?.response?.status == .unauthorized)
+    }
+
+    @Test func hungRefreshFailsAllWaitersAndTheNext401StartsANewOne() async throws {
+        let hung = Gate()
+        let isFirst = Atomic(true)
+        let fixture = fixture { [source] _ in
+            guard isFirst.exchange(false, ordering: .relaxed) else { return source.renew() }
+            // Ignores its cancellation.
+            await Task { try? await hung.passed() }.value
+        }
+        defer { source.agent = nil }
+        let waiting = (0..<10).map { _ in start("x", fixture) }
+        for _ in waiting { _ = try await fixture.transport.nextRequest() }
+        try await fixture.events.until { events in
+            events.count { if case .credentialsRefused = $0.kind { true } else { false } } == 10
+        }
+        try await hung.reached()
+        try await fixture.clock.untilSleeping()
+        fixture.clock.advance(by: .seconds(60))
+        for task in waiting { #expect(await failure(of: task)?.code == .authenticationFailed) }
+        #expect(source.refreshes == 1)
+        #expect(try await start("x", fixture).response().status == .ok)
+        #expect(source.refreshes == 2)
+        hung.open()
+        #expect(try await start("x", fixture).response().status == .ok)
+        #expect(source.refreshes == 2)
+    }
+
+    @Test func refreshWithoutALimitWaits() async throws {
+        let gate = Gate()
+        let fixture = AgentFixture {
+            $0.authenticators = [
+                HostAuthenticator(
+                    "*.example.com", GatedAuthenticator(refreshing: gate), refreshTimeout: nil)
+            ]
+        }
+        fixture.transport.on(.get, "/x", ScriptedResponse(status: .unauthorized))
+        let task = start("x", fixture)
+        try await gate.reached()
+        #expect(fixture.clock.sleepers == 0)
+        gate.open()
+        #expect(await failure(of: task)?.code == .unacceptableStatus)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func refreshTimeoutOfZeroOrLessIsInvalid(limit: Duration) async throws {
+        let fixture = AgentFixture {
+            $0.authenticators = [
+                HostAuthenticator("*.example.com", BearerAuthenticator("t"), refreshTimeout: limit)
+            ]
+        }
+        #expect(await failure(of: start("x", fixture))?.code == .invalidConfiguration)
+        #expect(fixture.transport.requests.isEmpty)
+    }
+
+    /// The refreshes of two authenticators send requests that need each other's credentials.
+    @Test func refreshesThatWaitForEachOtherFail() async throws {
+        let gates = ["a": Gate(), "b": Gate()]
+        let link = Mutex<RequestAgent?>(nil)
+        func entry(_ name: String, needs other: String) -> HostAuthenticator {
+            HostAuthenticator(
+                HostPattern("\(name).example.com"),
+                BearerAuthenticator {
+                    name
+                } refresh: {
+                    try await gates[name]?.passed()
+                    let agent = link.withLock { $0 }
+                    _ = try await agent?.start(
+                        RequestDescription(endpoint: "Inner", url: "https://\(other).example.com/")
+                    )
+                    .response()
+                })
+        }
+        let fixture = AgentFixture {
+            $0.authenticators = [entry("a", needs: "b"), entry("b", needs: "a")]
+        }
+        link.withLock { $0 = fixture.agent }
+        defer { link.withLock { $0 = nil } }
+        fixture.transport.respond { _ in ScriptedResponse(status: .unauthorized) }
+        let tasks = ["a", "b"].map { start("https://\($0).example.com/", fixture) }
+        for gate in gates.values { try await gate.reached() }
+        for gate in gates.values { gate.open() }
+        var messages = ""
+        for task in tasks {
+            var error: (any Error)? = await failure(of: task)
+            while let current = error as? RequestError {
+                messages += current.message
+                error = current.underlying
+            }
+        }
+        #expect(messages.contains("wait for each other"))
+        #expect(messages.contains("usesAuthenticators"))
+    }
+
+    /// The refresh sends the request that caused it, and both would share one transfer.
+    @Test func requestOfARefreshDoesNotJoinOneThatWaitsForIt() async throws {
+        let description = InlineRequest("x") { $0.duplicatePolicy = .join }.describe()
+        let fixture = AgentFixture {
+            $0.authenticators = [
+                HostAuthenticator(
+                    "*.example.com",
+                    source.authenticator { [source] agent in
+                        _ = try await agent.start(description).response()
+                        source.renew()
+                    })
+            ]
+        }
+        source.agent = fixture.agent
+        defer { source.agent = nil }
+        fixture.transport.respond { request in
+            request.headers[.authorization] == "Bearer old"
+                ? ScriptedResponse(status: .unauthorized) : .json("{}")
+        }
+        #expect(try await fixture.agent.start(description).response().status == .ok)
+        #expect(fixture.transport.requests.count == 3)
+    }
+
+    // MARK: - Requests sent while credentials are provided
+
+    private func selfServing(
+        _ login: RequestDescription, _ configure: (inout Configuration) -> Void = { _ in }
+    ) -> AgentFixture {
+        let fixture = AgentFixture {
+            $0.authenticators = [
+                HostAuthenticator(
+                    "*.example.com",
+                    BearerAuthenticator { [source] in
+                        source.renew()
+                        guard let agent = source.agent else { return nil }
+                        return try await agent.start(login).response().json["token"].string
+                    })
+            ]
+            configure(&$0)
+        }
+        source.agent = fixture.agent
+        fixture.transport.on(.get, "/login", .json(#"{"token":"t"}"#))
+        fixture.transport.on(.get, "/x", .json("{}"))
+        return fixture
+    }
+
+    @Test(arguments: [DuplicatePolicy.allow, .join])
+    func tokenClosureThatNeedsItsOwnTokenFailsAtOnce(policy: DuplicatePolicy) async throws {
+        let login = InlineRequest("login") { $0.duplicatePolicy = policy }.describe()
+        let fixture = selfServing(login)
+        defer { source.agent = nil }
+        for url in ["x", "login"] {
+            let task = fixture.agent.start(
+                InlineRequest(url) { $0.duplicatePolicy = policy }.describe())
+            let error = await failure(of: task)
+            #expect(error?.code == .authenticationFailed)
+            #expect(error?.message.contains("usesAuthenticators") == true)
+            #expect(error?.message.contains("InlineRequest") == true)
+        }
+        #expect(fixture.transport.requests.isEmpty)
+    }
+
+    @Test(arguments: [nil, 1])
+    func tokenClosureCanLogInWithoutAuthenticators(limit: Int?) async throws {
+        let fixture = selfServing(Login().describe()) { $0.limits.total = limit }
+        defer { source.agent = nil }
+        #expect(try await start("x", fixture).response().status == .ok)
+        #expect(
+            fixture.transport.requests.map { $0.headers[.authorization] } == [nil, "Bearer t"])
+    }
+
+    // MARK: - Requests without authenticators
+
+    @Test func redirectsOfARequestWithoutAuthenticatorsCarryNoCredentials() async throws {
+        let fixture = AgentFixture {
+            $0.authenticators = [HostAuthenticator("*.example.com", BearerAuthenticator("t"))]
+        }
+        fixture.transport.on(
+            .get, "/login", ScriptedResponse(status: .found, headers: [.location: "/next"]))
+        fixture.transport.on(.get, "/next", ScriptedResponse(status: .unauthorized))
+        #expect(
+            await failure(of: fixture.agent.start(Login().describe()))?.code == .unacceptableStatus)
+        #expect(fixture.transport.requests.map { $0.headers[.authorization] } == [nil, nil])
+    }
+
+    @Test func requestWithoutAuthenticatorsDoesNotJoinOneWithThem() async throws {
+        let gate = Gate()
+        let fixture = AgentFixture {
+            $0.authenticators = [HostAuthenticator("*.example.com", BearerAuthenticator("t"))]
+        }
+        fixture.transport.on(.get, "/x", ScriptedResponse.json("{}").held(by: gate))
+        let tasks = [true, false].map { uses in
+            fixture.agent.start(
+                InlineRequest("x") {
+                    $0.duplicatePolicy = .join
+                    $0.usesAuthenticators = uses
+                }.describe())
+        }
+        for _ in tasks { _ = try await fixture.transport.nextRequest() }
+        gate.open()
+        for task in tasks { _ = try await task.response() }
+        #expect(
+            Set(fixture.transport.requests.map { $0.headers[.authorization] }) == [
+                "Bearer t", nil,
+            ])
+    }
+
+    @Test func outboxEntryKeepsThatTheRequestHasNoAuthenticators() async throws {
+        let request = TransportRequest(url: try URI(parsing: "https://a.example/"))
+        for uses in [true, false] {
+            var description = RequestDescription(endpoint: "Test", url: "https://a.example/")
+            description.usesAuthenticators = uses
+            let entry = OutboxEntry(request, of: description, at: Date(), body: nil)
+            let stored = try JSONDecoder().decode(
+                OutboxEntry.self, from: try JSONEncoder().encode(entry))
+            #expect(stored.description.usesAuthenticators == uses)
+        }
+    }
+}

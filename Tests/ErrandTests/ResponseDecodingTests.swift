@@ -1,0 +1,185 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// `response.decode(_:decoder:)` uses the decoder of the endpoint or the configuration, wherever a response appears.
+@Suite(.timeLimit(.minutes(5))) struct ResponseDecodingTests {
+    private struct Person: Decodable, Equatable { var firstName: String }
+
+    private let body = #"{"first_name":"a"}"#
+
+    private func fixture(_ configure: (inout Configuration) -> Void = { _ in }) -> AgentFixture {
+        let fixture = AgentFixture {
+            $0.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
+            configure(&$0)
+        }
+        fixture.transport.on(.get, "/x", .json(body))
+        return fixture
+    }
+
+    @Test func decoderOfTheConfigurationApplies() async throws {
+        let fixture = fixture()
+        let response = try await fixture.agent.send(Plain("x"))
+        #expect(try response.decode(Person.self).firstName == "a")
+        let byClosure = ResponseDecoder { try $0.decode(Person.self) }
+        #expect(try byClosure.decode(response).firstName == "a")
+        #expect(try ResponseDecoder.json(Person.self).decode(response).firstName == "a")
+        #expect(throws: RequestError.self) {
+            try response.decode(Person.self, decoder: FastJSONDecoder())
+        }
+        // Without strategies nothing is kept.
+        let plain = AgentFixture()
+        plain.transport.on(.get, "/x", .json(body))
+        let other = try await plain.agent.send(Plain("x"))
+        #expect(throws: RequestError.self) { try other.decode(Person.self) }
+    }
+
+    private final class OwnDecoder: BaseRequest {
+        override var url: String { "x" }
+        override var jsonDecoder: FastJSONDecoder? {
+            var decoder = FastJSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        }
+    }
+
+    private final class PlainDecoder: BaseRequest {
+        override var url: String { "x" }
+        override var jsonDecoder: FastJSONDecoder? { FastJSONDecoder() }
+    }
+
+    @Test func decoderOfTheEndpointTakesPrecedence() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/x", .json(body))
+        #expect(try await fixture.agent.send(OwnDecoder()).decode(Person.self).firstName == "a")
+        let response = try await self.fixture().agent.send(PlainDecoder())
+        #expect(throws: RequestError.self) { try response.decode(Person.self) }
+    }
+
+    @Test func storedResponsesHaveTheDecoder() async throws {
+        final class Cached: BaseRequest {
+            override var url: String { "x" }
+            override var cacheSeconds: Int { 60 }
+        }
+        let fixture = fixture()
+        try await fixture.agent.send(Cached())
+        await fixture.agent.flushCache()
+        let stored = try await fixture.agent.send(Cached())
+        #expect(stored.source == .cacheFresh)
+        #expect(try stored.decode(Person.self).firstName == "a")
+    }
+
+    @Test func hooksSeeTheDecoder() async throws {
+        let seen = Mutex<[String]>([])
+        @Sendable func note(_ hook: String, _ response: Response?) {
+            let name = (try? response?.decode(Person.self))?.firstName ?? "undecodable"
+            seen.withLock { $0.append("\(hook) \(name)") }
+        }
+        let fixture = fixture {
+            $0.businessValidators = [
+                BusinessValidator {
+                    note("validator", $0)
+                    return .accept
+                }
+            ]
+            $0.responseProcessors = [
+                ClosureProcessor { response, _ in
+                    note("processor", response)
+                    return Response(status: 200, body: response.body, url: response.url)
+                }
+            ]
+            $0.interceptors = [
+                ClosureInterceptor { request, next in
+                    let response = try await next(request)
+                    note("interceptor", response)
+                    return response
+                }
+            ]
+        }
+        note("end", try await fixture.agent.send(Plain("x")))
+        #expect(
+            seen.withLock { $0 } == ["validator a", "interceptor a", "processor a", "end a"])
+    }
+
+    @Test func responsesOfErrorsHaveTheDecoder() async throws {
+        let fixture = fixture {
+            $0.errorRecovery = { error, description in
+                guard description.tag == 1, let response = error.response else { return nil }
+                return Response(status: 200, body: response.body, url: response.url)
+            }
+        }
+        fixture.transport.on(.get, "/missing", .json(body, status: .notFound))
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.agent.send(Plain("missing"))
+        }
+        #expect(try error?.response?.decode(Person.self).firstName == "a")
+        let recovered = Plain("missing")
+        recovered.tag = 1
+        #expect(try await fixture.agent.send(recovered).decode(Person.self).firstName == "a")
+    }
+
+    @Test func eachJoinedRequestHasItsOwnDecoder() async throws {
+        final class Join: BaseRequest {
+            let decoder: FastJSONDecoder?
+            init(_ decoder: FastJSONDecoder? = nil) { self.decoder = decoder }
+            override var url: String { "join" }
+            override var duplicatePolicy: DuplicatePolicy { .join }
+            override var jsonDecoder: FastJSONDecoder? { decoder }
+        }
+        let fixture = fixture()
+        let gate = Gate()
+        fixture.transport.on(.get, "/join", ScriptedResponse.json(body).held(by: gate))
+        let first = fixture.agent.start(Join().describe())
+        _ = try await fixture.transport.nextRequest()
+        let second = fixture.agent.start(Join(FastJSONDecoder()).describe())
+        try await fixture.untilJoined(1)
+        gate.open()
+        #expect(try await first.response().decode(Person.self).firstName == "a")
+        let other = try await second.response()
+        #expect(throws: RequestError.self) { try other.decode(Person.self) }
+    }
+
+    @Test func typedEndpointNamesTheRemedyForAMissingBody() async throws {
+        final class Typed<Output: Decodable & Sendable>: JSONRequest<Output> {
+            override var url: String { "empty" }
+        }
+        final class List: Request<[String]> {
+            override var url: String { "empty" }
+            override var responseSerializer: ResponseSerializer { .plist }
+            override var decoder: ResponseDecoder<[String]> { .propertyList() }
+        }
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/empty", ScriptedResponse(status: .noContent))
+        let errors = [
+            await #expect(throws: RequestError.self) {
+                try await fixture.agent.value(Typed<User>())
+            },
+            await #expect(throws: RequestError.self) { try await fixture.agent.value(List()) },
+        ]
+        for error in errors {
+            #expect(error?.code == .undecodable)
+            #expect(error?.message.contains("status 204") == true)
+            #expect(error?.message.contains("EmptyBody") == true)
+            #expect(error?.message.contains("optional") == true)
+        }
+        #expect(try await fixture.agent.value(Typed<User?>()) == nil)
+        #expect(try await fixture.agent.value(Typed<EmptyBody>()) == EmptyBody())
+    }
+
+    @Test func decodingErrorOfATypedEndpointNamesPathAndValue() async throws {
+        final class Wrapped: JSONRequest<Person> {
+            override var url: String { "x" }
+            override var outputPath: [String] { ["data"] }
+        }
+        let fixture = fixture()
+        fixture.transport.on(.get, "/x", .json(#"{"data":{"first_name":7}}"#))
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.agent.value(Wrapped())
+        }
+        #expect(
+            error?.message == "Could not decode the response as Person: expected String at "
+                + "$.data.first_name (firstName), found the number 7.")
+    }
+}

@@ -1,0 +1,188 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Plain, typed and download endpoints below one base class of a service.
+@Suite(.timeLimit(.minutes(5))) struct TypedRequestTests {
+    private class HubRequest: BaseRequest {
+        override var headerFieldValues: HeaderPairs { ["X-Hub": "1"] }
+        override var outputPath: [String] { ["data"] }
+        override var jsonDecoder: FastJSONDecoder? {
+            var decoder = FastJSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        }
+        override var existingFile: DownloadPlan.ExistingFile { .fail }
+    }
+
+    private struct Pilot: Decodable, Equatable {
+        var nickName: String
+    }
+
+    private final class Ping: HubRequest {
+        override var url: String { "ping" }
+    }
+
+    private final class GetPilot: HubRequest, DecodableOutput {
+        typealias Output = Pilot
+        private(set) var seen: Pilot?
+        override var url: String { "pilot" }
+        override func didFinish() { seen = output }
+    }
+
+    private class List<Item: Decodable & Sendable>: HubRequest, DecodableOutput {
+        typealias Output = [Item]
+    }
+
+    private final class GetPilots: List<Pilot> {
+        override var url: String { "pilots" }
+    }
+
+    private final class Motto: HubRequest, TypedRequest {
+        override var url: String { "motto" }
+        override var responseSerializer: ResponseSerializer { .string }
+        var decoder: ResponseDecoder<String> { .string }
+    }
+
+    private class Photo: HubRequest, FileOutput {
+        let destination: URL
+        init(to destination: URL) { self.destination = destination }
+        override var url: String { "photo" }
+    }
+
+    private let fixture = AgentFixture()
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("errand-typed-\(UUID().uuidString)", isDirectory: true)
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        fixture.transport.on(.get, "/ping", .json("{}"))
+        fixture.transport.on(.get, "/pilot", .json(#"{"data":{"nick_name":"amelia"}}"#))
+        fixture.transport.on(.get, "/pilots", .json(#"{"data":[{"nick_name":"amelia"}]}"#))
+        fixture.transport.on(
+            .get, "/motto",
+            ScriptedResponse(headers: [.contentType: "text/plain"], body: Data("up".utf8)))
+        fixture.transport.on(
+            .get, "/photo",
+            ScriptedResponse(headers: [.contentType: "image/jpeg"], body: Data("photo".utf8)))
+    }
+
+    private func error(of request: BaseRequest) async -> RequestError? {
+        await #expect(throws: RequestError.self) { try await fixture.agent.send(request) }
+    }
+
+    @Test func everyKindOfEndpointSharesOneBaseClass() async throws {
+        let (agent, file) = (fixture.agent, folder.appendingPathComponent("a.jpg"))
+        #expect(try await agent.send(Ping()).status == .ok)
+        #expect(try await agent.value(GetPilot()) == Pilot(nickName: "amelia"))
+        #expect(try await agent.value(GetPilots()) == [Pilot(nickName: "amelia")])
+        #expect(try await agent.value(Motto()) == "up")
+        #expect(try await agent.value(Photo(to: file)) == file)
+        #expect(try Data(contentsOf: file) == Data("photo".utf8))
+        let hub = fixture.transport.requests.map { $0.headers[.init("X-Hub")!] }
+        #expect(hub == Array(repeating: "1", count: 5))
+    }
+
+    @Test func downloadUsesTheSettingsOfItsBaseClass() async throws {
+        let file = folder.appendingPathComponent("b.jpg")
+        try Data("old".utf8).write(to: file)
+        let error = await error(of: Photo(to: file))
+        #expect(error?.code == .fileFailed && error?.message.contains("already exists") == true)
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+    }
+
+    @Test func outputIsSetBeforeTheHookAndClearedByAFailure() async throws {
+        let request = GetPilot()
+        #expect(request.output == nil)
+        try await fixture.agent.send(request)
+        #expect(request.seen == Pilot(nickName: "amelia") && request.output == request.seen)
+        fixture.transport.on(.get, "/pilot", .json("{}", status: .badGateway))
+        _ = await error(of: request)
+        #expect(request.output == nil)
+    }
+
+    @Test func membersOfCompositesAreDecoded() async throws {
+        let pilot = GetPilot()
+        let file = folder.appendingPathComponent("c.jpg")
+        let members: [any TypedRequest] = [pilot, Motto(), Photo(to: file)]
+        try await fixture.agent.send(BatchRequest(members))
+        #expect(members.compactMap { $0.output as Any? }.count == 3)
+        let values = try await fixture.agent.values(GetPilot(), Motto(), GetPilots())
+        #expect(values.0.nickName == "amelia" && values.1 == "up" && values.2.count == 1)
+        let chain = ChainRequest()
+        chain.add(GetPilots()).then { $0.output?.first == nil ? nil : Motto() }
+        try await fixture.agent.send(chain)
+        #expect((chain.requests.last as? Motto)?.output == "up")
+    }
+
+    @Test func absentOptionalOutputDiffersFromNoOutput() async throws {
+        final class Maybe: HubRequest, DecodableOutput {
+            typealias Output = Pilot?
+            override var url: String { "maybe" }
+            override var outputPath: [String] { [] }
+        }
+        fixture.transport.on(.get, "/maybe", ScriptedResponse(status: .noContent))
+        let request = Maybe()
+        #expect(request.output == nil)
+        #expect(try await fixture.agent.value(request) == nil)
+        #expect(request.output == .some(nil))
+    }
+
+    // MARK: - Mistakes, found before anything is sent
+
+    private func isRefused(_ error: RequestError?, _ code: RequestError.Code, _ text: String)
+        -> Bool
+    {
+        error?.code == code && error?.stage == .build && error?.message.contains(text) == true
+            && fixture.transport.requests.isEmpty
+    }
+
+    @Test func downloadWithADecoderOfItsOwnIsRefused() async {
+        final class Parsed: HubRequest, FileOutput {
+            override var url: String { "photo" }
+            var destination: URL { URL(fileURLWithPath: "/nowhere/x") }
+            var decoder: ResponseDecoder<URL> { ResponseDecoder { _ in URL(fileURLWithPath: "/") } }
+        }
+        let error = await error(of: Parsed())
+        #expect(isRefused(error, .invalidCombination, "Parsed is a download with a decoder"))
+    }
+
+    @Test func digestWithoutADownloadIsRefused() async {
+        final class Checked: HubRequest {
+            override var url: String { "ping" }
+            override var sha256: String? { String(repeating: "0", count: 64) }
+        }
+        let error = await error(of: Checked())
+        #expect(isRefused(error, .invalidCombination, "Checked has a sha256"))
+    }
+
+    @Test func endpointWithoutADecoderIsRefused() async {
+        final class Undecided: Request<String> {
+            override var url: String { "motto" }
+        }
+        let error = await error(of: Undecided())
+        #expect(isRefused(error, .invalidConfiguration, "Undecided has no decoder"))
+    }
+
+    @Test func malformedDigestAndDestinationAreRefused() async {
+        final class Short: Photo {
+            override var sha256: String? { "abc" }
+        }
+        let digest = await error(of: Short(to: folder))
+        #expect(isRefused(digest, .invalidConfiguration, "64 hexadecimal digits"))
+        let remote = await error(of: Photo(to: URL(string: "https://example.com/x")!))
+        #expect(isRefused(remote, .fileFailed, "not a file URL"))
+    }
+
+    /// The class is found once; a subclass of the typed base class has its own output.
+    @Test func conformanceBelowRequestUsesItsFile() async throws {
+        final class Plain: Request<URL>, FileOutput {
+            let destination: URL
+            init(to destination: URL) { self.destination = destination }
+            override var url: String { "photo" }
+        }
+        let file = folder.appendingPathComponent("d.jpg")
+        #expect(try await fixture.agent.value(Plain(to: file)) == file)
+    }
+}
