@@ -89,19 +89,14 @@ struct UnsolicitedResponseTests {
     /// turn of the loop in between.
     @Test func unsolicitedResponseIsNotUsedForWaitingRequest() async throws {
         let head = "HTTP/1.1 204 No\r\n\r\n"
-        let mayRespond = Gate()
+        let mayRespond = DispatchSemaphore(value: 0)
         let server = try RawServer { connection in
             while connection.readHead() != nil {
                 guard connection.number == 1, connection.responseCount == 0 else {
                     connection.respond("good")
                     continue
                 }
-                let isAllowed = DispatchSemaphore(value: 0)
-                Task {
-                    try? await mayRespond.passed()
-                    isAllowed.signal()
-                }
-                isAllowed.wait()
+                mayRespond.wait()
                 let filler = String(repeating: "x", count: (32 << 10) - head.utf8.count)
                 connection.write(head + filler + Self.surplus)
             }
@@ -117,7 +112,7 @@ struct UnsolicitedResponseTests {
             while connection.readHead() != nil { connection.respond("hi") }
         }
         #expect(try await transport.run(.get, other.url()).error == nil)
-        mayRespond.open()
+        mayRespond.signal()
         #expect(try await recorders[0].ended().head?.status.code == 204)
         for recorder in recorders.dropFirst() {
             let record = try await recorder.ended()

@@ -19,17 +19,6 @@ struct ConnectionCloseTests {
         #expect(record.error?.code == (how == "whole" ? nil : .connectionLost))
     }
 
-    /// A connection that ends before END_STREAM truncates a response without a length.
-    @Test(
-        arguments: ["closed", "notified", "reset", "goaway", "cancelled", "stopped", "garbage"],
-        [HTTPMethod.get, .post])
-    func breakTruncatesAResponseWithoutALength(how: String, method: HTTPMethod) async throws {
-        let record = try await CurlTransport().run(
-            peers.request(.earlyTLS, method: method, "/ends?how=\(how)"))
-        #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
-        #expect(record.error?.code == .truncatedBody, "\(record.errorText)")
-    }
-
     /// A body delimited by the close is complete only after a TLS close_notify (RFC 9112 §9.8).
     @Test(arguments: ["/properly", "/"])
     func bodyWithoutCloseNotifyIsTruncated(path: String) async throws {
