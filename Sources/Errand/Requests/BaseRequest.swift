@@ -261,7 +261,7 @@ nonisolated open class BaseRequest {
 
     // MARK: - Output
 
-    /// Key, date and data strategies, for typed output and ``Response/decode(_:)``.
+    /// Key, date and data strategies, for typed output and ``Response/decode(_:decoder:)``.
     ///
     /// Default `nil`: ``Configuration/jsonDecoder``, which has the defaults of `JSONDecoder`.
     open var jsonDecoder: FastJSONDecoder? { nil }
