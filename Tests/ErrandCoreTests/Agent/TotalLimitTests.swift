@@ -103,52 +103,57 @@ import Testing
         #expect(weakTask == nil)
     }
 
+    /// Hooks of other requests, which block their threads until `release()` is called.
     private final class Blockage: Sendable {
-        let arrived = DispatchSemaphore(value: 0)
-        let released = DispatchSemaphore(value: 0)
+        private let arrived = DispatchSemaphore(value: 0)
+        private let released = DispatchSemaphore(value: 0)
+        private let count = ProcessInfo.processInfo.activeProcessorCount
 
         func block() {
             arrived.signal()
             released.wait()
         }
-    }
 
-    /// Runs on a thread of its own, because no thread of the cooperative pool is free.
-    private static func outcomeWhileBlocked(
-        _ limited: RequestAgent, _ blocked: RequestAgent, _ blockage: Blockage,
-        _ description: RequestDescription
-    ) -> RequestError? {
-        let count = ProcessInfo.processInfo.activeProcessorCount
-        for _ in 0..<4 * count { blocked.start(description) }
-        for _ in 0..<count { blockage.arrived.wait() }
-        let ended = DispatchSemaphore(value: 0)
-        let outcome = Mutex<RequestError?>(nil)
-        // A request with a cache time does not begin on the caller's thread.
-        var slow = description
-        slow.cacheSeconds = 60
-        limited.start(slow).whenEnded { end in
-            outcome.withLock { $0 = end.error }
-            ended.signal()
+        /// Starts more requests than the cooperative pool has threads, and waits for the hooks.
+        func begin(_ start: () -> Void) {
+            for _ in 0..<4 * count { start() }
+            for _ in 0..<count { arrived.wait() }
         }
-        let isInTime = ended.wait(timeout: .now() + 20) == .success
-        for _ in 0..<4 * count { blockage.released.signal() }
-        return isInTime ? outcome.withLock { $0 } : nil
+
+        func release() { for _ in 0..<4 * count { released.signal() } }
     }
 
-    @Test func limitEndsARequestWhileHooksBlockThePool() async throws {
+    /// The code of the process in which the pool is blocked: 0 if the limit ended the request.
+    ///
+    /// Runs on the main thread, because no thread of the cooperative pool is free.
+    @MainActor private static func exitCodeWhileBlocked() -> Int32 {
         let blockage = Blockage()
-        let limited = agent(SystemClock(), total: .milliseconds(50))
-        let blocked = agent(SystemClock(), total: nil) {
+        let tests = TotalLimitTests()
+        let limited = tests.agent(SystemClock(), total: .milliseconds(50))
+        let blocked = tests.agent(SystemClock(), total: nil) {
             $0.requestProcessors = [ClosureRequestProcessor { _, _, _ in blockage.block() }]
         }
-        let error = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    returning: Self.outcomeWhileBlocked(limited, blocked, blockage, description))
-            }
+        blockage.begin { blocked.start(tests.description) }
+        let ended = DispatchSemaphore(value: 0)
+        let error = Mutex<RequestError?>(nil)
+        // A request with a cache time does not begin on the caller's thread.
+        var slow = tests.description
+        slow.cacheSeconds = 60
+        limited.start(slow).whenEnded { end in
+            error.withLock { $0 = end.error }
+            ended.signal()
         }
-        #expect(error?.code == .timedOut)
-        #expect(error?.timeout == .total)
-        for task in blocked.activeTasks { await task.untilEnded() }
+        // The timeout is reached only on failure.
+        guard ended.wait(timeout: .now() + 60) == .success else { return 2 }
+        blockage.release()
+        let result = error.withLock { $0 }
+        return result?.code == .timedOut && result?.timeout == .total ? 0 : 3
+    }
+
+    /// The pool is blocked in a process of its own: tests of other suites need it.
+    @Test func limitEndsARequestWhileHooksBlockThePool() async {
+        await #expect(processExitsWith: .success) {
+            exit(await Self.exitCodeWhileBlocked())
+        }
     }
 }
