@@ -2,6 +2,7 @@ import ErrandCore
 import ErrandCurl
 import ErrandTesting
 import ErrandTransport
+import HTTPTypes
 import Testing
 
 /// Responses whose end depends on the close of the connection.
@@ -17,6 +18,20 @@ struct ConnectionCloseTests {
             peers.request(.earlyTLS, method: .post, "/ends?how=\(how)"))
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
         #expect(record.error?.code == (how == "whole" ? nil : .connectionLost))
+    }
+
+    /// A connection that ends before END_STREAM truncates a response without a length.
+    @Test(
+        arguments: ["closed", "notified", "goaway", "reset", "cancelled"], [HTTPMethod.get, .post])
+    func breakTruncatesAResponseWithoutALength(how: String, method: HTTPMethod) async throws {
+        let record = try await CurlTransport().run(
+            peers.request(.earlyTLS, method: method, "/ends?how=\(how)"))
+        #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
+        // libcurl reports a stream error by its name, and may report a reset.
+        let isNamed = how == "cancelled" || how == "reset" && record.error?.code != .truncatedBody
+        #expect(
+            record.error?.code == (isNamed ? .connectionLost : .truncatedBody),
+            "\(record.errorText)")
     }
 
     /// A body delimited by the close is complete only after a TLS close_notify (RFC 9112 §9.8).

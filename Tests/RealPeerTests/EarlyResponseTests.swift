@@ -86,6 +86,7 @@ struct EarlyResponseTests {
         let status =
             target.contains("status=") ? Int(target.split(separator: "=")[1].prefix(3)) : 413
         #expect(record.head?.status.code == status)
+        #expect((record.end?.timings.finished ?? .zero) < Self.longIdle)
         let length = target.contains("length=0") ? 0 : target.contains("length=40000") ? 40_000 : 4
         #expect(record.received == length)
     }

@@ -36,6 +36,7 @@
             guard isUploadCheckQueued else { return }
             isUploadCheckQueued = false
             guard hasRefusalStatus else { return }
+            if isHTTP2, hasEarlyResponse, isUploadUnfinished { return takeResponse() }
             // The source is no longer needed.
             isSendingPaused = false
             forceReadAndWrite()

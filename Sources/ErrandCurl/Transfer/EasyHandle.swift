@@ -246,7 +246,7 @@
 
         /// Whether the response was complete before the request was completely sent; a server may
         /// then ignore the rest of the request (RFC 9113 §8.1).
-        private var hasEarlyResponse: Bool {
+        var hasEarlyResponse: Bool {
             failure == nil && (upload != nil || body.isCompleteByLength) && head.isComplete
                 && body.isComplete
         }

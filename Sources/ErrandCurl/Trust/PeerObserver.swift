@@ -75,8 +75,9 @@
             if events & PeerLibrary.alertReceived == PeerLibrary.alertReceived {
                 alert = value & 0xFF
             }
-            // With TLS 1.3 this event also follows later messages, such as session tickets.
-            guard events & PeerLibrary.handshakeDone != 0, !hasSecured else { return }
+            // With TLS 1.3 this event also follows later messages, such as session tickets. An
+            // alert of a proxy needs no care: a lost connection to it is `proxyFailed` anyway.
+            guard events & PeerLibrary.handshakeDone != 0, !hasSecured, !isForProxy else { return }
             hasSecured = true
             ConnectionHook.of(UnsafeMutableRawPointer(mutating: connection))?.ignoresFailedWrites =
                 true
