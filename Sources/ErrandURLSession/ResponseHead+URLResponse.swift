@@ -44,11 +44,6 @@ extension ResponseHead {
     /// Whether URLSession decodes the body.
     var isEncoded: Bool { !contentCodings.isEmpty }
 
-    /// Whether a response to a request with this method has no body: its status or length excludes one.
-    func hasNoBody(to method: HTTPMethod) -> Bool {
-        method == .head || status.code == 204 || status.code == 304 || announcedLength == 0
-    }
-
     /// Whether the head has a Content-Length and an empty or `identity` Transfer-Encoding.
     ///
     /// libcurl ignores the length of such a response and waits for the connection to close.

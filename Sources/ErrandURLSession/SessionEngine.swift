@@ -160,10 +160,7 @@ extension SessionEngine {
         request.httpBodyStream = stream
         let task = session(for: transfer).dataTask(with: request)
         delegate.attach(transfer, to: task)
-        transfer.attach(
-            task,
-            acceptEncoding: WireRequest.acceptEncoding(
-                in: request, additional: additionalHeaders))
+        transfer.attach(task)
         task.resume()
     }
 

@@ -23,22 +23,6 @@ extension URLSessionTransfer {
         return nil
     }
 
-    /// The error for a response whose body is in a content coding that the request does not accept.
-    func refusal(ofCodingsIn head: ResponseHead) -> RequestError? {
-        guard ContentCodingRules.requiresAcceptance, head.isEncoded,
-            !head.hasNoBody(to: request.method)
-        else { return nil }
-        let accepted = AcceptedCodings(state.withLock { $0.acceptEncoding })
-        guard let coding = head.contentCodings.first(where: { !accepted.contains($0) }) else {
-            return nil
-        }
-        return RequestError(
-            .badContentEncoding, stage: .transport,
-            "The response has the content coding \(coding), which the request does not accept: on Linux, "
-                + "URLSession cannot detect a truncated body in a content coding. Use CurlTransport, "
-                + "or accept such bodies with a header Accept-Encoding: \(coding).")
-    }
-
     /// The same limit as in `CurlTransport`.
     private static var maximumInterimResponses: Int { 64 }
 

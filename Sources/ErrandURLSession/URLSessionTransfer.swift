@@ -27,7 +27,6 @@ final class URLSessionTransfer: Transfer {
         var wasChallenged = false
         var interimCount = 0
         /// The value of Accept-Encoding in the request; `nil` if URLSession chose it.
-        var acceptEncoding: String?
         var isEncoded = false
         var encodedLength: Int64?
         /// The body's length if libcurl does not apply it; see ``ResponseHead/needsLengthFraming``.
@@ -112,12 +111,7 @@ final class URLSessionTransfer: Transfer {
         if hasEnded { source.close() }
     }
 
-    func attach(_ task: URLSessionTask, acceptEncoding: String?) {
-        state.withLock { state in
-            state.task = task
-            state.acceptEncoding = acceptEncoding
-        }
-    }
+    func attach(_ task: URLSessionTask) { state.withLock { $0.task = task } }
 
     /// The body's length; `nil` without a body.
     var bodyLength: Int64? { state.withLock { $0.source?.length } }
@@ -163,7 +157,6 @@ final class URLSessionTransfer: Transfer {
             }
         }
         machine.withLock { $0.arrived(head: head) }
-        if let error = refusal(ofCodingsIn: head) { return endReceiving(error) }
         pump()
         endIfComplete()
     }

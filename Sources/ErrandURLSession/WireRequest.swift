@@ -77,23 +77,10 @@ enum WireRequest {
         {
             result.setValue(removed, forHTTPHeaderField: name)
         }
-        if let coding = ContentCodingRules.defaultAcceptEncoding,
-            result.value(forHTTPHeaderField: "Accept-Encoding") == nil,
-            additional["accept-encoding"] == nil
-        {
-            result.setValue(coding, forHTTPHeaderField: "Accept-Encoding")
-        }
         if request.headers[.contentType] == nil, request.body != nil {
             result.setValue(
                 request.body?.contentType ?? removed, forHTTPHeaderField: "Content-Type")
         }
-    }
-
-    /// The value of Accept-Encoding that is sent; `nil` if URLSession chooses it.
-    static func acceptEncoding(
-        in request: URLRequest, additional: [String: String]
-    ) -> String? {
-        request.value(forHTTPHeaderField: "Accept-Encoding") ?? additional["accept-encoding"]
     }
 
     /// A value for `timeoutInterval` that is longer than Errand's own timeouts, so that those apply first.

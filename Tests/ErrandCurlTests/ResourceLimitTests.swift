@@ -75,7 +75,7 @@ import Testing
         }
         let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error == nil)
-        #expect(record.body == body)
+        #expect(haveSameBytes(record.body, body))
     }
 
     /// The peak resident size of this process.

@@ -160,7 +160,7 @@ struct HTTP2Tests {
         upload.options.httpVersion = .http2PriorKnowledge
         let record = try await transport.run(upload)
         #expect(record.error == nil, "\(record.errorText)")
-        #expect(record.body == body)
+        #expect(haveSameBytes(record.body, body))
     }
 
     @Test func trailersAreReported() async throws {
@@ -256,7 +256,8 @@ struct HTTP2Tests {
             let part = try await transport.run(
                 peers.request(peer, "/large", headers: [.range: "bytes=1000-1999"]))
             #expect(part.head?.status == .partialContent)
-            #expect(part.body == Data((1000..<2000).map { UInt8(truncatingIfNeeded: $0) }))
+            #expect(
+                haveSameBytes(part.body, Data((1000..<2000).map { UInt8(truncatingIfNeeded: $0) })))
             #expect(part.head?.headers[.contentRange] == "bytes 1000-1999/1048576")
         }
     }

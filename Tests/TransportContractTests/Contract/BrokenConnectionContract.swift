@@ -54,7 +54,7 @@ struct BrokenConnectionContract {
             fixture.server.otherwise { _ in .truncated(announcing: 100, body: pattern(count)) }
             let record = try await fixture.fail(fixture.request(), .truncatedBody)
             #expect(record.head?.status.code == 200)
-            #expect(record.body == pattern(count))
+            #expect(haveSameBytes(record.body, pattern(count)))
         }
     }
 
@@ -63,7 +63,7 @@ struct BrokenConnectionContract {
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { _ in .truncatedChunked([pattern(1000)]) }
             let record = try await fixture.fail(fixture.request(), .truncatedBody)
-            #expect(record.body == pattern(1000))
+            #expect(haveSameBytes(record.body, pattern(1000)))
         }
     }
 

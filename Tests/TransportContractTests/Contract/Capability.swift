@@ -4,7 +4,7 @@ import ErrandCore
 enum Capability: String, CaseIterable, Sendable {
     case bodyWithGET, ipv6Literal, repeatedRequestHeaders, repeatedResponseHeaders
     case latin1Headers, laxHeaders, trailers, cutOffHead, hugeContentLength
-    case bodyOfUnusableRedirect, contentCodings, corruptEncoding, paddedEncoding, undecodedContent,
+    case bodyOfUnusableRedirect, truncatedEncoding, paddedEncoding, undecodedContent,
         decodingRatioWithoutLength
     case versionAndAddress, phaseTimings, connectionPause, streamsWithoutSpooling
     case keptConnectionsForAllMethods
@@ -25,9 +25,8 @@ enum Capability: String, CaseIterable, Sendable {
         case .cutOffHead: "A connection closed within the response head"
         case .hugeContentLength: "A `Content-Length` close to 2^63"
         case .bodyOfUnusableRedirect: "The body of a redirect without a usable `Location`"
-        case .contentCodings: "Content codings are requested, and accepted without a header"
         case .paddedEncoding: "gzip with several members, or with zeros after the last"
-        case .corruptEncoding: "A truncated body in a content coding is detected"
+        case .truncatedEncoding: "A truncated body in a content coding is detected"
         case .undecodedContent: "`decodesContent = false`"
         case .decodingRatioWithoutLength: "`maximumDecodingRatio` for responses without a length"
         case .versionAndAddress: "HTTP version and peer address of the response"

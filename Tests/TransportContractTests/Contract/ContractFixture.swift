@@ -70,13 +70,6 @@ final class ContractFixture: Sendable {
         return request
     }
 
-    /// A request to the server that accepts these content codings, which some transports do not request.
-    func request(accepting codings: String) -> TransportRequest {
-        request(
-            headers: kind.capabilities.contains(.contentCodings)
-                ? [:] : [.acceptEncoding: codings])
-    }
-
     /// A request to another port on loopback.
     func request(port: Int) -> TransportRequest {
         TransportRequest(url: URI(scheme: "http", host: "127.0.0.1", port: port, path: "/"))

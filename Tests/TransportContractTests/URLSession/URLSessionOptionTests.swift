@@ -41,7 +41,7 @@
                 fixture.server.otherwise { _ in
                     LoopbackResponse(headers: ["Content-Encoding": "gzip"], body: body)
                 }
-                var request = fixture.request(accepting: "gzip")
+                var request = fixture.request()
                 request.options.maximumDecodingRatio = 2
                 try await fixture.fail(request, .bodyTooLarge)
             },

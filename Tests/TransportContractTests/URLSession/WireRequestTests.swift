@@ -60,33 +60,4 @@ struct WireRequestTests {
         #expect(head.contentCodings == codings)
         #expect(head.isEncoded == !codings.isEmpty)
     }
-
-    @Test(
-        arguments: [
-            (HTTPMethod.get, 200, "5", false), (.get, 200, "0", true), (.head, 200, "5", true),
-            (.get, 204, "5", true), (.get, 304, "5", true), (.get, 206, nil, false),
-        ] as [(HTTPMethod, Int, String?, Bool)])
-    func responsesWithoutBodiesAreRecognized(
-        method: HTTPMethod, status: Int, length: String?, hasNoBody: Bool
-    ) {
-        var head = ResponseHead(status: .init(code: status))
-        head.headers[.contentLength] = length
-        #expect(head.hasNoBody(to: method) == hasNoBody)
-    }
-
-    @Test(
-        arguments: [
-            (nil, nil, "identity"), ("gzip", nil, "gzip"), (nil, "br", "br"),
-            ("gzip", "br", "gzip"),
-        ] as [(String?, String?, String)])
-    func requestsAcceptNoContentCodingByDefault(own: String?, additional: String?, sent: String)
-        throws
-    {
-        let url = try #require(URL(string: "http://h.example/"))
-        var request = TransportRequest(url: URI(scheme: "http", host: "h.example", path: "/"))
-        request.headers[.acceptEncoding] = own
-        let headers = additional.map { ["accept-encoding": $0] } ?? [:]
-        let result = WireRequest.make(request, url: url, bodyLength: nil, additional: headers)
-        #expect(WireRequest.acceptEncoding(in: result, additional: headers) == sent)
-    }
 }
