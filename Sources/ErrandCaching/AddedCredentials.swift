@@ -62,6 +62,11 @@ package final class AddedCredentials: Sendable {
         state.withLock { $0.haveChanged = true }
     }
 
+    /// Records the further credentials of a repeated request.
+    package func sent(others: String) {
+        if others != self.others { state.withLock { $0.haveChanged = true } }
+    }
+
     /// Records the credentials that an authenticator added.
     package func sent(authenticator identity: String?) {
         state.withLock { state in

@@ -87,24 +87,29 @@ package final class PendingCacheWrites: Sendable {
     /// - Returns: The error of the store if it failed.
     package func clear(_ store: any ResponseStore, before ticket: UInt64) async -> RequestError? {
         await withCheckedContinuation { continuation in
-            let mustDrain = state.withLock { state in
+            let (mustDrain, discarded) = state.withLock { state in
                 var removal = state.removal ?? Removal(store: store, onEnd: [])
                 removal.onEnd.append { continuation.resume(returning: $0) }
+                var discarded: [@Sendable (RequestError?) -> Void] = []
                 for (key, write) in state.writes {
                     state.bytes -= write.size
                     if write.isUnderWay {
                         state.writes[key]?.operation = .remove
                     } else {
                         state.writes[key] = nil
-                        removal.onEnd += write.onEnd
+                        switch write.operation {
+                        case .store: discarded += write.onEnd
+                        case .remove: removal.onEnd += write.onEnd
+                        }
                     }
                 }
                 state.order = []
                 state.removal = removal
                 state.firstTicket = max(state.firstTicket, ticket)
                 defer { state.isDraining = true }
-                return !state.isDraining
+                return (!state.isDraining, discarded)
             }
+            for end in discarded { end(Self.wasCleared) }
             if mustDrain { Task.detached { await self.drain() } }
         }
     }

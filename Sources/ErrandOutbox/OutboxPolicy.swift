@@ -128,6 +128,8 @@ package enum OutboxVerdict: Sendable, Equatable {
         // clock or a repaired server.
         case .authenticationFailed, .certificateRejected, .adaptationFailed, .badServerResponse:
             return .refused(after: nil)
+        // An interceptor threw before it received a response.
+        case .processingFailed where error.response == nil: return .refused(after: nil)
         default: return .undeliverable
         }
     }

@@ -123,6 +123,11 @@ public final class SQLiteResponseStore: ResponseStore {
     }
 
     /// Removes the entries that match the predicate; `nil` removes all and shrinks the file.
+    ///
+    /// While the file cannot be opened, entries are removed from it as soon as it can be.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``, also for a predicate while the file cannot be
+    ///   opened, because its entries cannot be read.
     public func removeAll(
         where predicate: (@Sendable (StoredEntryInfo) -> Bool)?
     ) async throws(RequestError) {
@@ -134,6 +139,7 @@ public final class SQLiteResponseStore: ResponseStore {
                 try await self.perform { (state) throws(SQLiteFailure) in try state.remove(batch) }
             }
         }
+        try await perform { (state) throws(SQLiteFailure) in try state.checkFile() }
     }
 
     /// The metadata of all entries, in no particular order.

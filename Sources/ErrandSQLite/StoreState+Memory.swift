@@ -18,9 +18,12 @@ extension StoreState {
         if !isKept, let failure = unavailability?.failure { throw failure }
     }
 
-    mutating func removeWithoutFile(_ key: CacheKey) {
-        let id = EntryRow.id(of: key)
-        if memoryCache.value(for: id)?.key == key { memoryCache.remove(id) }
+    /// - Throws: The error of a file that cannot be opened.
+    mutating func checkFile() throws(SQLiteFailure) {
+        try withDatabase { (_, _) throws(SQLiteFailure) in
+        } orInMemory: { (state) throws(SQLiteFailure) in
+            if let failure = state.unavailability?.failure { throw failure }
+        }
     }
 
     func listWithoutFile(after id: Int64, limit: Int) -> [(Int64, StoredEntryInfo)] {
@@ -33,4 +36,30 @@ extension StoreState {
 
     /// The key, the header objects and the list node take about 300 bytes more.
     static func memoryCost(of entry: StoredResponse) -> Int { entry.size + 300 }
+}
+
+/// The removals of entries from a file that cannot be opened.
+struct DelayedRemovals {
+    /// Above this number of keys, all entries are removed.
+    private static let maximumKeys = 10_000
+    private var keys: Set<CacheKey> = []
+    private var removesAll = false
+
+    /// Adds the removal of an entry, or of all entries.
+    mutating func add(_ key: CacheKey?) {
+        if let key, !removesAll, keys.count < Self.maximumKeys {
+            keys.insert(key)
+        } else {
+            removesAll = true
+            keys = []
+        }
+    }
+
+    func perform(in database: OpenDatabase) throws(SQLiteFailure) {
+        if removesAll { return try database.deleteAllAndVacuum() }
+        guard !keys.isEmpty else { return }
+        try database.write { () throws(SQLiteFailure) in
+            for key in keys { try database.delete(key) }
+        }
+    }
 }

@@ -20,6 +20,8 @@ struct StoreState {
     let limits: StoreLimits
     var database: OpenDatabase?
     private(set) var unavailability: Unavailability?
+    /// The removals to perform when the file can be opened.
+    private var delayedRemovals = DelayedRemovals()
     /// Entries by row number, which hashes faster than the key's text.
     var memoryCache: LRUTable<Int64, CachedEntry>
     /// The data version of the database to which ``memoryCache`` corresponds.
@@ -79,12 +81,14 @@ struct StoreState {
         let database: OpenDatabase
         do throws(SQLiteFailure) {
             database = try OpenDatabase(path: path, logLimit: limits.logBytes)
+            try delayedRemovals.perform(in: database)
             memoryCacheVersion = try database.dataVersion()
         } catch {
             if error.isUnusableFile || error.isBusy && unavailability == nil { throw error }
             useMemory(after: error)
             return nil
         }
+        delayedRemovals = DelayedRemovals()
         if unavailability != nil { memoryCache.removeAll() }
         unavailability = nil
         isFileChecked = false
@@ -93,6 +97,14 @@ struct StoreState {
         if bytesSinceCheckpoint > limits.logBytes { emptyLog(of: database) }
         self.database = database
         return database
+    }
+
+    /// Removes an entry from memory, and from the file when it can be opened; `nil` removes all.
+    mutating func removeWithoutFile(_ key: CacheKey?) {
+        delayedRemovals.add(key)
+        guard let key else { return memoryCache.removeAll() }
+        let id = EntryRow.id(of: key)
+        if memoryCache.value(for: id)?.key == key { memoryCache.remove(id) }
     }
 
     /// Uses memory instead of the file if another connection prevents for too long that it is

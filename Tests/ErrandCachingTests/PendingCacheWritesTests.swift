@@ -95,7 +95,7 @@ struct PendingCacheWritesTests {
         #expect(await failure == nil)
         await writes.flush()
         #expect(try await store.inner.entries().isEmpty)
-        #expect(ends.withLock { $0.sorted() } == ["queued true", "running true"])
+        #expect(ends.withLock { $0.sorted() } == ["queued false", "running true"])
         guard case .unknown = writes.reading(of: key) else {
             Issue.record("The queue still knows the key.")
             return

@@ -124,8 +124,9 @@ struct OptionsTests {
     @Test func bypassIsGivenToLibcurlInItsForm() {
         #expect(
             AddressOverride.bypass([
-                "[0:0::1]", "::1", "10.0.0.0/8", "*.Bücher.example", ".a.example", "b.example.",
-            ]) == "::1,::1,10.0.0.0/8,.xn--bcher-kva.example,.a.example,b.example")
+                "[0:0::1]", "::1", "10.0.0.0/8", "[fd00::]/8", "*.Bücher.example", ".a.example",
+                "b.example.",
+            ]) == "::1,::1,10.0.0.0/8,fd00::/8,.xn--bcher-kva.example,.a.example,b.example")
         #expect(AddressOverride.bypass(["*"]) == "*")
     }
 

@@ -209,6 +209,7 @@ extension OutboxQueue {
         (.processingFailed, 200, .delivered), (.unacceptableContentType, 200, .delivered),
         (.connectionLost, 200, .delivered), (.connectionLost, 503, .unreachable),
         (.processingFailed, 404, .undeliverable), (.rejected, 200, .undeliverable),
+        (.processingFailed, 0, .refused(after: nil)),
     ])
     func verdictsOfErrors(code: RequestError.Code, status: Int, verdict: OutboxVerdict) {
         var error = RequestError(code, stage: .transport, "")

@@ -36,7 +36,11 @@ struct UnavailableFileTests {
         #expect(try await store.entry(for: key("a")) == entry("x", tag: 3, identity: "me"))
         #expect(try await store.entries().map(\.identity) == ["me"])
         #expect(try await store.totalBytes() > 0)
-        try await store.removeAll { $0.tag == 3 }
+        // The entries of the file are unknown.
+        let error = await #expect(throws: RequestError.self) {
+            try await store.removeAll { $0.tag == 3 }
+        }
+        #expect(error?.code == .storeFailed)
         #expect(try await store.entry(for: key("a")) == nil)
         #expect(directory.names == ["a.sqlite"])
     }
@@ -83,6 +87,27 @@ struct UnavailableFileTests {
         let other = SQLiteResponseStore(path: path)
         #expect(try await other.entry(for: key("a")) == entry("file"))
         #expect(store.problems.count == 1)
+    }
+
+    @Test(arguments: [nil, "a"])
+    func removalIsPerformedOnceTheFileCanBeOpened(removed: String?) async throws {
+        do {
+            let first = SQLiteResponseStore(path: path)
+            for name in ["a", "b"] { try await first.store(entry(name), for: key(name)) }
+        }
+        let elsewhere = directory.path("moved")
+        try FileManager.default.moveItem(atPath: path, toPath: elsewhere)
+        try makeDirectory(path)
+        let store = store(reopenPause: .zero)
+        if let removed {
+            try await store.remove(key(removed))
+        } else {
+            try await store.removeAll(where: nil)
+        }
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: elsewhere, toPath: path)
+        #expect(try await store.entry(for: key("a")) == nil)
+        #expect(try await store.entry(for: key("b")) == (removed == nil ? nil : entry("b")))
     }
 
     @Test func fileIsNotOpenedAgainBeforeThePauseEnds() async throws {

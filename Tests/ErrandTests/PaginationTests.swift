@@ -16,7 +16,13 @@ import Testing
         var wanted: Arguments?
         var hooks: [String] = []
         var seconds = -1
+        var token: String?
+        var counting: Arguments?
         override var url: String { "numbers" }
+        override var authorization: Authorization? { token.map { .bearer($0) } }
+        override func cacheArguments(_ arguments: Arguments?) -> Arguments? {
+            counting ?? arguments
+        }
         override var arguments: Arguments? { wanted }
         override var cacheSeconds: Int { seconds }
         override func willStart() { hooks.append("start") }
@@ -118,6 +124,25 @@ import Testing
         #expect(fixture.transport.requests.count == 1)
     }
 
+    /// Otherwise the server that a redirect leads to would receive the credentials with the second page.
+    @Test func originOfARedirectReceivesNoFurtherPage() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { request in
+            if request.url.host == "evil.example" { return Self.page("[1]", next: "?page=2") }
+            return ScriptedResponse(
+                status: .found, headers: [.location: "https://evil.example/numbers"])
+        }
+        let request = Numbers()
+        request.token = "secret"
+        let error = await #expect(throws: RequestError.self) {
+            for try await _ in request.pages(.link, on: fixture.agent) {}
+        }
+        #expect(error?.code == .unsafeRedirect)
+        #expect(error?.message.contains("https://api.example.com") == true)
+        #expect(
+            fixture.transport.requests.map { $0.headers[.authorization] } == ["Bearer secret", nil])
+    }
+
     @Test func loopOfLinksEndsWithAnError() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/numbers", Self.page("[1]", next: "/numbers?page=2"))
@@ -212,6 +237,23 @@ import Testing
             await fixture.agent.flushCache()
         }
         #expect(fixture.transport.requests.count == 3)
+    }
+
+    @Test func pagesHaveCacheEntriesOfTheirOwn() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { request in
+            request.url.query?.contains("page=1") == true ? Self.page("[1]") : Self.page("[]")
+        }
+        let request = Numbers()
+        request.seconds = 60
+        request.wanted = ["id": 7, "time": 1]
+        request.counting = ["id": 7]
+        var found: [[Int]] = []
+        for try await page in request.pages(.number("page"), limit: 3, on: fixture.agent) {
+            found.append(page.output)
+            await fixture.agent.flushCache()
+        }
+        #expect(found == [[1], []])
     }
 
     @Test func failureOfAPageEndsTheSequence() async throws {

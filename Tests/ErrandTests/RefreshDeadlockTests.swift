@@ -90,6 +90,28 @@ private final class TokenSource: Sendable {
             ])
     }
 
+    /// A Swift task that an authenticator starts and that outlives the call sends ordinary requests.
+    @Test func taskStartedByARefreshSendsOrdinaryRequestsAfterIt() async throws {
+        let (mayContinue, continuation) = AsyncStream.makeStream(of: Void.self)
+        let later = Mutex<Task<Response, any Error>?>(nil)
+        let fixture = fixture { [source] agent in
+            later.withLock {
+                $0 = Task {
+                    for await _ in mayContinue {}
+                    let description = RequestDescription(endpoint: "Later", url: "later")
+                    return try await agent.start(description).response()
+                }
+            }
+            source.renew()
+        }
+        defer { source.agent = nil }
+        #expect(try await start("x", fixture).response().status == .ok)
+        continuation.finish()
+        let task = try #require(later.withLock { $0 })
+        #expect(try await task.value.status == .ok)
+        #expect(fixture.transport.requests.last?.headers[.authorization] == "Bearer new")
+    }
+
     @Test func refreshThatWaitsForItselfEndsWithItsLimit() async throws {
         let fixture = fixture(loginNeedsToken: true) { agent in
             let login = RequestDescription(endpoint: "Login", url: "login")

@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import Synchronization
 import Testing
 
 final class CachedUser: JSONRequest<User> {
@@ -47,6 +48,39 @@ final class CachedUser: JSONRequest<User> {
         fixture.agent.configuration.cacheIdentity = "c"
         fixture.transport.on(.get, "/me", .json(#"{"n":3}"#))
         #expect(try await profileRequest("a", fixture).send().source == .network)
+    }
+
+    /// A processor that sends the credentials of the present user.
+    @Test func responseOfARetryForAnotherUserIsNotStored() async throws {
+        let user = Mutex("a")
+        let fixture = AgentFixture {
+            $0.retryPolicy = .attempts(2)
+            $0.requestProcessors = [
+                ClosureRequestProcessor { request, _, _ in
+                    request.headers[.authorization] = "Bearer \(user.withLock { $0 })"
+                }
+            ]
+        }
+        fixture.transport.respond { request in
+            guard request.headers[.authorization] == "Bearer a" else { return .json(#"{"n":2}"#) }
+            user.withLock { $0 = "b" }
+            return ScriptedResponse(status: .serviceUnavailable)
+        }
+        func request() -> InlineRequest {
+            fixture.with(
+                InlineRequest("me") {
+                    $0.cacheSeconds = 60
+                    $0.writesCacheAsynchronously = false
+                })
+        }
+        let first = fixture.agent.start(request().describe())
+        try await fixture.clock.untilSleeping()
+        fixture.clock.advance(by: .seconds(60))
+        #expect(try await first.response().json["n"].int == 2)
+        user.withLock { $0 = "a" }
+        fixture.transport.respond { _ in .json(#"{"n":1}"#) }
+        let response = try await request().send()
+        #expect(response.source == .network && response.json["n"].int == 1)
     }
 
     @Test func undecodableResponseIsNotStored() async throws {

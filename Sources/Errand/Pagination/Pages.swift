@@ -1,5 +1,6 @@
 public import ErrandCore
 import ErrandHTTP
+import Synchronization
 
 nonisolated extension Pagination {
     /// The pages of a list, requested one after another while they are iterated.
@@ -28,7 +29,7 @@ nonisolated extension Pagination {
 
         typealias Run =
             nonisolated(nonsending) (Pagination.Next) async throws(RequestError) -> (
-                Response, Output
+                Response, Output, requested: URI
             )
 
         let pagination: Pagination
@@ -65,15 +66,17 @@ nonisolated extension Pagination {
                 // The sequence ends after an error.
                 next = nil
                 guard number < limit ?? .max else { return nil }
-                let (response, output) = try await run(request)
+                let (response, output, requested) = try await run(request)
                 number += 1
-                next = try following(response)
+                next = try following(response, requested)
                 return Page(number: number, output: output, response: response)
             }
 
             /// The request after a response, with an absolute URL.
+            ///
+            /// - Parameter requested: The URL of the request before redirects.
             private mutating func following(
-                _ response: Response
+                _ response: Response, _ requested: URI
             ) throws(RequestError) -> Pagination.Next? {
                 guard number < limit ?? .max else { return nil }
                 do {
@@ -86,12 +89,13 @@ nonisolated extension Pagination {
                         return next
                     case .url(let text):
                         let url = try URI.resolve(text, against: response.url)
-                        guard url.hasOrigin(of: response.url) else {
+                        // A redirect may have led to another origin, without credentials.
+                        guard url.hasOrigin(of: requested) else {
                             throw RequestError(
                                 .unsafeRedirect, stage: .process,
                                 "The next page has another origin, \(url.origin), which must not receive the "
                                     + "credentials of this request. Use a Pagination that returns URLs of "
-                                    + "\(response.url.origin).",
+                                    + "\(requested.origin).",
                                 response: response)
                         }
                         try remember(url.string, response)
@@ -185,8 +189,11 @@ extension TypedRequest {
         _ pagination: Pagination, limit: Int? = nil, on agent: RequestAgent? = nil
     ) -> Pagination.Pages<Output> {
         Pagination.Pages(pagination: pagination, limit: limit) { next async throws(RequestError) in
-            let outcome = try await self.runPage(next, on: agent)
-            return (try outcome.result.get(), try outcome.output(as: Output.self).get())
+            let (outcome, requested) = try await self.runPage(next, on: agent)
+            let response = try outcome.result.get()
+            return (
+                response, try outcome.output(as: Output.self).get(), requested ?? response.url
+            )
         }
     }
 }
@@ -203,23 +210,37 @@ extension StartableRequest {
         _ pagination: Pagination, limit: Int? = nil, on agent: RequestAgent? = nil
     ) -> Pagination.Pages<Response> {
         Pagination.Pages(pagination: pagination, limit: limit) { next async throws(RequestError) in
-            let response = try await self.runPage(next, on: agent).result.get()
-            return (response, response)
+            let (outcome, requested) = try await self.runPage(next, on: agent)
+            let response = try outcome.result.get()
+            return (response, response, requested ?? response.url)
         }
     }
 }
 
 extension BaseRequest {
-    /// Runs the request for one page.
+    /// Runs the request for one page; returns also its URL before redirects.
     nonisolated(nonsending) fileprivate func runPage(
         _ next: Pagination.Next, on named: RequestAgent?
-    ) async throws(RequestError) -> TaskOutcome {
+    ) async throws(RequestError) -> (TaskOutcome, requested: URI?) {
         let encoding = agent(atCall: named).configuration.argumentEncoding
-        let run = enlist(on: named) { $0.turn(to: next, encoding: encoding) }
+        let requested = RequestedURL()
+        let run = enlist(on: named) { description in
+            description.turn(to: next, encoding: encoding)
+            description.onAdapted = { requested.set($0) }
+        }
         let outcome = await run.agent.perform(run.task)
         end(outcome, of: run) { _ in }
-        return outcome
+        return (outcome, requested.url)
     }
+}
+
+/// The URL of a request, which is known when it has been built.
+nonisolated private final class RequestedURL: Sendable {
+    private let state = Mutex<URI?>(nil)
+
+    var url: URI? { state.withLock { $0 } }
+
+    func set(_ url: URI) { state.withLock { $0 = url } }
 }
 
 extension RequestDescription {
@@ -238,6 +259,8 @@ extension RequestDescription {
                 return
             }
             arguments = arguments?.merging(new) ?? new
+            // Otherwise all pages have the key of the first one.
+            if let own = cacheArguments { cacheArguments = own.merging(new) }
         case .url(let text):
             guard customRequest == nil else {
                 customRequest?.url = text

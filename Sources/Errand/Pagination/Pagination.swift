@@ -14,7 +14,7 @@ nonisolated public struct Pagination: Sendable {
         ///
         /// A relative reference is resolved against the URL of the page before. The endpoint's query arguments and
         /// URL filters are not applied; shared arguments are added where the URL has none of the same name. The URL
-        /// must have the origin of the page before, because the request has its credentials.
+        /// must have the origin of the page before, without its redirects, because the request has its credentials.
         case url(String)
         /// Send the request with these arguments, which replace those of the endpoint with the same name.
         case arguments(Arguments)
@@ -95,7 +95,8 @@ nonisolated public struct Pagination: Sendable {
     ///     GetEvents().pages(.offset("offset", limit: ("limit", 50), items: ["events"]))
     ///
     /// A page without items is the last one: a server may send fewer items than the limit. With `total`, no page is
-    /// requested after the last item.
+    /// requested after the last item. If a server might ignore the argument, give `pages` a limit: each page then
+    /// has items.
     ///
     /// - Parameters:
     ///   - name: The name of the argument, which is 0 for the first page.
@@ -121,6 +122,8 @@ nonisolated public struct Pagination: Sendable {
     /// Sends the number of a page as an argument; a page without items is the last one.
     ///
     ///     GetEvents().pages(.number("page"))
+    ///
+    /// If a server might repeat its last page for higher numbers, give `pages` a limit.
     ///
     /// - Parameters:
     ///   - name: The name of the argument.

@@ -75,6 +75,7 @@ package struct AdaptStep: Step {
     }
 
     private static func emit(_ pipelineRequest: PipelineRequest) {
+        pipelineRequest.context.description.onAdapted?(pipelineRequest.request.url)
         pipelineRequest.context.enter(.waiting)
         pipelineRequest.context.emit(
             .adapted(

@@ -111,7 +111,7 @@ package struct CoalesceStep: Step {
             guard error.isValidationFailure, pipelineRequest.description.download == nil,
                 let refused = error.response
             else { throw Self.renamed(error, pipelineRequest) }
-            response = refused
+            response = refused.using(pipelineRequest.description.jsonDecoder)
         }
         // The validation rules of this endpoint may differ.
         try ResponseValidation.check(response, description: pipelineRequest.description)

@@ -4,6 +4,8 @@ import Synchronization
 final class CredentialRefresher: Sendable {
     private struct State {
         var scopes: [String: CredentialRefreshState] = [:]
+        /// The first round of new scopes: a refresh of a removed scope must not end a later one.
+        var firstRound = 0
         var nextWaiter = 0
         var continuations: [Int: CheckedContinuation<RefreshOutcome, Never>] = [:]
         /// Waiters whose continuation does not exist yet, and whether they were cancelled.
@@ -65,12 +67,15 @@ final class CredentialRefresher: Sendable {
                 return .take(.failed(.cancelled))
             }
             if state.scopes.count >= Self.maximumScopes, state.scopes[refusal.scope] == nil {
-                // A removed scope starts again at round 0: at worst one extra refresh, never a lost
+                // A removed scope forgets its refreshes: at worst one extra refresh, never a lost
                 // response.
+                state.firstRound = state.scopes.reduce(state.firstRound) { max($0, $1.value.round) }
                 state.scopes = state.scopes.filter { $0.value.isBusy }
             }
-            let action = state.scopes[refusal.scope, default: CredentialRefreshState()]
-                .refused(inRound: refusal.round, waiter: waiter)
+            let action = state.scopes[
+                refusal.scope, default: CredentialRefreshState(round: state.firstRound)
+            ]
+            .refused(inRound: refusal.round, waiter: waiter)
             if case .take = action { return action }
             state.continuations[waiter] = continuation
             return action
@@ -89,6 +94,7 @@ final class CredentialRefresher: Sendable {
             let outcome = await CredentialOperation.$current.withValue(operation) {
                 await refusal.refresh()
             }
+            operation.end()
             end(refusal.scope, outcome) { $0.end(number, outcome) }
         }
         guard let limit else { return }

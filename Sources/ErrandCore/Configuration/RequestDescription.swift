@@ -136,6 +136,7 @@ public struct RequestDescription: Sendable {
         var retryDecider: RetryDecider?
         var metadata = RequestMetadata()
         var jsonEncoder: FastJSONEncoder?
+        var onAdapted: (@Sendable (URI) -> Void)?
     }
     private var hooks: Shared<Hooks>?
 
@@ -164,6 +165,12 @@ public struct RequestDescription: Sendable {
     public var jsonEncoder: FastJSONEncoder? {
         get { hooks?.value.jsonEncoder }
         set { change { $0.jsonEncoder = newValue } }
+    }
+
+    /// Called with the URL of the request, before redirects.
+    package var onAdapted: (@Sendable (URI) -> Void)? {
+        get { hooks?.value.onAdapted }
+        set { change { $0.onAdapted = newValue } }
     }
 
     private mutating func change(_ change: (inout Hooks) -> Void) {

@@ -128,6 +128,7 @@ private final class AuthenticatedRequest: Sendable {
     ) async throws(RequestError) -> Value {
         let scope = pipelineRequest.scope
         let operation = CredentialOperation(entry.refresher)
+        defer { operation.end() }
         do {
             return try await scope.run {
                 try await CredentialOperation.$current.withValue(operation) { try await body() }

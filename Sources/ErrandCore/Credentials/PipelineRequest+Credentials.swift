@@ -28,7 +28,7 @@ extension PipelineRequest {
     ///
     /// Of these, signatures differ each time, so only the schemes Basic and Bearer count, and
     /// cookies.
-    private var otherCredentials: String {
+    var otherCredentials: String {
         var text = request.options.security?.clientName ?? ""
         guard let serialized else { return text }
         for name in [HTTPField.Name.authorization, .cookie] {

@@ -77,6 +77,7 @@ package struct RetryStep: Step {
         if pipelineRequest.serialized != nil {
             do throws(RequestError) {
                 pipelineRequest.request = try await processed(pipelineRequest)
+                pipelineRequest.credentials?.sent(others: pipelineRequest.otherCredentials)
             } catch {
                 throw Self.following(failure, error)
             }

@@ -26,7 +26,7 @@ package struct ScheduleStep: Step {
         -> ConcurrencyPermit?
     {
         // Requests that hold all permits may be waiting for credentials that this request gets.
-        guard CredentialOperation.current == nil else { return nil }
+        guard !CredentialOperation.isActive else { return nil }
         let limits = pipelineRequest.configuration.limits
         guard !limits.isUnlimited else { return nil }
         let tag = pipelineRequest.description.tag

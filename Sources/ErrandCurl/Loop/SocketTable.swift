@@ -205,9 +205,18 @@
         /// Removes a socket that is about to be closed; the kernel removes it from the epoll set.
         mutating func closed(_ socket: Int32) {
             guard let index = slot(of: socket) else { return }
-            if entries[index].ports != 0 { sockets[entries[index].ports] = nil }
+            let ports = entries[index].ports
             entries[index] = Entry()
+            if ports != 0 { forget(ports) }
             suspects[socket] = nil
+        }
+
+        /// Removes a socket with these ports; another one that has them too is found again.
+        private mutating func forget(_ ports: UInt32) {
+            guard sockets[ports] == -1 else { return sockets[ports] = nil }
+            let others = entries.indices.filter { entries[$0].ports == ports }
+            guard others.count < 2 else { return }
+            sockets[ports] = others.first.map { Int32(truncatingIfNeeded: $0) }
         }
 
         private mutating func slot(of socket: Int32) -> Int? {

@@ -64,7 +64,8 @@ package enum AddressOverride {
     /// brackets around IPv6 addresses.
     package static func bypass(_ hosts: [String]) -> String {
         hosts.map { entry in
-            if entry == "*" || entry.contains("/") { return entry }
+            if entry == "*" { return entry }
+            if entry.contains("/") { return entry.filter { $0 != "[" && $0 != "]" } }
             let name = entry.hasPrefix("*.") ? entry.dropFirst() : entry[...]
             let dot = name.hasPrefix(".") ? "." : ""
             let host = HostName.named(String(name.dropFirst(dot.count))) ?? String(name)

@@ -43,17 +43,21 @@
         /// Called before a TLS handshake, with its `SSL_CTX`; returns false if the peer's
         /// certificate cannot be checked.
         func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> Bool {
-            let isForProxy = isHandshakeWithProxy
+            let mayBeForProxy = isHandshakeWithProxy
+            let isForProxy = mayBeForProxy && !mayBeWithServer
             nextHandshakePort = 0
-            var rules = rules
-            if isForProxy {
-                rules = transfer?.request.options.proxySecurity.map {
-                    TrustRules($0, host: "", now: Date())
-                }
+            var applied = isForProxy ? [] : [rules]
+            if mayBeForProxy {
+                applied.append(
+                    transfer?.request.options.proxySecurity.map {
+                        TrustRules($0, host: "", now: Date())
+                    })
             }
+            // If the peer can be either, the stricter rules apply.
             let observer = PeerObserver(
-                isForProxy: isForProxy, requiresName: rules?.requiresName ?? true,
-                requiresValidChain: rules?.requiresValidChain ?? true)
+                isForProxy: isForProxy,
+                requiresName: applied.contains { $0?.requiresName ?? true },
+                requiresValidChain: applied.contains { $0?.requiresValidChain ?? true })
             peer = observer
             return observer.install(in: tls)
         }
@@ -67,6 +71,15 @@
             else { return false }
             // If some hosts bypass the proxy, the port shows whether this one does.
             return route.isCertain || Int(nextHandshakePort) == route.port
+        }
+
+        /// Whether the next TLS handshake can be with a server that bypasses the proxy and has its
+        /// port.
+        private var mayBeWithServer: Bool {
+            guard let request = transfer?.request, let route = ProxyRoute(request),
+                !route.isCertain
+            else { return false }
+            return (request.url.port ?? 443) == route.port
         }
 
         /// Sets the trust and the client certificate for the server.

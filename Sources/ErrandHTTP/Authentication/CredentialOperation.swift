@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A call of an authenticator, as the requests that it sends see it: they must not wait for it.
 ///
 /// A linked list, because an authenticator may send requests that another authenticator serves. An
@@ -21,6 +23,7 @@ package final class CredentialOperation: Sendable {
     /// `nil` while the authenticator provides credentials.
     private let scope: String?
     private let outer: CredentialOperation?
+    private let hasEnded = Atomic(false)
 
     package init(_ refresher: some AnyObject, refreshing scope: String? = nil) {
         self.refresher = ObjectIdentifier(refresher)
@@ -28,31 +31,35 @@ package final class CredentialOperation: Sendable {
         outer = Self.current
     }
 
+    /// Ends the operation: Swift tasks that were started in it may go on, and are then ordinary ones.
+    package func end() { hasEnded.store(true, ordering: .relaxed) }
+
+    /// The operations of the current Swift task that have not ended, the innermost first.
+    private static var active: some Sequence<CredentialOperation> {
+        sequence(first: current) { $0?.outer }.lazy
+            .prefix { $0 != nil }.compactMap(\.self)
+            .filter { !$0.hasEnded.load(ordering: .relaxed) }
+    }
+
+    /// Whether the current Swift task belongs to a call of an authenticator.
+    package static var isActive: Bool { current != nil && active.contains { _ in true } }
+
     package enum Kind: Sendable { case providing, refreshing }
 
     /// What the current Swift task does for an authenticator; `nil` if nothing.
     package static func kind(for refresher: some AnyObject) -> Kind? {
-        var operation = current
-        while let this = operation {
-            if this.refresher == ObjectIdentifier(refresher) {
-                return this.scope == nil ? .providing : .refreshing
-            }
-            operation = this.outer
-        }
-        return nil
+        guard current != nil,
+            let operation = active.first(where: { $0.refresher == ObjectIdentifier(refresher) })
+        else { return nil }
+        return operation.scope == nil ? .providing : .refreshing
     }
 
     /// The refreshes that wait for the current Swift task.
     package static var refreshes: [Refresh] {
-        var refreshes: [Refresh] = []
-        var operation = current
-        while let this = operation {
-            if let scope = this.scope {
-                refreshes.append(Refresh(refresher: this.refresher, scope: scope))
-            }
-            operation = this.outer
+        guard current != nil else { return [] }
+        return active.compactMap { operation in
+            operation.scope.map { Refresh(refresher: operation.refresher, scope: $0) }
         }
-        return refreshes
     }
 }
 

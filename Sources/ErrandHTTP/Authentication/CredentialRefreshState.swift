@@ -19,7 +19,8 @@ package struct CredentialRefreshState: Sendable {
     package private(set) var isRefreshing = false
     private var waiting: Set<Int> = []
 
-    package init() {}
+    /// - Parameter round: The first number, above those of an earlier state of the scope.
+    package init(round: Int = 0) { self.round = round }
 
     package var isBusy: Bool { isRefreshing || !waiting.isEmpty }
 

@@ -169,6 +169,13 @@ public struct Response: Sendable {
         if shared.value.decoder !== decoder { change { $0.decoder = decoder } }
     }
 
+    /// The response with this decoder, or without one.
+    package func using(_ decoder: Shared<FastJSONDecoder>?) -> Response {
+        var response = self
+        response.change { $0.decoder = decoder }
+        return response
+    }
+
     /// Removes null members and items from the body's JSON.
     package mutating func removeNulls() {
         change {

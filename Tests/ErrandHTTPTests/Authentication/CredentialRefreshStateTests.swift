@@ -52,6 +52,17 @@ import Testing
         #expect(renewed == [2, 3])
     }
 
+    /// A scope that was removed and is used again.
+    @Test func lateResultOfARemovedStateEndsNoRefreshOfALaterOne() {
+        var first = CredentialRefreshState()
+        _ = first.refused(inRound: 0, waiter: 1)
+        _ = first.expire(0)
+        var state = CredentialRefreshState(round: first.round)
+        #expect(name(state.refused(inRound: 0, waiter: 2)) == "begin")
+        #expect(state.end(0, .renewed).isEmpty)
+        #expect(state.end(1, .renewed) == [2])
+    }
+
     /// An event of the state machine; the round of a refusal and the number of a refresh count back
     /// from the current ones.
     private enum Event: CaseIterable {
