@@ -167,7 +167,7 @@ import Testing
         for number in 0..<3000 { try await outbox.add(note("\(number)", host: "h\(number % 3)")) }
         try await outbox.start()
         #expect(await outbox.untilDelivered())
-        #expect(fixture.transport.requests.count == 3000)
+        #expect(fixture.transport.requestCount == 3000)
         await outbox.stop()
     }
 }

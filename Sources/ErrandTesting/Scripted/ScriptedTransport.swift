@@ -1,17 +1,18 @@
 import ErrandCore
 public import ErrandTransport
 
-/// A transport without a network that returns scripted responses and records all requests.
+/// A transport without a network that returns scripted responses and records requests.
 ///
 ///     let transport = ScriptedTransport()
 ///     transport.on(.get, "/users", .json(#"{"id": 7}"#))
 ///     let agent = RequestAgent(transport: transport)
 ///     …
-///     #expect(transport.requests.count == 1)
+///     #expect(transport.requestCount == 1)
 ///     #expect(transport.failures.isEmpty)
 ///
-/// A request without a scripted response ends with ``RequestError/Code/transportFailed`` and is listed in
-/// ``failures``.
+/// A request without a scripted response ends at once with ``RequestError/Code/unsupported``, which no
+/// ``RetryPolicy`` retries. The error names the request and the scripts, and the request is listed in ``failures``.
+/// The latest 1,000 requests are kept; see ``maximumRecordedRequests``.
 public final class ScriptedTransport: Transport {
     /// Returns the response to a request, or `nil` to try the next script.
     public typealias Handler = @Sendable (TransportRequest) -> ScriptedResponse?
@@ -26,12 +27,17 @@ public final class ScriptedTransport: Transport {
             (method == nil || method == request.method)
                 && (path == nil || path == request.url.path)
         }
+
+        /// The requests that the script is for, such as `GET /users`.
+        var subject: String {
+            guard handler == nil else { return "a closure of respond(_:), which returned nil" }
+            return "\(method?.rawValue ?? "any method") \(path ?? "any path")"
+        }
     }
 
     private struct State: Sendable {
         var scripts: [Script] = []
-        var requests: [TransportRequest] = []
-        var taken = 0
+        var requests = RecordedRequests()
         var failures: [String] = []
         var transfers: [ObjectIdentifier: ScriptedTransfer] = [:]
         var refusals: [RequestError] = []
@@ -81,10 +87,22 @@ public final class ScriptedTransport: Transport {
 
     // MARK: - Recorded requests
 
-    /// All started requests, in order.
-    public var requests: [TransportRequest] { state.change { $0.requests } }
+    /// The latest started requests, in order: at most ``maximumRecordedRequests``.
+    public var requests: [TransportRequest] { state.change { $0.requests.latest } }
 
-    /// The method and URL of each request without a scripted response.
+    /// The number of all started requests, also of those that ``requests`` does not contain any more.
+    public var requestCount: Int { state.change { $0.requests.total } }
+
+    /// The maximum number of ``requests`` that are kept.
+    ///
+    /// Default 1,000, at least 1. A test that sends more requests and reads all of them raises it before. The oldest
+    /// requests are released first; a lower value releases them at once.
+    public var maximumRecordedRequests: Int {
+        get { state.change { $0.requests.limit } }
+        set { state.change { $0.requests.limit = newValue } }
+    }
+
+    /// The method and URL of the first 1,000 requests without a scripted response.
     public var failures: [String] { state.change { $0.failures } }
 
     /// The number of transfers that have not ended.
@@ -92,13 +110,11 @@ public final class ScriptedTransport: Transport {
 
     /// Returns the next request that this method has not returned yet, and waits for it if necessary.
     ///
+    /// Requests that ``requests`` does not contain any more are skipped.
+    ///
     /// - Throws: `CancellationError` if the waiting task is cancelled.
     public func nextRequest() async throws -> TransportRequest {
-        try await state.wait { state in
-            guard state.taken < state.requests.count else { return nil }
-            defer { state.taken += 1 }
-            return state.requests[state.taken]
-        }
+        try await state.wait { $0.requests.takeNext() }
     }
 
     /// Waits until all transfers have ended.
@@ -151,7 +167,7 @@ public final class ScriptedTransport: Transport {
 
     private func response(to request: TransportRequest) -> ScriptedResponse {
         let scripts = state.change { state in
-            state.requests.append(request)
+            state.requests.add(request)
             return state.scripts
         }
         for handler in scripts.filter({ $0.matches(request) }).compactMap(\.handler) {
@@ -164,15 +180,27 @@ public final class ScriptedTransport: Transport {
                 })
             else {
                 let text = "\(request.method) \(request.url.redacted)"
-                state.failures.append(text)
-                return .failure(
-                    RequestError(
-                        .transportFailed, stage: .transport,
-                        "No scripted response for \(text). Add one with on(_:_:_:)."))
+                if state.failures.count < RecordedRequests.defaultLimit {
+                    state.failures.append(text)
+                }
+                return .failure(Self.unscripted(text, state.scripts))
             }
             let responses = state.scripts[index].responses
             if responses.count > 1 { state.scripts[index].responses.removeFirst() }
             return responses.first ?? ScriptedResponse(steps: [])
         }
+    }
+
+    /// The error of a request without a response; not retried, because every attempt would end with it.
+    private static func unscripted(_ request: String, _ scripts: [Script]) -> RequestError {
+        let subjects = scripts.reversed().map(\.subject)
+        let others = subjects.count > 20 ? ", and \(subjects.count - 20) more" : ""
+        let scripted =
+            subjects.isEmpty
+            ? "Nothing is scripted."
+            : "Scripted: " + subjects.prefix(20).joined(separator: ", ") + others + "."
+        return RequestError(
+            .unsupported, stage: .transport,
+            "No response is scripted for \(request). \(scripted) Add one with on(_:_:_:).")
     }
 }
