@@ -57,6 +57,9 @@ extension RequestEvent {
     /// Whether the request joined the transfer of an identical request.
     var isJoined: Bool { if case .joined = kind { true } else { false } }
 
+    /// Whether a transfer has started.
+    var isTransferStart: Bool { if case .transferStarted = kind { true } else { false } }
+
     /// Whether the request waits for a network.
     var isWaitingForConnectivity: Bool {
         if case .waitingForConnectivity = kind { true } else { false }

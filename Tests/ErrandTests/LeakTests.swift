@@ -40,9 +40,15 @@ import Testing
         case cancelled, cancelledAtOnce, suspended, joined, batch, chain, owned, observed, shutDown
     }
 
+    /// Joins an identical request.
+    private final class Joining: BaseRequest {
+        override var url: String { "x" }
+        override var duplicatePolicy: DuplicatePolicy { .join }
+    }
+
     /// The request, its captured objects, its task and the agent are released, however the request ends.
     @Test(arguments: Ending.allCases) func requestTaskAndAgentAreReleased(ending: Ending) async {
-        weak var weakRequest: Plain?
+        weak var weakRequest: BaseRequest?
         weak var weakCaptured: CallbackLog?
         weak var weakAgent: RequestAgent?
         weak var weakTask: RequestTask?
@@ -51,7 +57,8 @@ import Testing
             let fixture = AgentFixture()
             let gate = Gate()
             fixture.transport.on(nil, nil, ScriptedResponse.json("{}").held(by: gate))
-            let request = fixture.with(Plain("x"))
+            let request: BaseRequest = ending == .joined ? Joining() : Plain("x")
+            request.assignedAgent = fixture.agent
             let captured = CallbackLog()
             let accessory = ClosureAccessory { _, _ in captured.lines.append("accessory") }
             request.accessories = [accessory]
@@ -64,6 +71,11 @@ import Testing
                 weakTask = run(ending, request, captured, fixture, gate) { continuation.resume() }
             }
             #expect(captured.lines.contains("end"))
+            if ending == .joined {
+                // One transfer served both requests.
+                #expect(captured.lines.contains("follower"))
+                #expect(fixture.transport.requestCount == 1)
+            }
             await fixture.agent.shutdown()
             try? await fixture.transport.untilIdle()
         }
@@ -76,7 +88,7 @@ import Testing
     }
 
     private func run(
-        _ ending: Ending, _ request: Plain, _ captured: CallbackLog, _ fixture: AgentFixture,
+        _ ending: Ending, _ request: BaseRequest, _ captured: CallbackLog, _ fixture: AgentFixture,
         _ gate: Gate,
         done: @escaping () -> Void
     ) -> RequestTask? {
@@ -85,6 +97,7 @@ import Testing
             done()
         }
         switch ending {
+        case .joined: return runJoined(request, captured, fixture, gate, done: end)
         case .batch:
             BatchRequest([request]).start { _ in
                 end()
@@ -122,16 +135,43 @@ import Testing
             task.suspend()
             gate.open()
             task.cancel()
-        case .joined:
-            let follower = fixture.with(Plain("x"))
-            follower.start { _ in captured.lines.append("follower") }
-            gate.open()
         case .observed:
             task.onProgress { _ in _ = task.phase }
             Task { for await _ in task.progress {} }
             gate.open()
         case .shutDown: Task { await fixture.agent.shutdown(draining: false) }
         default: gate.open()
+        }
+        return task
+    }
+
+    /// Starts the request and another one that joins its transfer; `done` is called after the end of both.
+    private func runJoined(
+        _ request: BaseRequest, _ captured: CallbackLog, _ fixture: AgentFixture, _ gate: Gate,
+        done: @escaping () -> Void
+    ) -> RequestTask {
+        var ends = 0
+        let end = {
+            ends += 1
+            if ends == 2 { done() }
+        }
+        let task = request.start { _ in
+            end()
+        } failure: { _, _ in
+            end()
+        }
+        fixture.with(Joining()).start { _ in
+            captured.lines.append("follower")
+            end()
+        } failure: { _, _ in
+            end()
+        }
+        Task {
+            // Until the second one has joined, or has started a transfer of its own.
+            try await fixture.events.until { events in
+                events.contains { $0.isJoined } || events.count { $0.isTransferStart } == 2
+            }
+            gate.open()
         }
         return task
     }
