@@ -18,6 +18,7 @@ import Testing
     @Test(arguments: WaitPoint.allCases, Canceller.allCases)
     func awaitedRequestEndsAtOnce(at point: WaitPoint, by canceller: Canceller) async throws {
         let scenario = Scenario(point)
+        let other = try await scenario.startOther()
         let waiter = Task { [agent = scenario.fixture.agent] () -> RequestError? in
             do throws(RequestError) {
                 try await agent.send(WaitingRequest(point))
@@ -27,15 +28,14 @@ import Testing
             }
         }
         try await scenario.untilWaiting()
-        await scenario.cancel(canceller, waiter)
-        let expected: RequestError.Code = canceller == .shutDown ? .agentShutDown : .cancelled
-        #expect(await waiter.value?.code == expected)
+        try await scenario.cancel(canceller, waiter, other)
         #expect(scenario.fixture.agent.activeTasks.allSatisfy { $0.endpoint != "WaitingRequest" })
     }
 
     @Test(arguments: WaitPoint.allCases, Canceller.allCases)
     func startedRequestEndsAtOnce(at point: WaitPoint, by canceller: Canceller) async throws {
         let scenario = Scenario(point)
+        let other = try await scenario.startOther()
         let task = scenario.fixture.agent.start(WaitingRequest(point).describe())
         let waiter = Task { () -> RequestError? in
             do throws(RequestError) {
@@ -46,9 +46,7 @@ import Testing
             }
         }
         try await scenario.untilWaiting()
-        await scenario.cancel(canceller, waiter)
-        let expected: RequestError.Code = canceller == .shutDown ? .agentShutDown : .cancelled
-        #expect(await waiter.value?.code == expected)
+        try await scenario.cancel(canceller, waiter, other)
         #expect(task.phase == .ended)
     }
 
@@ -85,6 +83,8 @@ import Testing
                 fixture.transport.on(nil, nil, .json("{}", status: .unauthorized))
             case .errorProcessor: fixture.transport.on(nil, nil, .json("{}", status: .notFound))
             case .responseProcessor: fixture.transport.on(nil, nil, .json("{}"))
+            case .queue, .rateLimit, .joined:
+                fixture.transport.on(nil, nil, ScriptedResponse.json("{}").held(by: gate))
             default: fixture.transport.on(nil, nil, .silence)
             }
         }
@@ -136,6 +136,17 @@ import Testing
             }
         }
 
+        /// Starts the request for which the cancelled one waits, if there is one, up to its transfer.
+        func startOther() async throws -> RequestTask? {
+            switch point {
+            case .queue, .rateLimit, .joined: break
+            default: return nil
+            }
+            let other = fixture.agent.start(WaitingRequest(point).describe())
+            _ = try await fixture.transport.nextRequest()
+            return other
+        }
+
         /// Waits until the request has reached its wait point.
         func untilWaiting() async throws {
             switch point {
@@ -146,48 +157,49 @@ import Testing
                 _ = try await fixture.events.next {
                     $0.isWaitingForConnectivity
                 }
-            case .queue, .rateLimit: break
-            case .retryDelay: try await fixture.clock.untilSleeping()
+            case .queue: try await fixture.untilQueued()
+            case .joined: try await fixture.untilJoined()
+            case .rateLimit, .retryDelay: try await fixture.clock.untilSleeping()
             case .transferWithAttemptTimeout:
                 try await fixture.clock.untilSleeping()
                 _ = try await fixture.transport.nextRequest()
-            case .transfer, .joined, .suspended: _ = try await fixture.transport.nextRequest()
-            }
-            try await enterLatePoint()
-        }
-
-        private func enterLatePoint() async throws {
-            switch point {
-            case .queue, .rateLimit:
+            case .transfer: _ = try await fixture.transport.nextRequest()
+            case .suspended:
                 _ = try await fixture.transport.nextRequest()
-                let second = fixture.agent.start(WaitingRequest(point).describe())
-                if point == .rateLimit {
-                    try await fixture.clock.untilSleeping()
-                } else {
-                    _ = try await fixture.events.next {
-                        $0.isQueued && $0.taskID == second.id
-                    }
-                }
-            case .suspended: for task in fixture.agent.activeTasks { task.suspend() }
-            case .joined:
-                _ = fixture.agent.start(WaitingRequest(point).describe())
-                try await fixture.untilJoined()
-            default: break
+                for task in fixture.agent.activeTasks { task.suspend() }
             }
         }
 
-        func cancel(_ canceller: Canceller, _ waiter: Task<RequestError?, Never>) async {
+        /// Cancels the request, and checks its end and the end of the other one.
+        func cancel(
+            _ canceller: Canceller, _ waiter: Task<RequestError?, Never>, _ other: RequestTask?
+        ) async throws {
             switch canceller {
             case .agent: fixture.agent.cancelAll()
-            case .swiftTask:
-                waiter.cancel()
-                _ = await waiter.value
-                fixture.agent.cancelAll()
+            case .swiftTask: waiter.cancel()
             case .shutDown: await fixture.agent.shutdown(draining: false)
             }
+            let expected: RequestError.Code = canceller == .shutDown ? .agentShutDown : .cancelled
+            #expect(await waiter.value?.code == expected)
+            if let other {
+                if canceller == .swiftTask {
+                    try await checkUnaffected(other)
+                } else {
+                    #expect(await other.outcome().error?.code == expected)
+                }
+            }
+            fixture.agent.cancelAll()
             await fixture.agent.shutdown()
             // A credential refresh continues after its only waiter was cancelled: let it end.
             gate.open()
+        }
+
+        /// The other request is still in its transfer, which is the only one, and succeeds.
+        private func checkUnaffected(_ other: RequestTask) async throws {
+            #expect(other.phase == .inFlight(attempt: 1))
+            gate.open()
+            #expect(try await other.response().status == .ok)
+            #expect(fixture.transport.requestCount == 1)
         }
     }
 
