@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import Synchronization
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -33,11 +34,16 @@ import Testing
         return request
     }
 
-    @Test func validationHooksAndCacheApplyToCustomRequests() async throws {
+    @Test func validationHooksCacheAndProgressApplyToCustomRequests() async throws {
         let fixture = AgentFixture { $0.sharedHeaders = [.from: "shared"] }
         fixture.transport.on(.post, "/a", .json(#"{"n":1}"#), .json(#"{"n":"two"}"#))
         let request = fixture.with(URLRequestEndpoint(try makeURLRequest()))
+        let progress = Mutex<[TransferProgress]>([])
+        request.progressHandler = { value in progress.withLock { $0.append(value) } }
         #expect(try await request.send().json["n"].int == 1)
+        let last = try #require(progress.withLock { $0.last })
+        #expect(last.bytesReceived == 7 && last.totalBytesToReceive == 7)
+        #expect(last.totalBytesToSend == 3)
         let sent = try #require(fixture.transport.requests.first)
         #expect(sent.url.string == "https://other.example.com/a?b=c")
         #expect(sent.headers[.contentType] == "text/x" && sent.headers[.from] == nil)
@@ -47,6 +53,26 @@ import Testing
         let error = await #expect(throws: RequestError.self) { try await request.send() }
         #expect(error?.code == .shapeMismatch)
         #expect(request.hooks == ["start", "finish", "start", "finish", "start", "fail"])
+    }
+
+    @Test func progressOfACustomRequestCountsBothDirections() async throws {
+        let server = LoopbackServer()
+        server.route(
+            "/a",
+            responses: LoopbackResponse(
+                headers: ["Content-Type": "application/json"], body: #"{"n":1}"#))
+        try await server.start()
+        let agent = RequestAgent(configuration: Configuration(), store: nil)
+        var url = try makeURLRequest()
+        url.url = URL(string: server.url("/a"))
+        let request = URLRequestEndpoint(url)
+        let progress = Mutex<[TransferProgress]>([])
+        request.progressHandler = { value in progress.withLock { $0.append(value) } }
+        try await agent.send(request)
+        let last = try #require(progress.withLock { $0.last })
+        #expect(last.bytesSent == 3 && last.bytesReceived == 7 && last.fractionCompleted == 1)
+        await agent.shutdown()
+        await server.stop()
     }
 
     @Test func urlRequestSettingsApplyUnlessTheEndpointHasItsOwn() throws {
