@@ -37,6 +37,8 @@ public struct Configuration: Sendable {
     /// Headers of every request; the request's own take precedence.
     public var sharedHeaders: HTTPFields = [:]
     /// Computes headers for each request; they override ``sharedHeaders``, not the request's own.
+    ///
+    /// Called once per request: all its attempts and redirects send the same values.
     public var headerProvider: (@Sendable () async throws -> HTTPFields)?
     /// Names of shared headers that override the request's own (default none).
     ///
@@ -51,7 +53,7 @@ public struct Configuration: Sendable {
     public var authenticators: [HostAuthenticator] = []
     /// Arguments of every request; the request's own take precedence.
     public var sharedArguments: Arguments = [:]
-    /// Computes arguments for each request.
+    /// Computes arguments for each request, once for all its attempts.
     ///
     /// They override ``sharedArguments``, not the request's own.
     public var argumentProvider: (@Sendable () async throws -> Arguments)?
