@@ -57,6 +57,45 @@ final class CachedRequest: BaseRequest {
         #expect(try await number { $0.version = 1 } == 2)
     }
 
+    @Test(arguments: [CachePolicy.cacheElseLoad, .http])
+    func entriesOfAnotherAppVersionAreNotUsed(policy: CachePolicy) async throws {
+        let fixture = AgentFixture { $0.appVersion = "1.0" }
+        fixture.transport.respond { _ in
+            ScriptedResponse(
+                headers: [.contentType: "application/json", .cacheControl: "max-age=60"],
+                body: Data("{}".utf8))
+        }
+        func isFromCache() async throws -> Bool {
+            let request = fixture.with(CachedRequest())
+            request.policy = policy
+            return try await request.send().isFromCache
+        }
+        #expect(try await !isFromCache())
+        #expect(try await isFromCache())
+        fixture.agent.reconfigure { $0.appVersion = "1.1" }
+        #expect(try await !isFromCache())
+        #expect(try await isFromCache())
+        let reasons = fixture.events.events.compactMap { event -> CacheMissReason? in
+            if case .cacheMiss(let reason) = event.kind { reason } else { nil }
+        }
+        #expect(reasons == [.noEntry, .appVersionMismatch])
+        // An entry of a version is not used without one, either.
+        fixture.agent.reconfigure { $0.appVersion = nil }
+        #expect(try await !isFromCache())
+        #expect(fixture.transport.requestCount == 3)
+    }
+
+    @Test func cacheOnlyMissNamesTheAppVersion() async throws {
+        fixture.agent.reconfigure { $0.appVersion = "1.0" }
+        #expect(try await number() == 1)
+        fixture.agent.reconfigure { $0.appVersion = "1.1" }
+        let request = fixture.with(CachedRequest())
+        request.policy = .cacheOnly
+        let error = await #expect(throws: RequestError.self) { try await request.send() }
+        #expect(error?.code == .cacheMiss && error?.cacheMiss == .appVersionMismatch)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
     @Test func cacheArgumentsExcludeOtherArgumentsFromTheKey() async throws {
         #expect(try await number { $0.nonce = 1 } == 1)
         #expect(try await number { $0.nonce = 2 } == 1)
