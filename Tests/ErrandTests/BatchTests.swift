@@ -52,28 +52,35 @@ import Testing
         #expect(try results[1].get().json["n"].int == 1)
     }
 
-    @Test func maxConcurrentLimitsActiveMembers() async throws {
+    /// As many members as allowed are in progress at every moment, and never more.
+    @Test(arguments: [1, 2, 3, 5, 9, nil])
+    @MainActor func maxConcurrentIsReachedAndNotExceeded(limit: Int?) async throws {
         let fixture = AgentFixture()
         let gates = (0..<5).map { _ in Gate() }
-        for index in 0..<5 {
-            fixture.transport.on(
-                .get, "/\(index)", ScriptedResponse.json("{}").held(by: gates[index]))
+        defer { for gate in gates { gate.open() } }
+        fixture.transport.respond { request in
+            let index = Int(request.url.path.dropFirst()) ?? 0
+            return ScriptedResponse.json("{}").held(by: gates[index])
         }
         let batch = BatchRequest(
-            (0..<5).map { fixture.with(Plain("\($0)")) }, maxConcurrent: 2)
-        let transport = fixture.transport
-        async let most: Int = {
-            var most = 0
-            for gate in gates {
-                try await gate.reached()
-                most = max(most, transport.inFlight)
-                gate.open()
-            }
-            return most
-        }()
-        try await batch.send()
-        #expect(try await most <= 2)
-        #expect(fixture.transport.requests.count == 5)
+            (0..<5).map { fixture.with(Plain("\($0)")) }, maxConcurrent: limit)
+        let work = Task { try await batch.send() }
+        let most = min(limit ?? 5, 5)
+        for index in 0...(5 - most) {
+            // The batch starts members on this actor, in order, and up to the limit before it suspends itself. So those
+            // before `index` have ended, and these are in progress.
+            let active = index..<(index + most)
+            try await gates[index].reached()
+            if index > 0 { try await gates[active.upperBound - 1].reached() }
+            try #require(fixture.agent.activeTasks.count == most)
+            for gate in gates[active] { try await gate.reached() }
+            #expect(fixture.transport.requestCount == active.upperBound)
+            #expect(fixture.transport.inFlight == most)
+            gates[index].open()
+        }
+        for gate in gates { gate.open() }
+        #expect(try await work.value.count == 5)
+        #expect(fixture.transport.requestCount == 5)
     }
 
     @Test @MainActor func batchAccessoriesAreCalledInOrderAndMembersEndFirst() async {

@@ -33,6 +33,30 @@ import Testing
         #expect(fixture.transport.requests.count == 6)
     }
 
+    @Test func stepsThatACallbackAddsRunAfterAllOthers() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in .json("{}") }
+        let chain = ChainRequest()
+        var totals: [Int] = []
+        chain.add(fixture.with(Plain("a"))) { chain, _ in
+            chain.add(fixture.with(Plain("added")))
+                .then { added in fixture.with(Plain("after-\(added.url)")) }
+        }
+        chain.add(fixture.with(Plain("b"))) { chain, _ in
+            totals.append(chain.task?.progress.total ?? 0)
+        }
+        chain.add(fixture.with(Plain("c")))
+        let paths = ["/a", "/b", "/c", "/added", "/after-added"]
+        let responses = try await chain.send()
+        #expect(fixture.transport.requests.map(\.url.path) == paths)
+        #expect(responses.map(\.url.path) == paths)
+        // The progress counts the added steps from the moment when they were added.
+        #expect(totals == [5])
+        // They are added again by each run, at the same place.
+        try await chain.send()
+        #expect(fixture.transport.requests.map(\.url.path) == paths + paths)
+    }
+
     @Test func failureStopsTheChainBeforeTheNextStepIsBuilt() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/a", .json("{}", status: .badGateway))
@@ -54,14 +78,26 @@ import Testing
         fixture.transport.on(.get, "/spare", .json("{}"))
         fixture.transport.on(.get, "/b", .json("{}"))
         let chain = ChainRequest()
-        chain.add(fixture.with(Plain("a")))
-        chain.add(fixture.with(Plain("b")))
-        chain.recover { _, _ in .replace(fixture.with(Plain("spare"))) }
+        var called: [String] = []
+        var failures: [String] = []
+        chain.add(fixture.with(Plain("a"))) { _, member in called.append(member.url) }
+        chain.add(fixture.with(Plain("b"))) { _, member in called.append(member.url) }
+        chain.recover { member, error in
+            failures.append("\(member.url) \(error.code)")
+            return .replace(fixture.with(Plain("spare")))
+        }
         try await chain.send()
         #expect(chain.requests.map(\.url) == ["spare", "b"])
-        chain.recover { _, _ in .proceed }
+        #expect(called == ["spare", "b"] && failures == ["a unacceptableStatus"])
+        chain.recover { member, error in
+            failures.append("\(member.url) \(error.code)")
+            return .proceed
+        }
         try await chain.send()
         #expect(chain.requests.map(\.url) == ["a", "b"])
+        // The callback of a step is not called after its failure.
+        #expect(called == ["spare", "b", "b"])
+        #expect(failures == ["a unacceptableStatus", "a unacceptableStatus"])
     }
 
     @Test func finishEndsTheChainAndAbortFailsIt() async throws {
@@ -99,5 +135,25 @@ import Testing
         let error = await #expect(throws: RequestError.self) { try await work.value }
         #expect(error?.code == .cancelled)
         #expect(transport.requests.count == 2)
+    }
+
+    @Test func cancellingInACallbackEndsTheChain() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in .json("{}") }
+        var isMade = false
+        for hasNextStep in [true, false] {
+            let chain = ChainRequest()
+            let member = fixture.with(Plain("a"))
+            let link = chain.add(member) { chain, _ in chain.task?.cancel() }
+            if hasNextStep {
+                link.then { _ in
+                    isMade = true
+                    return fixture.with(Plain("never"))
+                }
+            }
+            let error = await #expect(throws: RequestError.self) { try await chain.send() }
+            #expect(error?.code == .cancelled && member.error == nil && !isMade)
+        }
+        #expect(fixture.transport.requests.map(\.url.path) == ["/a", "/a"])
     }
 }

@@ -94,6 +94,46 @@ import Testing
         #expect(log.lines == ["batch willStart", "batch willStop", "batch didStop"])
     }
 
+    @Test @MainActor func cancellingTheTaskOfAChainCancelsItsNestedMembers() async throws {
+        let gate = Gate()
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
+        var lines: [String] = []
+        func recorder(_ name: String) -> ClosureAccessory {
+            ClosureAccessory.ofComposites { event, _ in lines.append("\(name) \(event)") }
+        }
+        let members = [fixture.with(Plain("a")), fixture.with(Plain("b"))]
+        let batch = BatchRequest(members)
+        let (inner, chain) = (ChainRequest(), ChainRequest())
+        batch.accessories = [recorder("batch")]
+        inner.accessories = [recorder("inner")]
+        chain.accessories = [recorder("chain")]
+        inner.add(batch)
+        inner.add(fixture.with(Plain("never")))
+        chain.add(inner) { _, _ in lines.append("callback") }
+        chain.add(fixture.with(Plain("never")))
+        let work = Task { () -> RequestError? in
+            do throws(RequestError) {
+                try await chain.send()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        try await gate.reached(times: 2)
+        let running = try #require(chain.task)
+        running.cancel()
+        #expect(await work.value?.code == .cancelled)
+        #expect(running.isCancelled && chain.task == nil)
+        #expect(members.allSatisfy { $0.error?.code == .cancelled })
+        #expect(fixture.transport.requestCount == 2 && fixture.transport.inFlight == 0)
+        let starts = ["chain willStart", "inner willStart", "batch willStart"]
+        let ends = ["batch", "inner", "chain"].flatMap { name in
+            ["willCancel", "willStop", "didStop"].map { "\(name) \($0)" }
+        }
+        #expect(lines == starts + ends)
+    }
+
     @Test @MainActor func chainTaskSuspendsCancelsAndCountsItsMembers() async throws {
         let gate = Gate()
         let fixture = AgentFixture()
