@@ -130,6 +130,63 @@ import Testing
         #expect(outbox.entries.isEmpty)
     }
 
+    private struct UnchangedProcessor: RequestProcessor {}
+
+    private struct UnchangedInterceptor: Interceptor {
+        func intercept(
+            _ request: TransportRequest, next: InterceptorNext
+        ) async throws -> Response { try await next(request) }
+    }
+
+    /// An endpoint with hooks, which are closures or objects of the app.
+    private final class HookedRequest: BaseRequest {
+        let hooks: (interceptors: [any Interceptor], processors: [any RequestProcessor])
+        init(interceptors: [any Interceptor] = [], processors: [any RequestProcessor] = []) {
+            hooks = (interceptors, processors)
+        }
+        override var url: String { "notes" }
+        override var method: HTTPMethod { .post }
+        override var body: HTTPBody? { .string("text") }
+        override var interceptors: [any Interceptor] { hooks.interceptors }
+        override var requestProcessors: [any RequestProcessor] { hooks.processors }
+    }
+
+    @Test func requestWithHooksThatCannotBeStoredIsRejected() async throws {
+        let fixture = AgentFixture()
+        let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
+        let refused = [
+            HookedRequest(interceptors: [UnchangedInterceptor()]),
+            HookedRequest(processors: [UnchangedProcessor()]),
+        ]
+        for request in refused {
+            let description = request.describe()
+            let error = await #expect(throws: RequestError.self) {
+                try await outbox.add(description)
+            }
+            #expect(error?.code == .unsupported && error?.stage == .build)
+            #expect(
+                error?.message.contains("HookedRequest has interceptors or requestProcessors")
+                    == true)
+            #expect(error?.message.contains("configuration") == true)
+            #expect(outbox.entries.isEmpty)
+        }
+        // The same endpoint without hooks is accepted.
+        let plain = HookedRequest().describe()
+        try await outbox.add(plain)
+        #expect(outbox.entries.map(\.endpoint) == ["HookedRequest"])
+        #expect(fixture.transport.requestCount == 0)
+    }
+
+    @Test func hooksOfTheConfigurationRunWhenAnEntryIsSent() async throws {
+        let (request, entry) = try await sent(plain) {
+            $0.requestProcessors = [
+                ClosureRequestProcessor { request, _, _ in request.headers[.from] = "processor" }
+            ]
+        }
+        #expect(request.headers[.from] == "processor")
+        #expect(!entry.headers.contains { $0.name.lowercased() == "from" })
+    }
+
     @Test func entryOfAnEarlierVersionIsDecodedWithDefaults() throws {
         let text = """
             {"id": "9B3E0D5E-40B4-4A63-9C5A-0C3D4D1A7B11", "sequence": 4, "addedAt": 0, "endpoint": "Note",
