@@ -133,6 +133,22 @@ import Testing
         #expect(other?.code == .unacceptableStatus && other?.body == nil)
     }
 
+    @Test func errorBodyIsDecodedWithTheStrategiesOfTheConfiguration() async {
+        struct Problem: Decodable, Sendable { var requestId: String }
+        let response = ScriptedResponse.json(#"{"request_id":"r-7"}"#, status: .conflict)
+        let usesSnakeCase: (inout Configuration) -> Void = {
+            $0.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
+        }
+        let shared = await agentFailure(response, configuration: usesSnakeCase) {
+            $0.errorDecoder = .json(Problem.self)
+        }
+        #expect(shared?.body(as: Problem.self)?.requestId == "r-7")
+        let own = await agentFailure(response, configuration: usesSnakeCase) {
+            $0.errorDecoder = .json(Problem.self, decoder: FastJSONDecoder())
+        }
+        #expect(own?.code == .unacceptableStatus && own?.body == nil)
+    }
+
     @Test func errorRecoveryTurnsAFailureIntoAResponse() async throws {
         let fixture = AgentFixture {
             $0.errorRecovery = { error, description in

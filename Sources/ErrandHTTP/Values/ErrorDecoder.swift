@@ -19,10 +19,15 @@ public struct ErrorDecoder: Sendable {
     }
 
     /// A decoder for JSON, such as `application/problem+json`.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the body.
+    ///   - decoder: Key, date and data strategies. Default `nil`: those of the endpoint's `jsonDecoder`,
+    ///     otherwise of `Configuration.jsonDecoder`.
     public static func json<Body: Decodable & Sendable>(
-        _ type: Body.Type, decoder: FastJSONDecoder = FastJSONDecoder()
+        _ type: Body.Type, decoder: FastJSONDecoder? = nil
     ) -> Self {
-        ErrorDecoder { try decoder.decode(type, from: $0.parsedJSON()) }
+        ErrorDecoder { try $0.decode(type, decoder: decoder) }
     }
 
     package func body(of response: Response?) -> (any Sendable)? {
