@@ -1,10 +1,14 @@
 extension HTTPBody {
-    /// The number of bytes that will be sent, if it is known before; for a file, its current size.
+    /// The number of bytes that will be sent, if it is known before; files count with their current sizes.
     package var lengthToSend: Int64? {
-        guard case .file = storage else { return knownLength }
-        guard let source = try? makeSource() else { return nil }
-        defer { source.close() }
-        return source.length
+        if let knownLength { return knownLength }
+        switch storage {
+        case .file, .multipart:
+            guard let source = try? makeSource() else { return nil }
+            defer { source.close() }
+            return source.length
+        case .data, .value, .stream, .invalid: return nil
+        }
     }
 
     /// Opens the body for one attempt.

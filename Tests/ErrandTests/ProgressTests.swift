@@ -142,6 +142,13 @@ import Testing
         let last = try #require(received.withLock { $0.last })
         #expect(last.bytesSent >= 300_000 && last.totalBytesToSend == last.bytesSent)
         #expect(last.bytesReceived == 6 && last.fractionCompleted == 1)
+        #expect(last.fractionSent == 1 && last.fractionReceived == 1)
+        if kind != "stream" {
+            let totals = received.withLock {
+                $0.filter { $0.bytesSent > 0 }.map(\.totalBytesToSend)
+            }
+            #expect(Set(totals) == [last.bytesSent])
+        }
         await agent.shutdown()
         await server.stop()
     }

@@ -55,6 +55,29 @@ struct MultipartBodyTests {
         #expect(await drain(source, pieces: 65_536).data == drained.data)
     }
 
+    @Test func lengthToSendIncludesFilesAndConsumesNothing() async throws {
+        let file = try TemporaryFile(Data(repeating: 9, count: 300_000), name: "film.mp4")
+        let body = HTTPBody.multipart(
+            MultipartBody([
+                .text("a", "1"), .file("film", file.url),
+                .stream("once", length: 3, isReplayable: false) {
+                    AsyncStream { stream in
+                        stream.yield(Data("abc".utf8))
+                        stream.finish()
+                    }
+                },
+            ]))
+        #expect(body.knownLength == nil)
+        let length = body.lengthToSend
+        #expect(!body.isConsumed)
+        #expect(try await bytes(of: body).count == length.map { Int($0) })
+        let missing = HTTPBody.multipart(
+            MultipartBody([.file("film", file.url.appendingPathExtension("missing"))]))
+        #expect(missing.lengthToSend == nil)
+        let endless = HTTPBody.multipart(MultipartBody([.stream("s") { AsyncStream { _ in } }]))
+        #expect(endless.lengthToSend == nil)
+    }
+
     @Test func smallPartsShareOneRead() throws {
         let body = MultipartBody([.text("a", "1"), .text("b", "2")])
         let source = try HTTPBody.multipart(body).makeSource()

@@ -106,7 +106,7 @@ extension StartableRequest {
     /// Reports the progress of the next run on the main actor: at most every 100 ms, and the last value before the
     /// end.
     ///
-    ///     Upload(file).onProgress { upload, progress in bar.value = progress.fractionCompleted ?? 0 }
+    ///     Upload(file).onProgress { upload, progress in bar.value = progress.fractionSent ?? 0 }
     ///         .start { upload in … }
     ///
     /// For the forms of `start` that call back on the main actor; the closure is released after the run. ``BaseRequest/progressHandler`` is

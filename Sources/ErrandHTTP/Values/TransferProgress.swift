@@ -12,12 +12,24 @@ public struct TransferProgress: Sendable, Hashable {
     /// Creates progress at zero.
     public init() {}
 
+    /// The sent fraction of the request body, from 0 to 1; `nil` if its length is unknown, or without a body.
+    public var fractionSent: Double? { Self.fraction(bytesSent, of: totalBytesToSend) }
+
+    /// The received fraction of the response body, from 0 to 1; `nil` if its length is unknown.
+    public var fractionReceived: Double? { Self.fraction(bytesReceived, of: totalBytesToReceive) }
+
     /// The completed fraction of both directions together, from 0 to 1; `nil` if the response's length is unknown.
+    ///
+    /// It is unknown until the response begins, so show the progress of an upload with ``fractionSent``.
     public var fractionCompleted: Double? {
         guard let receive = totalBytesToReceive else { return nil }
         let total = Self.sum(totalBytesToSend ?? 0, receive)
-        guard total > 0 else { return 1 }
-        return min(1, Double(Self.sum(bytesSent, bytesReceived)) / Double(total))
+        return Self.fraction(Self.sum(bytesSent, bytesReceived), of: total)
+    }
+
+    private static func fraction(_ part: Int64, of total: Int64?) -> Double? {
+        guard let total else { return nil }
+        return total > 0 ? min(1, Double(part) / Double(total)) : 1
     }
 
     /// The sum of two lengths, limited to `Int64.max`: a server can declare any length, so the sum can overflow.
