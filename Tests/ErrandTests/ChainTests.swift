@@ -19,6 +19,29 @@ import Testing
         #expect((chain.requests.last as? GetUser)?.output?.nick == "a")
     }
 
+    @Test func thenReceivesTheOutputOfATypedStep() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))
+        fixture.transport.on(.get, "/level3", .json("{}"))
+        let chain = ChainRequest()
+        chain.add(fixture.with(GetUser(id: 7)))
+            .then { request, user in fixture.with(Plain("level\(user.level)")) }
+        try await chain.send()
+        #expect(fixture.transport.requests.map(\.url.path) == ["/users", "/level3"])
+    }
+
+    @Test func stepThatNeedsAnOutputFailsAfterAFailedStep() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/users", .json("{}", status: .badGateway))
+        let chain = ChainRequest()
+        chain.add(fixture.with(GetUser(id: 7)))
+            .then { _, user in fixture.with(Plain("level\(user.level)")) }
+        chain.recover { _, _ in .proceed }
+        let error = await #expect(throws: RequestError.self) { try await chain.send() }
+        #expect(error?.code == .chainFailed)
+        #expect(fixture.transport.requests.count == 1)
+    }
+
     @Test func callbackCanAddSteps() async throws {
         let fixture = AgentFixture()
         for path in ["/a", "/b", "/c"] { fixture.transport.on(.get, path, .json("{}")) }

@@ -27,3 +27,26 @@ nonisolated public struct ChainLink<Last: ChainMember> {
         return ChainLink<Next>(chain: chain)
     }
 }
+
+extension ChainLink where Last: TypedRequest {
+    /// Adds a step that creates the next member from the previous one and its output.
+    ///
+    ///     chain.add(CreateIssue(title: "Lamp")).then { _, issue in GetIssue(number: issue.number) }
+    ///
+    /// Otherwise it is like ``then(_:)``. The chain fails with ``RequestError/Code/chainFailed`` if there is no output:
+    /// after ``ChainRequest/Recovery/proceed``.
+    @discardableResult
+    nonisolated public func then<Next: ChainMember>(
+        _ make: @escaping (Last, Last.Output) throws -> Next?
+    ) -> ChainLink<Next> {
+        then { last in
+            guard let output = last.output else {
+                throw RequestError(
+                    .chainFailed, stage: .build,
+                    "The step requires the output of the \(Last.self) before it, which failed. Use the closure "
+                        + "of then(_:) with one parameter for steps that can follow a failure.")
+            }
+            return try make(last, output)
+        }
+    }
+}
