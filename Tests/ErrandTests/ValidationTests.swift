@@ -26,6 +26,14 @@ import Testing
         #expect(error?.response?.json["reason"].string == "gone")
     }
 
+    @Test func statusErrorSuggestsAuthenticatorsOnlyWhereTheyAreUsed() async {
+        let plain = await failure("{}", status: .unauthorized) { _ in }
+        #expect(plain?.message.contains("authenticators") == true)
+        let signIn = await failure("{}", status: .unauthorized) { $0.usesAuthenticators = false }
+        #expect(signIn?.code == .unacceptableStatus)
+        #expect(signIn?.message.contains("authenticators") == false)
+    }
+
     @Test(arguments: ["", " "]) func emptyBodyPassesValidation(body: String) async {
         #expect(await failure(body, status: .noContent) { $0.validator = ["a": .number] } == nil)
     }

@@ -71,7 +71,7 @@ package enum ResponseValidation {
                 ? "expected \(description.acceptableStatusCodes)"
                 : "rejected by statusCodeValidator"
             let hint =
-                status == 401
+                status == 401 && description.usesAuthenticators
                 ? " Set authorization or configuration.authenticators." : ""
             throw RequestError(
                 .unacceptableStatus, stage: .validate,

@@ -119,7 +119,7 @@
             case CURLE_PARTIAL_FILE where context.isHeadComplete:
                 return (
                     .truncatedBody,
-                    "The response body from \(host) is incomplete: the connection or the HTTP/2 stream ended before it. "
+                    "The response body from \(host) is incomplete: the connection or the HTTP/2 stream ended too early. "
                         + "Try again."
                 )
             case CURLE_PARTIAL_FILE where context.hasHeadBegun:
