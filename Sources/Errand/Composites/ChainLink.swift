@@ -33,8 +33,8 @@ extension ChainLink where Last: TypedRequest {
     ///
     ///     chain.add(CreateIssue(title: "Lamp")).then { _, issue in GetIssue(number: issue.number) }
     ///
-    /// Otherwise it is like ``then(_:)``. The chain fails with ``RequestError/Code/chainFailed`` if there is no output:
-    /// after ``ChainRequest/Recovery/proceed``.
+    /// Otherwise it is like `then(_:)` with one parameter. The chain fails with ``RequestError/Code/chainFailed`` if
+    /// there is no output: after ``ChainRequest/Recovery/proceed``.
     @discardableResult
     nonisolated public func then<Next: ChainMember>(
         _ make: @escaping (Last, Last.Output) throws -> Next?
