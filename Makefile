@@ -23,7 +23,7 @@ setup:
 	@Scripts/setup
 
 demo: setup
-	@Scripts/airline
+	@Scripts/example Airline
 
 test: setup boundaries language lint samples build unit check-docs airline release
 	@echo 'make test: all checks passed'
@@ -58,7 +58,7 @@ unit: build
 	@Scripts/run-tests
 
 airline: setup
-	@Scripts/airline --quiet
+	@Scripts/example Airline --quiet
 
 release: setup
 	@Scripts/build-release
@@ -91,4 +91,4 @@ asan: setup
 	@Scripts/run-sanitized address
 
 clean:
-	rm -rf .build .build-* Examples/*/.build Benchmarks/.build
+	rm -rf .build .build-* Examples/.build Benchmarks/.build

@@ -1,5 +1,6 @@
 import Errand
 import Foundation
+import Terminal
 
 /// The steps of the example, in order.
 @MainActor

@@ -1,5 +1,6 @@
 import Errand
 import Synchronization
+import Terminal
 
 /// Collects the events of the agent.
 final class Logbook: RequestEventListener {

@@ -1,8 +1,8 @@
 import Foundation
 
 /// Prints aligned lines, with colours if standard output is a terminal.
-struct Screen {
-    enum Style: String {
+package struct Screen: Sendable {
+    package enum Style: String, Sendable {
         case plain = "0"
         case bold = "1"
         case dim = "2"
@@ -14,22 +14,25 @@ struct Screen {
 
     private let isColoured: Bool
 
-    init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let isDumb = environment["TERM"] == nil || environment["TERM"] == "dumb"
         isColoured = isatty(STDOUT_FILENO) == 1 && !isDumb && environment["NO_COLOR"] == nil
     }
 
-    func title(_ text: String, _ note: String) {
+    package func title(_ text: String, _ note: String) {
         write("\n" + styled(text, .bold) + "   " + styled(note, .dim))
     }
 
-    func step(_ number: Int, _ text: String) {
+    package func step(_ number: Int, _ text: String) {
         write("\n" + styled("\(number)".leftPadded(to: 2) + "  " + text, .bold))
     }
 
     /// Prints a line of three columns: a sign, a subject and a note.
-    func line(_ sign: String, _ subject: String, _ note: String = "", style: Style = .plain) {
-        let text = note.isEmpty ? subject : subject.padded(to: 46) + note
+    package func line(
+        _ sign: String, _ subject: String, _ note: String = "", width: Int = 46,
+        style: Style = .plain
+    ) {
+        let text = note.isEmpty ? subject : subject.padded(to: width) + note
         write("    " + styled(sign + " " + text, style))
     }
 
@@ -44,11 +47,11 @@ struct Screen {
 }
 
 extension String {
-    func padded(to width: Int) -> String {
+    package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(1, width - count))
     }
 
-    func leftPadded(to width: Int) -> String {
+    package func leftPadded(to width: Int) -> String {
         String(repeating: " ", count: max(0, width - count)) + self
     }
 }

@@ -1,14 +1,14 @@
-/// Counts and prints the checks of the example.
+/// Counts and prints the checks of an example.
 @MainActor
-final class Checks {
+package final class Checks {
     private let screen: Screen
-    private(set) var failures = 0
-    private(set) var count = 0
+    package private(set) var failures = 0
+    package private(set) var count = 0
 
-    init(_ screen: Screen) { self.screen = screen }
+    package init(_ screen: Screen) { self.screen = screen }
 
     /// Prints a statement that must be true, and counts it as failed if it is not.
-    func check(_ text: String, _ isTrue: Bool) {
+    package func check(_ text: String, _ isTrue: Bool) {
         count += 1
         if isTrue {
             screen.line("✓", text, style: .good)

@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+let isStrict = ProcessInfo.processInfo.environment["ERRAND_WARNINGS_AS_ERRORS"] != nil
+
+let strict: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
+
+let errand: [Target.Dependency] = [
+    .product(name: "Errand", package: "errand"),
+    .product(name: "ErrandTesting", package: "errand"),
+]
+
+// One package for all examples, so that Errand is built once.
+let package = Package(
+    name: "Examples",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "errand", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "Airline", dependencies: errand + ["Terminal"], path: "Airline/Sources/Airline",
+            swiftSettings: strict
+        ),
+        // The output of the examples: aligned lines and counted checks.
+        .target(name: "Terminal", path: "Terminal", swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)
