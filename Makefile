@@ -1,11 +1,12 @@
 # All commands of the project. `make test` is the complete check; `make help` lists the rest.
 .POSIX:
-.PHONY: help setup demo test boundaries language lint format samples build unit airline release
-.PHONY: docs check-docs api bench instructions tsan asan clean
+.PHONY: help setup demo demo-hub test boundaries language lint format samples build unit airline hub
+.PHONY: release docs check-docs api bench instructions tsan asan clean
 
 help:
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
-	@echo 'make test          all checks: boundaries, lint, strict build, tests, example, release build'
+	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
+	@echo 'make test          all checks: boundaries, lint, strict build, tests, examples, release build'
 	@echo 'make lint          module boundaries, language, formatting, documentation of declarations'
 	@echo 'make format        format the Swift sources, update generated samples, tables and pictures'
 	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
@@ -25,7 +26,10 @@ setup:
 demo: setup
 	@Scripts/example Airline
 
-test: setup boundaries language lint samples build unit check-docs airline release
+demo-hub: setup
+	@Scripts/example Hub
+
+test: setup boundaries language lint samples build unit check-docs airline hub release
 	@echo 'make test: all checks passed'
 
 boundaries:
@@ -59,6 +63,9 @@ unit: build
 
 airline: setup
 	@Scripts/example Airline --quiet
+
+hub: setup
+	@Scripts/example Hub --quiet
 
 release: setup
 	@Scripts/build-release

@@ -21,6 +21,10 @@ let package = Package(
             name: "Airline", dependencies: errand + ["Terminal"], path: "Airline/Sources/Airline",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "Hub", dependencies: errand + ["Terminal"], path: "Hub", exclude: ["README.md"],
+            swiftSettings: strict
+        ),
         // The output of the examples: aligned lines and counted checks.
         .target(name: "Terminal", path: "Terminal", swiftSettings: strict),
     ],

@@ -1,0 +1,47 @@
+import Errand
+
+/// The code-hosting service: its address, the session of the user, and the agent that performs
+/// its requests.
+enum Hub {
+    // A real service would use https. The server of this example has no certificate.
+    static let baseURL = "http://api.hub.example/v3"
+    static let hosts: HostPattern = "api.hub.example"
+
+    static let session = Session()
+    static let agent = RequestAgent(configuration: configuration(for: session))
+
+    /// The settings of the service for one user.
+    static func configuration(for session: Session) -> Configuration {
+        var configuration = Configuration()
+        // JSON has snake_case keys and dates in ISO 8601, in both directions.
+        configuration.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+        configuration.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
+        configuration.jsonDecoder.dateDecodingStrategy = .iso8601
+        // The server's headers decide what is cached (RFC 9111).
+        configuration.cachePolicy = .http
+        configuration.authenticators = [
+            HostAuthenticator(
+                hosts,
+                BearerAuthenticator {
+                    await session.accessToken
+                } refresh: {
+                    try await session.refresh()
+                } cacheIdentity: {
+                    await session.user
+                })
+        ]
+        // The texts for users: that of the server, if it refused the request.
+        configuration.errorMessages = ErrorMessages(
+            general: "Something went wrong. Please try again.",
+            [
+                .authenticationFailed: "Please sign in.",
+                .invalidBody: "Please check your entries.",
+                .truncatedBody: "The connection was interrupted. Please try again.",
+                .digestMismatch: "The file is damaged. Please try again later.",
+            ]
+        ) { error in
+            error.code == .unacceptableStatus ? error.body(as: HubError.self)?.message : nil
+        }
+        return configuration
+    }
+}
