@@ -124,22 +124,22 @@ public final class SQLiteResponseStore: ResponseStore {
 
     /// Removes the entries that match the predicate; `nil` removes all and shrinks the file.
     ///
-    /// While the file cannot be opened, entries are removed from it as soon as it can be.
-    ///
-    /// - Throws: ``RequestError/Code/storeFailed``, also for a predicate while the file cannot be
-    ///   opened, because its entries cannot be read.
+    /// While the file cannot be opened, the entries in memory are removed at once, and those of the
+    /// file as soon as it can be opened; the predicate is kept until then.
     public func removeAll(
         where predicate: (@Sendable (StoredEntryInfo) -> Bool)?
     ) async throws(RequestError) {
         guard let predicate else {
             return try await perform { (state) throws(SQLiteFailure) in try state.removeAll() }
         }
+        try await perform { (state) throws(SQLiteFailure) in
+            try state.removeLater(where: predicate)
+        }
         try await forEachPage { page throws(RequestError) in
             for batch in self.limits.removalBatches(of: page.filter(predicate)) {
                 try await self.perform { (state) throws(SQLiteFailure) in try state.remove(batch) }
             }
         }
-        try await perform { (state) throws(SQLiteFailure) in try state.checkFile() }
     }
 
     /// The metadata of all entries, in no particular order.

@@ -18,14 +18,6 @@ extension StoreState {
         if !isKept, let failure = unavailability?.failure { throw failure }
     }
 
-    /// - Throws: The error of a file that cannot be opened.
-    mutating func checkFile() throws(SQLiteFailure) {
-        try withDatabase { (_, _) throws(SQLiteFailure) in
-        } orInMemory: { (state) throws(SQLiteFailure) in
-            if let failure = state.unavailability?.failure { throw failure }
-        }
-    }
-
     func listWithoutFile(after id: Int64, limit: Int) -> [(Int64, StoredEntryInfo)] {
         memoryCache.all
             .filter { $0.0 > id }
@@ -40,9 +32,11 @@ extension StoreState {
 
 /// The removals of entries from a file that cannot be opened.
 struct DelayedRemovals {
-    /// Above this number of keys, all entries are removed.
+    /// Above these numbers, all entries are removed.
     private static let maximumKeys = 10_000
+    private static let maximumPredicates = 100
     private var keys: Set<CacheKey> = []
+    private var predicates: [@Sendable (StoredEntryInfo) -> Bool] = []
     private var removesAll = false
 
     /// Adds the removal of an entry, or of all entries.
@@ -52,14 +46,35 @@ struct DelayedRemovals {
         } else {
             removesAll = true
             keys = []
+            predicates = []
         }
+    }
+
+    /// Adds the removal of the entries that match a predicate.
+    mutating func add(_ predicate: @escaping @Sendable (StoredEntryInfo) -> Bool) {
+        if removesAll || predicates.count == Self.maximumPredicates { return add(nil) }
+        predicates.append(predicate)
     }
 
     func perform(in database: OpenDatabase) throws(SQLiteFailure) {
         if removesAll { return try database.deleteAllAndVacuum() }
+        let keys = try keys.union(matches(in: database))
         guard !keys.isEmpty else { return }
         try database.write { () throws(SQLiteFailure) in
             for key in keys { try database.delete(key) }
+        }
+    }
+
+    /// The keys of the entries that match a predicate.
+    private func matches(in database: OpenDatabase) throws(SQLiteFailure) -> [CacheKey] {
+        guard !predicates.isEmpty else { return [] }
+        var found: [CacheKey] = []
+        var last = Int64.min
+        while true {
+            let page = try database.list(after: last, limit: 500)
+            guard let end = page.last?.0 else { return found }
+            last = end
+            found += page.filter { entry in predicates.contains { $0(entry.1) } }.map(\.1.key)
         }
     }
 }

@@ -107,6 +107,16 @@ struct StoreState {
         if memoryCache.value(for: id)?.key == key { memoryCache.remove(id) }
     }
 
+    /// If the file cannot be opened, removes the entries that match the predicate when it can be.
+    mutating func removeLater(
+        where predicate: @escaping @Sendable (StoredEntryInfo) -> Bool
+    ) throws(SQLiteFailure) {
+        try withDatabase { _, _ in
+        } orInMemory: { state in
+            state.delayedRemovals.add(predicate)
+        }
+    }
+
     /// Uses memory instead of the file if another connection prevents for too long that it is
     /// opened; returns false if the file is open.
     mutating func giveUpOpening(_ failure: SQLiteFailure) -> Bool {

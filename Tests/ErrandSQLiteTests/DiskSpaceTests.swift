@@ -206,10 +206,12 @@ struct DiskSpaceTests {
     }
 
     @Test func removalOfAllEntriesNeedsLittleLog() async throws {
-        let store = store(bytes: 8 << 20, patience: .zero)
+        // This store waits while its own checkpoint runs in the background.
+        let filling = store(bytes: 8 << 20)
         for number in 0..<200 {
-            try await store.store(entry(bytes: Self.entryBytes), for: key("\(number)"))
+            try await filling.store(entry(bytes: Self.entryBytes), for: key("\(number)"))
         }
+        let store = store(bytes: 8 << 20, patience: .zero)
         let reader = try SQLiteConnection(path: path, busyMilliseconds: 1000)
         // The log must have room, because it cannot be emptied during the reader's transaction.
         try reader.execute("PRAGMA wal_checkpoint(TRUNCATE); BEGIN; SELECT count(*) FROM entries")

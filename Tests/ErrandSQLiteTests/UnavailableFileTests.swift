@@ -36,11 +36,7 @@ struct UnavailableFileTests {
         #expect(try await store.entry(for: key("a")) == entry("x", tag: 3, identity: "me"))
         #expect(try await store.entries().map(\.identity) == ["me"])
         #expect(try await store.totalBytes() > 0)
-        // The entries of the file are unknown.
-        let error = await #expect(throws: RequestError.self) {
-            try await store.removeAll { $0.tag == 3 }
-        }
-        #expect(error?.code == .storeFailed)
+        try await store.removeAll { $0.tag == 3 }
         #expect(try await store.entry(for: key("a")) == nil)
         #expect(directory.names == ["a.sqlite"])
     }
@@ -89,25 +85,28 @@ struct UnavailableFileTests {
         #expect(store.problems.count == 1)
     }
 
-    @Test(arguments: [nil, "a"])
-    func removalIsPerformedOnceTheFileCanBeOpened(removed: String?) async throws {
+    @Test(arguments: ["all", "key", "predicate"])
+    func removalIsPerformedOnceTheFileCanBeOpened(removal: String) async throws {
         do {
             let first = SQLiteResponseStore(path: path)
-            for name in ["a", "b"] { try await first.store(entry(name), for: key(name)) }
+            for (tag, name) in ["a", "b"].enumerated() {
+                try await first.store(entry(name, tag: tag), for: key(name))
+            }
         }
         let elsewhere = directory.path("moved")
         try FileManager.default.moveItem(atPath: path, toPath: elsewhere)
         try makeDirectory(path)
         let store = store(reopenPause: .zero)
-        if let removed {
-            try await store.remove(key(removed))
-        } else {
-            try await store.removeAll(where: nil)
+        switch removal {
+        case "key": try await store.remove(key("a"))
+        case "predicate": try await store.removeAll { $0.tag == 0 }
+        default: try await store.removeAll(where: nil)
         }
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.moveItem(atPath: elsewhere, toPath: path)
         #expect(try await store.entry(for: key("a")) == nil)
-        #expect(try await store.entry(for: key("b")) == (removed == nil ? nil : entry("b")))
+        #expect(
+            try await store.entry(for: key("b")) == (removal == "all" ? nil : entry("b", tag: 1)))
     }
 
     @Test func fileIsNotOpenedAgainBeforeThePauseEnds() async throws {
