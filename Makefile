@@ -1,7 +1,7 @@
 # All commands of the project. `make test` is the complete check; `make help` lists the rest.
 .POSIX:
 .PHONY: help setup demo demo-hub test boundaries language lint format samples build unit airline hub
-.PHONY: release docs check-docs api bench instructions tsan asan clean
+.PHONY: release docs check-docs api bench instructions tsan asan mutate clean
 
 help:
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
@@ -17,6 +17,7 @@ help:
 	@echo 'make instructions  compare instruction counts with the stored thresholds'
 	@echo 'make tsan          run the tests with ThreadSanitizer'
 	@echo 'make asan          run the tests with AddressSanitizer'
+	@echo 'make mutate        check that the tests detect the deliberate faults of Scripts/mutants'
 	@echo 'make setup         install the dependencies of the build (other targets run it if needed)'
 	@echo 'make clean         delete all build folders'
 
@@ -96,6 +97,10 @@ tsan: setup
 asan: setup
 	@Scripts/setup --tests
 	@Scripts/run-sanitized address
+
+mutate: setup
+	@Scripts/setup --tests
+	@Scripts/mutate
 
 clean:
 	rm -rf .build .build-* Examples/.build Benchmarks/.build
