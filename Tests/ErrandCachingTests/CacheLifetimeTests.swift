@@ -26,6 +26,7 @@ import Testing
         Row([("Cache-Control", "s-maxage=60, max-age=5")], 5),
         Row([("Expires", tenLater), ("Date", date)], 10), Row([("Expires", tenLater)], 10),
         Row([("Expires", date), ("Date", tenLater)], 0), Row([("Expires", "0")], 0),
+        Row([("Expires", tenLater), ("Date", dayBefore)], 86410),
         Row([("Expires", "soon"), ("Last-Modified", dayBefore)], 0),
         Row([("Expires", "Sunday, 06-Nov-94 08:49:47 GMT"), ("Date", date)], 10),
         Row([("Expires", "Sun Nov  6 08:49:47 1994"), ("Date", date)], 10),

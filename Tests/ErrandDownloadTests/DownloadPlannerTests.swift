@@ -64,6 +64,8 @@ import Testing
         ResponseRow(
             "another total", 206, [.contentRange: "bytes 40-100/101"], resume(40), .restart),
         ResponseRow(
+            "total that has grown", 206, [.contentRange: "bytes 40-99/101"], resume(40), .restart),
+        ResponseRow(
             "beyond the known total", 206, [.contentRange: "bytes 40-120/*"], resume(40), .restart),
         ResponseRow(
             "another unit", 206, [.contentRange: "items 40-99/100"], resume(40), .restart),

@@ -59,6 +59,9 @@ import Testing
         try expect(
             #"{"minimum":2}"#, accepts: ["2", "2.5", #""a""#, "true"], rejects: ["1", "1.5"])
         try expect(#"{"required":["a"]}"#, accepts: [#"{"a":null}"#, "1"], rejects: ["{}"])
+        try expect(
+            #"{"properties":{"a":{"type":"integer"},"b":{}},"required":["a"]}"#,
+            accepts: [#"{"a":1}"#, #"{"b":2,"a":1}"#], rejects: ["{}", #"{"b":1}"#])
     }
 
     @Test func boundsAndLengths() throws {

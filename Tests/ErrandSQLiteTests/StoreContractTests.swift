@@ -149,6 +149,21 @@ struct StoreContractTests {
         #expect(try await store.entry(for: key("a")) == nil)
     }
 
+    /// A larger entry would evict almost all others.
+    @Test func sqliteStoreRefusesEntriesAboveHalfOfItsLimit() async throws {
+        let store = store(.sqlite, maximumBytes: 256 << 10)
+        let fitting = entry(bytes: (128 << 10) - 100)
+        let large = entry(bytes: 128 << 10)
+        #expect(fitting.size <= 128 << 10 && large.size > 128 << 10)
+        try await store.store(fitting, for: key("a"))
+        #expect(try await store.entry(for: key("a")) == fitting)
+        let error = await #expect(throws: RequestError.self) {
+            try await store.store(large, for: key("a"))
+        }
+        #expect(error?.code == .storeFailed)
+        #expect(try await store.entry(for: key("a")) == nil)
+    }
+
     @Test(arguments: Kind.allCases)
     func concurrentTasksSeeCompleteEntries(kind: Kind) async throws {
         let store = store(kind)

@@ -107,6 +107,17 @@ final class CachedRequest: BaseRequest {
         #expect(try await number() == 2)
     }
 
+    @Test func responseOfARequestWithoutCacheTimeIsNotStored() async throws {
+        for seconds in [0, -1] {
+            let request = fixture.with(CachedRequest())
+            request.seconds = seconds
+            try await request.send()
+        }
+        #expect(try await fixture.agent.store?.entries().isEmpty == true)
+        #expect(try await number() == 3)
+        #expect(try await fixture.agent.store?.entries().count == 1)
+    }
+
     @Test func cacheOnlyMissNamesItsReason() async throws {
         let request = fixture.with(CachedRequest())
         request.policy = .cacheOnly

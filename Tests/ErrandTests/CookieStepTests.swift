@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Testing
 
@@ -52,6 +53,17 @@ private final class OwnCookieHeader: BaseRequest {
     @Test func errorResponsesSetCookies() async throws {
         fixture.transport.on(.get, "/x", setting("a=1", status: .notFound))
         await #expect(throws: RequestError.self) { try await fixture.with(Plain("x")).send() }
+        #expect(fixture.agent.cookieJar.all.map(\.name) == ["a"])
+    }
+
+    @Test func truncatedResponseSetsCookies() async throws {
+        let head = ResponseHead(status: .ok, headers: [.setCookie: "a=1"])
+        let lost = RequestError(.truncatedBody, stage: .transport, "The body is incomplete.")
+        fixture.transport.on(.get, "/x", ScriptedResponse(steps: [.head(head), .fail(lost)]))
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.with(Plain("x")).send()
+        }
+        #expect(error?.code == .truncatedBody)
         #expect(fixture.agent.cookieJar.all.map(\.name) == ["a"])
     }
 

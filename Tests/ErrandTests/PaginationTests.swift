@@ -211,6 +211,22 @@ import Testing
         #expect(queries(fixture) == ["offset=0&limit=3", "offset=2&limit=3", "offset=3&limit=3"])
     }
 
+    @Test(arguments: [0, 1])
+    func numberEndsWithAnEmptyPage(start: Int) async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(
+            .get, "/wrapped", Self.page(#"{"items": [1]}"#), Self.page(#"{"items": [2]}"#),
+            Self.page(#"{"items": []}"#))
+        let pagination = Pagination.number(
+            "page", from: start, limit: ("size", 1), items: ["items"])
+        var found: [Int] = []
+        for try await page in Wrapped().pages(pagination, limit: 9, on: fixture.agent) {
+            found += page.output.items
+        }
+        #expect(found == [1, 2])
+        #expect(queries(fixture) == (start..<start + 3).map { "page=\($0)&size=1" })
+    }
+
     @Test func totalSavesTheEmptyPage() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/wrapped", Self.page(#"{"items": [1, 2], "total": 4}"#))

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Testing
 
@@ -32,6 +33,18 @@ import Testing
             headers: [.contentType: "application/vnd.api+json; charset=utf-8"],
             body: Data("{}".utf8))
         #expect(await failure(suffix) == nil)
+    }
+
+    @Test func bodiesInMemoryAreLimited() async {
+        let limit: (inout Configuration) -> Void = { $0.transportOptions.maximumBytesInMemory = 10 }
+        #expect(await agentFailure(.json(#"{"a":"bc"}"#), configuration: limit) == nil)
+        let whole = await agentFailure(.json(#"{"a":"bcd"}"#), configuration: limit)
+        #expect(whole?.code == .bodyTooLarge && whole?.response?.data.isEmpty == true)
+        let pieces = ScriptedResponse(steps: [
+            .head(ResponseHead(status: .ok, headers: [:])), .bytes(Data("[1,2,3".utf8)),
+            .bytes(Data(",4,5]".utf8)),
+        ])
+        #expect(await agentFailure(pieces, configuration: limit)?.code == .bodyTooLarge)
     }
 
     @Test func compoundSerializerAcceptsEachOfItsFormats() async {

@@ -58,9 +58,15 @@ import Testing
         ])
         #expect(try await value(either, #"{"x":1}"#) == Point(x: 1))
         #expect(try await value(either, "four") == Point(x: 4))
-        let none = ResponseDecoder.firstOf([.json(Point.self), .propertyList(Point.self)])
+        struct Other: Error {}
+        let none = ResponseDecoder.firstOf([
+            .json(Point.self), ResponseDecoder { _ in throw Other() },
+        ])
         let error = await #expect(throws: RequestError.self) { try await value(none, "{}") }
-        #expect(error?.message.contains("x") == true)
+        let first = await #expect(throws: RequestError.self) {
+            try await value(.json(Point.self), "{}")
+        }
+        #expect(error?.message == first?.message && first?.message.contains("'x'") == true)
     }
 
     @Test func emptyBodyIsAnOutputOfOptionalAndEmptyTypes() async throws {
@@ -95,6 +101,22 @@ import Testing
         fixture.transport.on(.get, "/x", .json(#"{"first_name":"a"}"#))
         #expect(try await fixture.with(DecodedJSON<Named>()).value().firstName == "a")
         await #expect(throws: RequestError.self) { try await fixture.with(OwnDecoder()).value() }
+    }
+
+    @Test func decoderOfTheOutputPrecedesThatOfTheEndpoint() async throws {
+        struct Named: Decodable { var firstName: String }
+        final class Both: BaseRequest, TypedRequest {
+            override var url: String { "x" }
+            override var jsonDecoder: FastJSONDecoder? { FastJSONDecoder() }
+            var decoder: ResponseDecoder<Named> {
+                var decoder = FastJSONDecoder()
+                decoder.keyDecodingStrategy = .convertFromSnakeCase
+                return .json(decoder: decoder)
+            }
+        }
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/x", .json(#"{"first_name":"a"}"#))
+        #expect(try await fixture.with(Both()).value().firstName == "a")
     }
 
     private func value<Output>(

@@ -54,6 +54,28 @@ final class PrioritizedRequest: BaseRequest {
         #expect(fixture.transport.failures.isEmpty)
     }
 
+    @Test func storedResponseIsUsedWhileAnotherRequestHoldsTheOnlyPermit() async throws {
+        let fixture = AgentFixture { $0.limits.total = 1 }
+        let gate = Gate()
+        fixture.transport.on(.get, "/cached", .json("{}"))
+        fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
+        _ = try await fixture.with(CachedRequest()).send()
+        let first = fixture.agent.start(PrioritizedRequest("first", .normal).describe())
+        try await gate.reached()
+        let second = fixture.agent.start(CachedRequest().describe())
+        try await fixture.events.until { events in
+            events.contains { event in
+                guard event.taskID == second.id else { return false }
+                if case .ended = event.kind { return true }
+                return event.isQueued
+            }
+        }
+        #expect(!fixture.events.names.contains("queued"))
+        gate.open()
+        #expect(try await second.response().source == .cacheFresh)
+        _ = try await first.response()
+    }
+
     @Test func zeroPermitsAreInvalidConfiguration() async {
         let fixture = AgentFixture { $0.limits.total = 0 }
         let error = await #expect(throws: RequestError.self) {

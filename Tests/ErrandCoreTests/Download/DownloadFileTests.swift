@@ -282,6 +282,13 @@ struct DownloadFileTests {
         #expect(fixture.content("other") == Data("precious".utf8))
     }
 
+    @Test func symbolicLinkToAMissingFileDoesNotCreateIt() async throws {
+        try FileManager.default.createSymbolicLink(
+            at: fixture.part, withDestinationURL: fixture.directory.appendingPathComponent("other"))
+        #expect(await fixture.runToError()?.code == .fileFailed)
+        #expect(fixture.content("other") == nil)
+    }
+
     @Test func finishedFileLinkedToThePartIsKept() async throws {
         // The process was killed after linking the final name, before removing the part's name.
         try writeFile("finished")

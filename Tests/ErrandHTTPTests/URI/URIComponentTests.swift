@@ -115,6 +115,17 @@ import Testing
         #expect(!URI(scheme: "http", host: "a", port: 70_000, path: "/").isValid)
     }
 
+    @Test(arguments: [
+        ("http://h/a", "http://H:80/b?c", true), ("https://h", "https://u@h:443/", true),
+        ("http://h/", "https://h/", false), ("http://h/", "http://h:8080/", false),
+        ("https://h:1/", "https://h:2/", false), ("https://h/", "https://i.h/", false),
+    ])
+    func originsHaveSchemeHostAndPort(one: String, other: String, isSame: Bool) throws {
+        let (one, other) = (try URI(parsing: one), try URI(parsing: other))
+        #expect(one.hasOrigin(of: other) == isSame && other.hasOrigin(of: one) == isSame)
+        #expect((one.origin == other.origin) == isSame)
+    }
+
     @Test func invalidURLsDoNotResolve() throws {
         let base = try URI(parsing: "https://h/a")
         var invalid = try URI(parsing: "https://i/b")

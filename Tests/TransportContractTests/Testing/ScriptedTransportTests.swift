@@ -136,8 +136,13 @@ struct ScriptedTransportTests {
 
     @Test func laterScriptsTakePrecedence() async throws {
         transport.on(nil, nil, .json("old"))
-        transport.respond { $0.url.path == "/new" ? .json("new") : nil }
-        #expect(try await run(.get, "/new").body == Data("new".utf8))
+        transport.on(.get, "/a", .json("new"))
+        #expect(try await run(.get, "/a").body == Data("new".utf8))
+        #expect(try await run(.post, "/a").body == Data("old".utf8))
+        transport.respond { $0.url.path == "/a" ? .json("closure") : nil }
+        #expect(try await run(.get, "/a").body == Data("closure".utf8))
+        transport.respond { $0.url.path == "/a" ? .json("new closure") : nil }
+        #expect(try await run(.get, "/a").body == Data("new closure".utf8))
         #expect(try await run(.get, "/other").body == Data("old".utf8))
     }
 
