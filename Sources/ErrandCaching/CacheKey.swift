@@ -15,3 +15,10 @@ public struct CacheKey: Sendable, Hashable {
         return hash
     }
 }
+
+extension CacheKey: CustomStringConvertible, CustomReflectable {
+    /// The hash of the text; the text itself contains the query.
+    public var description: String { "CacheKey \(String(hash64, radix: 16))" }
+    /// No children, because the text contains the query.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -126,3 +126,15 @@ public struct StoredEntryInfo: Sendable, Hashable {
         self.identity = identity
     }
 }
+
+extension StoredEntryInfo: CustomReflectable {
+    /// The metadata, without the query of the URL and without the identity.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "url": (try? URI(parsing: url))?.redacted ?? "an invalid URL",
+                "storedAt": storedAt, "size": size, "tag": tag,
+            ], displayStyle: .struct)
+    }
+}

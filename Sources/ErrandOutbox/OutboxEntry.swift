@@ -165,3 +165,25 @@ extension OutboxEntry {
         return description
     }
 }
+
+extension OutboxEntry: CustomReflectable {
+    /// The parts of the entry, without its body, the query of its URL, and the values of its headers.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "id": id, "sequence": sequence, "addedAt": addedAt, "endpoint": endpoint,
+                "tag": tag, "method": method,
+                "url": (try? URI(parsing: url))?.redacted ?? "an invalid URL",
+                "headers": headers.map(\.name), "bodyBytes": max(bodyBytes, body?.count ?? 0),
+                "refusals": refusals, "lastFailure": lastFailure as Any, "isParked": isParked,
+            ], displayStyle: .struct)
+    }
+}
+
+extension OutboxEntry.Header: CustomStringConvertible, CustomReflectable {
+    /// The name; the value may be secret.
+    public var description: String { name }
+    /// The name; the value may be secret.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}

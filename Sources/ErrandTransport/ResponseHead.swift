@@ -45,3 +45,29 @@ public struct TransferEnd: Sendable {
         self.trailers = trailers
     }
 }
+
+extension ResponseHead: CustomStringConvertible, CustomReflectable {
+    /// The status and the number of header fields.
+    public var description: String { "status \(status.code), \(headers.count) header fields" }
+
+    /// The parts of the head, without the values of secret headers.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "status": status.code, "headers": headers.redacted,
+                "httpVersion": httpVersion as Any, "remoteAddress": remoteAddress as Any,
+                "contentLength": contentLength as Any,
+            ])
+    }
+}
+
+extension TransferEnd: CustomReflectable {
+    /// The parts of the end, without the values of secret trailers.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["error": error as Any, "timings": timings, "trailers": trailers.redacted],
+            displayStyle: .struct)
+    }
+}

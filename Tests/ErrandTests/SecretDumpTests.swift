@@ -1,5 +1,7 @@
 import Errand
+import ErrandOutbox
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import Testing
 
@@ -132,6 +134,101 @@ import Testing
             StoredResponse(
                 status: 200, headers: headers, body: Data("hush".utf8),
                 url: "https://example.com/?key=hush", storedAt: Date()))
+    }
+
+    @Test func urls() throws {
+        let url = try url
+        var text = ""
+        dump(url, to: &text)
+        #expect(text.contains("https://example.com/?…") && !text.contains("hush"))
+        expectNoSecret([url])
+        expectNoSecret(["next": url as URI?])
+        let link = try #require(HTTPField.Name("Link"))
+        let page = Response(
+            status: .ok, headers: [link: "<https://user:hush@a.example/?key=hush>; rel=next"],
+            url: url)
+        #expect(page.links.count == 1)
+        expectNoSecret(page.links)
+        #expect(url.debugDescription == url.redacted)
+        #expect("\(url)" == "https://user:hush@example.com/?key=hush#hush")
+    }
+
+    @Test func arguments() {
+        let nested: Arguments = ["password": "hush", "n": 1]
+        let arguments: Arguments = [
+            "user": "hush", "list": ["hush"], "mixed": ["hush", 1] as ArgumentList,
+            "login": nested,
+        ]
+        expectNoSecret(arguments)
+        expectNoSecret(nested.argumentNode)
+        expectNoSecret(["hush", 1] as ArgumentList)
+        var text = ""
+        dump(arguments, to: &text)
+        for name in arguments.names {
+            #expect(text.contains(name) && "\(arguments)".contains(name))
+        }
+        #expect("\(["hush", 1] as ArgumentList)".contains("2 values"))
+    }
+
+    @Test func headsAndEnds() throws {
+        let head = ResponseHead(status: .ok, headers: headers, remoteAddress: "192.0.2.1:443")
+        expectNoSecret(head)
+        var text = ""
+        dump(head, to: &text)
+        for part in ["200", "Accept: text/plain", "Set-Cookie: <redacted>", "192.0.2.1:443"] {
+            #expect(text.contains(part), "\(part) in \(text)")
+        }
+        let end = TransferEnd(
+            error: RequestError(.rejected, stage: .validate, "Rejected.", response: try response),
+            trailers: headers)
+        expectNoSecret(end)
+        expectNoSecret(TransferEnd(trailers: headers))
+    }
+
+    @Test func bodies() {
+        // A dump of `Data` shows the numbers of its bytes.
+        let numbers = Data("hush".utf8).map { "\($0)" }
+        let part = MultipartBody.Part(
+            name: "field", body: .string("hush"), headers: [.authorization: "hush"])
+        let bodies: [HTTPBody] = [
+            .string("hush"), .json(["token": "hush"]), .multipart(MultipartBody([part])),
+        ]
+        for value in bodies.map({ $0 as Any }) + [part, MultipartBody([part])] {
+            expectNoSecret(value)
+            var text = ""
+            dump(value, to: &text)
+            #expect(!numbers.allSatisfy { text.contains($0) }, "\(text)")
+        }
+        #expect("\(bodies[0])" == "HTTPBody: 4 bytes, text/plain; charset=utf-8")
+        #expect("\(bodies[2])".hasPrefix("HTTPBody: 1 part, multipart/form-data"))
+        #expect("\(part)".contains("field"))
+    }
+
+    @Test func storedAndPersistentRequests() async throws {
+        let store = MemoryResponseStore()
+        let key = CacheKey(canonical: "GET\nhttps://example.com/?key=hush")
+        try await store.store(
+            StoredResponse(
+                status: 200, headers: headers, body: Data("hush".utf8),
+                url: "https://example.com/?key=hush", storedAt: Date(), identity: "hush"), for: key)
+        expectNoSecret(key)
+        let info = try #require(try await store.entries().first)
+        expectNoSecret(info)
+        #expect("\(info)".contains("https://example.com/?…"))
+        let outbox = Outbox(
+            agent: RequestAgent(
+                configuration: Configuration(), transport: ScriptedTransport(), store: nil),
+            store: MemoryOutboxStore())
+        try await outbox.add(
+            InlineRequest("https://example.com/notes?key=hush") {
+                $0.method = .post
+                $0.headers = [.from: "hush"]
+                $0.body = .string("hush")
+            }.describe())
+        let entry = try #require(outbox.entries.first)
+        expectNoSecret(entry)
+        expectNoSecret(try #require(entry.headers.first { $0.name == "From" }))
+        #expect("\(entry)".contains("From") && "\(entry)".contains("https://example.com/notes?…"))
     }
 
     @Test func dumpsShowWhatIsNotSecret() throws {

@@ -49,7 +49,13 @@ nonisolated extension Pagination {
             private var number = 0
             private var received = 0
             private var next: Pagination.Next?
-            private var seen: Set<String> = []
+            private var seen: Set<Target> = []
+
+            /// What identifies a page that was requested.
+            private enum Target: Hashable {
+                case arguments(Arguments)
+                case url(String)
+            }
 
             init(pagination: Pagination, limit: Int?, run: @escaping Run) {
                 self.pagination = pagination
@@ -85,7 +91,7 @@ nonisolated extension Pagination {
                     }
                     switch next {
                     case .arguments(let arguments):
-                        try remember("\(arguments)", response)
+                        try remember(.arguments(arguments), response)
                         return next
                     case .url(let text):
                         let url = try URI.resolve(text, against: response.url)
@@ -98,7 +104,7 @@ nonisolated extension Pagination {
                                     + "\(requested.origin).",
                                 response: response)
                         }
-                        try remember(url.string, response)
+                        try remember(.url(url.string), response)
                         return .url(url.string)
                     }
                 } catch let error as RequestError {
@@ -112,9 +118,10 @@ nonisolated extension Pagination {
             }
 
             /// Fails if the same page was requested before: the pages would never end.
-            private mutating func remember(_ key: String, _ response: Response) throws(RequestError)
-            {
-                guard !seen.insert(key).inserted else { return }
+            private mutating func remember(
+                _ target: Target, _ response: Response
+            ) throws(RequestError) {
+                guard !seen.insert(target).inserted else { return }
                 throw RequestError(
                     .badServerResponse, stage: .process,
                     "Page \(number) names a page that was already requested as the next one. Set a limit for the number "

@@ -131,14 +131,16 @@ package struct FormWriter {
         }
     }
 
-    /// The elements of a set sorted by their text; nested collections come last, sorted by description.
+    /// The elements of a set sorted by their text; nested collections come last, sorted by their JSON.
     package static func sorted(
         _ nodes: [ArgumentNode], encoding: ArgumentEncoding, name: String
     ) throws(RequestError) -> [ArgumentNode] {
         var keyed: [(text: String, node: ArgumentNode)] = []
         for node in nodes {
             switch node {
-            case .array, .set, .object: keyed.append(("\u{10FFFF}\(node)", node))
+            case .array, .set, .object:
+                let json = try ArgumentJSONWriter.bytes(of: node, encoding: encoding)
+                keyed.append(("\u{10FFFF}\(String(decoding: json, as: UTF8.self))", node))
             case .null: keyed.append(("", node))
             default: keyed.append((try Self.scalar(node, encoding: encoding, name: name), node))
             }

@@ -1,7 +1,8 @@
 import Foundation
 package import HTTPTypes
 
-// Dumps and mirrors end up in logs, so they contain no credentials, bodies or queries.
+// Descriptions, dumps and mirrors end up in logs, so they contain no credentials, bodies or queries. Names remain
+// visible, and of bodies the size and the content type.
 
 extension HTTPFields {
     /// The fields as text, without the values of those that contain secrets.
@@ -50,4 +51,11 @@ extension RequestError: CustomReflectable {
         if let timings { children.append(("timings", timings)) }
         return Mirror(self, children: children, displayStyle: .struct)
     }
+}
+
+extension URI: CustomDebugStringConvertible, CustomReflectable {
+    /// The same as ``redacted``; `dump`, and `print` of a value that contains a URI, show it.
+    public var debugDescription: String { redacted }
+    /// No children, because user info and query may be secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

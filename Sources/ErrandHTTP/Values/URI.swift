@@ -171,10 +171,10 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
         return "\(host):\(port)"
     }
 
-    /// The complete reference as text.
+    /// The complete reference as text, the same as ``string``.
     public var description: String { string }
 
-    /// The complete reference as text (RFC 3986 §5.3).
+    /// The complete reference as text (RFC 3986 §5.3), with user info and query.
     public var string: String { text(userInfo: userInfo, query: query, fragment: fragment) }
 
     /// The text without user info, query values and fragment, which is safe for logs.

@@ -161,4 +161,14 @@ struct FormEncodingTests {
             try ArgumentJSONWriter.bytes(of: deep, encoding: .init())
         }
     }
+
+    @Test func collectionsWithinASetAreSortedByTheirValues() throws {
+        let objects: Set<[String: Int]> = Set((0..<8).map { ["n": $0] })
+        let expected = (0..<8).map { "s%5Bn%5D=\($0)" }.joined(separator: "&")
+        for _ in 0..<8 {
+            // Each copy has an order of its own.
+            let copy = Set(Array(objects).shuffled())
+            #expect(try form(["s": copy]) == expected)
+        }
+    }
 }
