@@ -110,6 +110,39 @@ import Testing
         #expect(batch.endpoint == "Plain" && batch.url == "https://api.example.com/b")
     }
 
+    /// With one member at a time, those after the failure are never started.
+    @Test func membersThatAreNotStartedNameThemselves() async throws {
+        let fixture = AgentFixture { $0.errorMessages = ErrorMessages([.cancelled: "Not sent."]) }
+        fixture.transport.on(.get, "/a", .json("{}", status: .gone))
+        let inline = InlineRequest("c") {
+            $0.method = .put
+            $0.baseURL = "https://user:hunter2@other.example/v1"
+        }
+        let batch = BatchRequest([Plain("a"), GetIssue(), inline], maxConcurrent: 1)
+        _ = try await failure { try await fixture.agent.send(batch) }
+        #expect(fixture.transport.requests.count == 1)
+        let errors = batch.results.compactMap(\.error)
+        #expect(errors.map(\.code) == [.unacceptableStatus, .cancelled, .cancelled])
+        #expect(errors.map(\.endpoint) == ["Plain", "GetIssue", "InlineRequest"])
+        #expect(errors.map(\.method) == [.get, .get, .put])
+        #expect(
+            errors.map(\.url) == [
+                "https://api.example.com/a", "https://api.example.com/issues/25",
+                "https://other.example/v1/c",
+            ])
+        #expect(errors.map(\.userMessage) == [nil, "Not sent.", "Not sent."])
+        #expect(errors.last?.message.contains("not started") == true)
+    }
+
+    @Test func membersOfAnImpossibleBatchNameThemselves() async throws {
+        let fixture = AgentFixture()
+        let batch = BatchRequest([fixture.with(GetIssue())], policy: .quorum(2))
+        _ = try await failure { try await batch.send() }
+        let error = try #require(batch.results.first?.error)
+        #expect(error.endpoint == "GetIssue" && error.method == .get)
+        #expect(error.url == "https://api.example.com/issues/25")
+    }
+
     @Test func joinedRequestsNameThemselves() async throws {
         let gate = Gate()
         let fixture = AgentFixture()
@@ -182,5 +215,11 @@ import Testing
         }
         Issue.record("the request succeeded")
         return .cancelled
+    }
+}
+
+extension Result where Failure == RequestError {
+    fileprivate var error: RequestError? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

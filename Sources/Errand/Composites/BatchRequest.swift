@@ -48,15 +48,16 @@ nonisolated public final class BatchRequest: CompositeRun {
     /// The time from the start after which the members are cancelled and the batch fails with
     /// ``RequestError/Code/timedOut``.
     ///
-    /// Default `nil`: no limit. The results of the members that were cancelled are
-    /// ``RequestError/Code/cancelled``. Errors: ``RequestError/Code/invalidConfiguration`` for a duration of zero or
-    /// less, before anything is sent.
+    /// Default `nil`: no limit. Time during which the computer is suspended counts, unlike in ``Timeouts/total``. The
+    /// results of the members that were cancelled are ``RequestError/Code/cancelled``. Errors:
+    /// ``RequestError/Code/invalidConfiguration`` for a duration of zero or less, before anything is sent.
     public var deadline: Duration?
     /// The run in progress; `nil` before and after it.
     public internal(set) var task: CompositeTask?
     /// The results of the last run, one for each member; empty before the first run.
     ///
-    /// The result of a member that never started is ``RequestError/Code/cancelled``.
+    /// The result of a member that never started is ``RequestError/Code/cancelled``; like every error it names the
+    /// member's endpoint, method and URL.
     public private(set) var results: [Result<Response, RequestError>] = []
     /// The member that failed first in the last run, not counting members that the batch cancelled.
     public private(set) var failedRequest: BaseRequest?
@@ -137,7 +138,7 @@ nonisolated public final class BatchRequest: CompositeRun {
         results = []
         failedRequest = nil
         if let needed = BatchTally.needed(by: policy), needed > requests.count {
-            results = requests.map { _ in .failure(.cancelled) }
+            results = requests.map { .failure(notStarted($0, control)) }
             return RequestError(
                 .invalidConfiguration, stage: .build,
                 "The batch requires \(needed) successes of \(requests.count) requests. "
@@ -165,9 +166,14 @@ nonisolated public final class BatchRequest: CompositeRun {
             note(end, in: &tally, &firstError, control)
             requests[end.index].end(end.outcome, of: end.run) { _ in }
         }
-        results = found.map { $0 ?? .failure(.cancelled) }
+        results = zip(requests, found).map { $1 ?? .failure(notStarted($0, control)) }
         if let error = control.stopError { return error }
         return tally.verdict == .succeeded ? nil : firstError
+    }
+
+    /// The error of a member that was not started; it names the member.
+    private func notStarted(_ member: BaseRequest, _ control: CompositeTask) -> RequestError {
+        member.agent(atCall: control.agent).notStarted(member.describe())
     }
 
     /// Counts the end of a member; cancels the other members if it decides the batch.

@@ -53,8 +53,8 @@ nonisolated public final class ChainRequest: CompositeRun {
     /// The time from the start after which the current member is cancelled and the chain fails with
     /// ``RequestError/Code/timedOut``.
     ///
-    /// Default `nil`: no limit. Errors: ``RequestError/Code/invalidConfiguration`` for a duration of zero or less,
-    /// before anything is sent.
+    /// Default `nil`: no limit. Time during which the computer is suspended counts, unlike in ``Timeouts/total``.
+    /// Errors: ``RequestError/Code/invalidConfiguration`` for a duration of zero or less, before anything is sent.
     public var deadline: Duration?
     /// The run in progress; `nil` before and after it.
     public internal(set) var task: CompositeTask?

@@ -53,6 +53,16 @@ extension RequestAgent {
         task.finish(outcome)
     }
 
+    /// The error of a request that a batch did not start, with its name and the message for users.
+    package func notStarted(_ description: RequestDescription) -> RequestError {
+        let configuration = configuration
+        var error = RequestError(
+            .cancelled, stage: .cancel,
+            "The request was not started, because its batch ended before.")
+        error.name(description, configuration)
+        return configuration.errorMessages?.applied(to: error) ?? error
+    }
+
     static func limit(of context: TaskContext) -> Duration? {
         if let own = context.description.timeouts { return own.total }
         return context.configuration.timeouts.total

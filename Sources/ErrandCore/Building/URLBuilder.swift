@@ -151,13 +151,15 @@ extension RequestError {
     }
 
     /// Names the request of a task by its description, unless the error names one already.
-    mutating func name(_ context: TaskContext) {
+    mutating func name(_ context: TaskContext) { name(context.description, context.configuration) }
+
+    /// Names a request by its description, unless the error names one already.
+    mutating func name(_ description: RequestDescription, _ configuration: Configuration) {
         guard endpoint == nil else { return }
-        let description = context.description
         let custom = description.customRequest
         let text = custom?.url ?? description.url
         var url = response?.url
-        if url == nil, let configuration = try? context.configuration.inEnvironment() {
+        if url == nil, let configuration = try? configuration.inEnvironment() {
             url = try? URLBuilder.url(of: description, configuration, relativeURL: text)
         }
         name(
