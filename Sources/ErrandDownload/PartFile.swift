@@ -168,7 +168,7 @@ package final class PartFile: Sendable {
             case .kept where journal != nil && size > 0 && !hasBegun: break
             case .kept where journal != nil && size > 0: sync()
             case .kept, .discarded:
-                unlink(destination.journal.path)
+                removeJournal()
                 unlink(destination.part.path)
             }
             closeNow()
@@ -206,7 +206,7 @@ package final class PartFile: Sendable {
             guard flush(descriptor) else { throw Self.failure("synced", errno) }
             let file = try FilePlacement.place(destination, policy)
             FilePlacement.syncDirectory(of: file)
-            unlink(destination.journal.path)
+            removeJournal()
             return file
         }
     }
@@ -227,7 +227,8 @@ package final class PartFile: Sendable {
         _ journal: DownloadJournal, synced generation: Int? = nil
     ) -> RequestError? {
         // Separate names, because both may write at the same time.
-        let temporary = destination.journal.path + (generation == nil ? "-new" : "-sync-new")
+        let suffix = generation == nil ? Self.temporarySuffixes[0] : Self.temporarySuffixes[1]
+        let temporary = destination.journal.path + suffix
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return Self.failure("created (its journal)", errno) }
         let data = journal.encoded()
@@ -245,6 +246,14 @@ package final class PartFile: Sendable {
             return Self.failure("written (its journal)", code)
         }
         return nil
+    }
+
+    private static let temporarySuffixes = ["-new", "-sync-new"]
+
+    /// Removes the journal, and temporary journals that a killed process has left.
+    private func removeJournal() {
+        for suffix in Self.temporarySuffixes { unlink(destination.journal.path + suffix) }
+        unlink(destination.journal.path)
     }
 
     private func run(_ body: @escaping @Sendable () -> Void) async {

@@ -2,7 +2,7 @@ import Errand
 import ErrandTransport
 
 /// The transports against which a test over real sockets runs.
-enum TransportKind: CaseIterable, Sendable {
+enum TransportKind: String, CaseIterable, Codable, Sendable {
     case curl, urlSession
 
     func makeTransport() -> any Transport {

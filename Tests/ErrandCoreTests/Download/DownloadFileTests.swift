@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandCore
 
-/// The files of downloads: errors, existing files, digests, locks and interrupted processes.
+/// The files of downloads: errors, existing files, digests, locks and invalid files.
 @Suite(.timeLimit(.minutes(5)))
 struct DownloadFileTests {
     let fixture: DownloadStepFixture
@@ -240,17 +240,9 @@ struct DownloadFileTests {
         try await fixture.run()
     }
 
-    @Test func fileLockedByAnotherProcessFails() async throws {
-        let other = open(fixture.part.path, O_RDWR | O_CREAT, 0o600)
-        try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
-        #expect(await fixture.runToError()?.code == .fileFailed)
-        #expect(fixture.server.requests.isEmpty)
-        close(other)
-        try await fixture.run()
-        #expect(haveSameBytes(fixture.content(), content))
-    }
+    // MARK: - Invalid files
 
-    // MARK: - Invalid files and interrupted processes
+    // `KilledDownloadTests` has the files of killed processes.
 
     @Test(arguments: ["", "{", "garbage", "{\"format\":99}"])
     func invalidJournalRestartsTheDownload(text: String) async throws {
@@ -297,19 +289,6 @@ struct DownloadFileTests {
         try await fixture.run()
         #expect(fixture.content() == Data("finished".utf8))
         #expect(haveSameBytes(fixture.content("f 2.bin"), content))
-    }
-
-    @Test func partOfAKilledProcessIsResumed() async throws {
-        // The state after a kill: the file has the bytes, and the journal records no sync.
-        let session = BootSession.current
-        try #require(session != nil)
-        let journal = DownloadJournal(
-            url: "http://a/f.bin", validator: "\"v1\"", total: 100_000, session: session)
-        try journal.encoded().write(to: fixture.journal)
-        try content.prefix(12_345).write(to: fixture.part)
-        try await fixture.run()
-        #expect(fixture.server.ranges == ["bytes=12345-"])
-        #expect(haveSameBytes(fixture.content(), content))
     }
 
     @Test func onlySyncedBytesAreUsedAfterASystemCrash() async throws {

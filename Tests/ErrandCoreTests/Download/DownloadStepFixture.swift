@@ -14,8 +14,11 @@ final class DownloadStepFixture: Sendable {
     private let plan: Mutex<DownloadPlan>
     private let description = Mutex(RequestDescription(endpoint: "Test", url: "/f.bin"))
 
-    init(content: Data = DownloadStepFixture.bytes(100_000)) throws {
-        directory = FileManager.default.temporaryDirectory
+    /// - Parameter path: The folder of the files, which is deleted at the end; `nil` makes one.
+    init(content: Data = DownloadStepFixture.bytes(100_000), in path: String? = nil) throws {
+        directory =
+            path.map { URL(fileURLWithPath: $0, isDirectory: true) }
+            ?? FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-download-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         server = RangeServer(content: content)
@@ -93,6 +96,8 @@ final class RangeServer: Step {
         var longestRange = Int.max
         var requests: [TransportRequest] = []
         var onBody: (@Sendable () -> Void)?
+        /// Called after each chunk with the number of body bytes so far.
+        var onChunk: (@Sendable (Int) -> Void)?
     }
 
     private let state: Mutex<State>
@@ -108,14 +113,14 @@ final class RangeServer: Step {
     func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        let (head, body, cut, onBody) = state.withLock { state in
+        let (head, body, cut, onBody, onChunk) = state.withLock { state in
             state.requests.append(pipelineRequest.request)
             let (head, body) = Self.makeResponse(pipelineRequest.request, &state)
             let cut = state.cuts.isEmpty || head.status.code >= 400 ? nil : state.cuts.removeFirst()
-            return (head, body, cut, state.onBody)
+            return (head, body, cut, state.onBody, state.onChunk)
         }
         onBody?()
-        return try Self.deliver(head, body, cut: cut, pipelineRequest)
+        return try Self.deliver(head, body, cut: cut, pipelineRequest, onChunk)
     }
 
     private static func makeResponse(
@@ -153,7 +158,8 @@ final class RangeServer: Step {
     }
 
     private static func deliver(
-        _ head: ResponseHead, _ body: Data, cut: Int?, _ pipelineRequest: PipelineRequest
+        _ head: ResponseHead, _ body: Data, cut: Int?, _ pipelineRequest: PipelineRequest,
+        _ onChunk: (@Sendable (Int) -> Void)?
     ) throws(RequestError) -> Response {
         func response(_ body: Response.Body) -> Response {
             Response(
@@ -171,11 +177,13 @@ final class RangeServer: Step {
         case .success(false): return response(.data(body))
         case .success(true): break
         }
-        var rest = Data(body.prefix(cut ?? .max))[...]
+        let sent = Data(body.prefix(cut ?? .max))
+        var rest = sent[...]
         while !rest.isEmpty {
             let chunk = rest.prefix(7000)
             if let error = chunk.withUnsafeBytes({ sink.write($0) }) { throw failed(error) }
             rest = rest.dropFirst(chunk.count)
+            onChunk?(sent.count - rest.count)
         }
         let broken = RequestError(.connectionLost, stage: .transport, "The connection was cut.")
         switch sink.finish(cut == nil ? nil : broken) {
