@@ -32,6 +32,7 @@ public final class SQLiteResponseStore: ResponseStore {
     private let state: Mutex<StoreState>
     private let checkpointer = Checkpointer()
     private let now: @Sendable () -> Date
+    private let locked = Atomic(0)
 
     /// Creates a store in a file that need not exist yet.
     ///
@@ -82,6 +83,9 @@ public final class SQLiteResponseStore: ResponseStore {
 
     /// The number of reads that were served from memory.
     var memoryHits: Int { state.withLock { $0.memoryHits } }
+
+    /// The number of attempts that failed because another connection held the lock.
+    var lockedAttempts: Int { locked.load(ordering: .relaxed) }
 
     /// The entry of a key, whatever its age; `nil` if there is none.
     ///
@@ -195,6 +199,7 @@ public final class SQLiteResponseStore: ResponseStore {
                 return result
             } catch {
                 guard error.isBusy else { throw error.requestError(path: path) }
+                locked.add(1, ordering: .relaxed)
                 if attempt < limits.busyAttempts {
                     guard await pause() else { throw error.requestError(path: path) }
                 } else if !state.withLock({ $0.giveUpOpening(error) }) {

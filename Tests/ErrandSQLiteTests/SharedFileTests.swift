@@ -1,5 +1,6 @@
 import ErrandCore
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ErrandSQLite
@@ -20,26 +21,6 @@ struct SharedFileTests {
         let store = SQLiteResponseStore(path: path)
         #expect(try await store.entry(for: key("a")) == entry("x"))
         #expect(store.problems.isEmpty)
-    }
-
-    @Test func entriesSurviveAKilledProcess() async throws {
-        let store = SQLiteResponseStore(path: path)
-        for number in 0..<50 { try await store.store(entry("\(number)"), for: key("\(number)")) }
-        // The files that a killed process leaves: the database and its log, not closed.
-        let copy = directory.path("copy.sqlite")
-        for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
-        }
-        // An incomplete write at the end of the log.
-        let log = try FileHandle(forUpdating: URL(fileURLWithPath: copy + "-wal"))
-        try log.seekToEnd()
-        try log.write(contentsOf: Data(repeating: 7, count: 1000))
-        try log.close()
-        let reopened = SQLiteResponseStore(path: copy)
-        for number in 0..<50 {
-            #expect(try await reopened.entry(for: key("\(number)")) == entry("\(number)"))
-        }
-        #expect(reopened.problems.isEmpty)
     }
 
     @Test func truncatedLogKeepsEarlierEntries() async throws {
@@ -104,18 +85,131 @@ struct SharedFileTests {
         #expect(stores.allSatisfy { $0.problems.isEmpty })
     }
 
-    @Test func writeWaitsForALockedDatabase() async throws {
+    // MARK: - Killed processes
+
+    private func expectIntactFile(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let connection = try SQLiteConnection(path: path, busyMilliseconds: 1000)
+        let check = try connection.prepare("PRAGMA integrity_check")
+        #expect(try check.step(), sourceLocation: sourceLocation)
+        #expect(check.text(0) == "ok", sourceLocation: sourceLocation)
+    }
+
+    /// Expects that the killed process blocks no other process.
+    private func expectFreeLock() async throws {
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            // The first attempt must get the lock.
+            var limits = StoreLimits(bytes: 64 << 20, memoryBytes: 0)
+            limits.busyAttempts = 0
+            let store = SQLiteResponseStore(path: path, limits: limits, now: { Date() })
+            try await store.store(entry("next"), for: key("next"))
+        }
+        let store = SQLiteResponseStore(path: path)
+        #expect(try await store.entry(for: key("next")) == entry("next"))
+        #expect(store.problems.isEmpty)
+    }
+
+    /// The process is killed within a transaction that has already written to the log.
+    @Test func killWithinATransactionLeavesWhatWasCommitted() async throws {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let store = SQLiteResponseStore(path: path)
+            for number in 0..<50 {
+                try await store.store(entry("\(number)"), for: key("\(number)"))
+            }
+            let database = try OpenDatabase(path: path)
+            // SQLite then writes changed pages to the log before the commit.
+            try database.connection.execute("PRAGMA cache_size = 1")
+            try database.write { () throws(SQLiteFailure) in
+                for key in [key("0"), key("new")] {
+                    let entry = entry(bytes: 1 << 20)
+                    try database.store(entry, for: key, id: EntryRow.id(of: key), accessed: 0)
+                }
+                kill(getpid(), SIGKILL)
+            }
+        }
+        #expect(DatabaseFiles(path: path).log > 1 << 20)
+        let store = SQLiteResponseStore(path: path)
+        for number in 0..<50 {
+            #expect(try await store.entry(for: key("\(number)")) == entry("\(number)"))
+        }
+        #expect(try await store.entries().count == 50)
+        #expect(store.problems.isEmpty)
+        try expectIntactFile()
+        try await expectFreeLock()
+    }
+
+    /// Other content for each number, in several hundred pages.
+    private static func largeEntry(_ number: Int) -> StoredResponse {
+        entry(String(repeating: "\(number) ", count: 400_000))
+    }
+
+    /// One thread kills the process while another one writes.
+    @Test(arguments: [1, 2, 4, 8, 16])
+    func killDuringWritesLeavesCompleteEntries(count: Int) async throws {
+        let list = directory.path("committed")
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, list = list as String, count = count as Int] in
+            let commits = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                for _ in 0..<count { commits.wait() }
+                kill(getpid(), SIGKILL)
+            }
+            let descriptor = open(list, O_WRONLY | O_CREAT, 0o600)
+            let store = SQLiteResponseStore(path: path)
+            var number = 0
+            while true {
+                try await store.store(Self.largeEntry(number), for: key("\(number)"))
+                guard write(descriptor, "x", 1) == 1 else { exit(3) }
+                commits.signal()
+                number += 1
+            }
+        }
+        let committed = try Data(contentsOf: URL(fileURLWithPath: list)).count
+        #expect(committed >= count)
+        let store = SQLiteResponseStore(path: path)
+        for number in 0..<committed {
+            #expect(try await store.entry(for: key("\(number)")) == Self.largeEntry(number))
+        }
+        // The write in progress is complete or absent.
+        let last = try await store.entry(for: key("\(committed)"))
+        #expect(last == nil || last == Self.largeEntry(committed))
+        #expect(try await store.entries().count == committed + (last == nil ? 0 : 1))
+        #expect(store.problems.isEmpty)
+        try expectIntactFile()
+        try await expectFreeLock()
+    }
+
+    @Test func writeWaitsForTheLockOfAnotherProcess() async throws {
+        if let path = TestProcess.role?["path"] {
+            let database = try OpenDatabase(path: path)
+            try database.connection.execute("BEGIN IMMEDIATE; DELETE FROM entries")
+            TestProcess.waitToBeKilled()
+        }
         let store = SQLiteResponseStore(path: path)
         try await store.store(entry("old"), for: key("a"))
-        let other = try SQLiteConnection(path: path, busyMilliseconds: 1000)
-        try other.execute("BEGIN IMMEDIATE")
-        async let written: Void = store.store(entry("new"), for: key("a"))
+        let other = try TestProcess(
+            running: "SharedFileTests/writeWaitsForTheLockOfAnotherProcess", as: ["path": path])
+        try #require(await other.isReady(), "\(other.output)")
+        let isWritten = Atomic(false)
+        async let written: Void = {
+            defer { isWritten.store(true, ordering: .relaxed) }
+            try await store.store(entry("new"), for: key("a"))
+        }()
+        while store.lockedAttempts < 2 {
+            let hasEnded = isWritten.load(ordering: .relaxed)
+            try #require(!hasEnded)
+            await Task.yield()
+        }
         // Readers never wait for a writer.
-        #expect(try await store.entry(for: key("a")) == entry("old"))
-        try other.execute("ROLLBACK")
+        let reader = SQLiteResponseStore(path: path)
+        #expect(try await reader.entry(for: key("a")) == entry("old"))
+        #expect(await other.killed() == .signal(SIGKILL))
         try await written
-        #expect(try await store.entry(for: key("a")) == entry("new"))
+        #expect(try await reader.entry(for: key("a")) == entry("new"))
+        try expectIntactFile()
+        try await expectFreeLock()
     }
+
+    // MARK: - Files
 
     @Test func filesAreAccessibleToTheOwnerOnly() async throws {
         let store = SQLiteResponseStore(path: path)
