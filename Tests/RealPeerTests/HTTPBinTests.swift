@@ -110,28 +110,6 @@ struct HTTPBinTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func basicAndDigestAuthentication(kind: TransportKind) async throws {
-        let peers = try Peers.get()
-        for path in ["basic-auth/user/secret", "digest-auth/auth/user/secret/SHA-256"] {
-            let authenticator: any Authenticator =
-                path.hasPrefix("basic")
-                ? BasicAuthenticator(user: "user", password: "secret")
-                : DigestAuthenticator(user: "user", password: "secret")
-            let agent = try kind.agent {
-                $0.authenticators = [HostAuthenticator("127.0.0.1", authenticator)]
-            }
-            let response = try await send(path, agent)
-            #expect(response.json["authenticated"].bool == true)
-        }
-        let bare = try kind.agent()
-        let error = await #expect(throws: RequestError.self) {
-            try await send("basic-auth/user/secret", bare)
-        }
-        #expect(error?.status?.code == 401)
-        #expect(peers.port(.httpbin) > 0)
-    }
-
-    @Test(arguments: TransportKind.allCases)
     func cookiesAreStoredAndSent(kind: TransportKind) async throws {
         let agent = try kind.agent()
         let set = try await send("cookies/set", agent) { $0.arguments = ["flavour": "oat"] }
