@@ -38,21 +38,64 @@ import Testing
         }
     }
 
-    @Test func settingsOfABaseClassDoNotPreventADownload() async throws {
+    /// The settings of a service's base class, whose doc comments say that they do not affect downloads.
+    private class Service: BaseRequest {
+        override var responseSerializer: ResponseSerializer {
+            .custom { _ in throw RequestError(.rejected, stage: .validate, "parsed") }
+        }
+        override var removesNulls: Bool { true }
+        override var outputPath: [String] { ["data"] }
+        override var cacheSeconds: Int { 60 }
+        override var cacheVersion: Int { 3 }
+        override var cacheIdentity: String? { "user" }
+        override var writesCacheAsynchronously: Bool { false }
+        override func cacheArguments(_ arguments: Arguments?) -> Arguments? { nil }
+    }
+
+    private final class Report: Service, FileOutput {
+        let destination: URL
+        let policy: CachePolicy?
+
+        init(at destination: URL, _ policy: CachePolicy?) {
+            self.destination = destination
+            self.policy = policy
+        }
+
+        override var url: String { "file" }
+        override var cachePolicy: CachePolicy? { policy }
+    }
+
+    @Test(arguments: [nil, CachePolicy.cacheElseLoad, .loadElseCache, .reload, .http])
+    func settingsOfABaseClassDoNotAffectADownload(policy: CachePolicy?) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let fixture = AgentFixture()
-        fixture.transport.on(.get, "/file", ScriptedResponse(body: Data("x".utf8)))
-        for _ in 0..<2 {
-            let response = try await fixture.agent.start(
-                download {
-                    $0.cacheSeconds = 60
-                    $0.removesNulls = true
-                    $0.responseSerializer = .json
-                }
-            ).response()
-            #expect(response.source == .network && response.file != nil)
+        let body = Data(#"{"data": null}"#.utf8)
+        fixture.transport.on(
+            .get, "/file",
+            ScriptedResponse(headers: [.cacheControl: "max-age=60"], body: body))
+        for ignoresCache in [false, false, true] {
+            let report = Report(at: folder.appendingPathComponent("file"), policy)
+            report.ignoresCache = ignoresCache
+            let file = try await fixture.agent.value(report)
+            #expect(try Data(contentsOf: file) == body)
+            #expect(report.response?.source == .network)
             await fixture.agent.flushCache()
         }
+        #expect(fixture.transport.requests.count == 3)
+        #expect(try await fixture.agent.store?.entries().isEmpty == true)
+    }
+
+    /// An endpoint that is not a download has no file: the settings of downloads do not affect it.
+    @Test func settingsOfDownloadsDoNotAffectOtherEndpoints() async throws {
+        final class Note: BaseRequest {
+            override var url: String { "note" }
+            override var existingFile: DownloadPlan.ExistingFile { .fail }
+            override var resumesDownload: Bool { false }
+        }
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/note", .json("{}"))
+        #expect(try await fixture.with(Note()).send().statusCode == 200)
+        #expect(Note().describe().download == nil)
     }
 
     @Test func downloadsWithEqualPlansShareATransfer() async throws {

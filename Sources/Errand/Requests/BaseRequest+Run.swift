@@ -87,4 +87,16 @@ extension BaseRequest {
         }
         for accessory in accessories { accessory.requestDidStop(self) }
     }
+    /// Stores the outcome of a run.
+    nonisolated private func take(_ outcome: TaskOutcome) {
+        storedOutput = outcome.output
+        switch outcome.result {
+        case .success(let response):
+            self.response = response
+            error = nil
+        case .failure(let error):
+            response = error.response
+            self.error = error
+        }
+    }
 }

@@ -105,7 +105,8 @@ nonisolated open class BaseRequest {
     ///
     /// Default none. They take precedence over shared headers (``Configuration/sharedHeaders``, `headerProvider`,
     /// `hostHeaders`), except ``Configuration/fixedHeaderNames``. `Host`, `Content-Length` and `Transfer-Encoding`
-    /// belong to the transport. Errors: ``RequestError/Code/invalidHeader``.
+    /// belong to the transport. A download sends its own `Accept-Encoding`. Errors: ``RequestError/Code/invalidHeader``;
+    /// ``RequestError/Code/invalidCombination`` for `Range` and `If-Range` of a download.
     open var headers: HTTPFields { [:] }
     /// Headers as text whose names and values are not known to be valid, in order; they replace ``headers`` of the
     /// same name.
@@ -215,8 +216,8 @@ nonisolated open class BaseRequest {
 
     /// The expected format of the response body.
     ///
-    /// Default ``ResponseSerializer/json``. An empty body is accepted for every format. Errors:
-    /// ``RequestError/Code/undecodable``.
+    /// Default ``ResponseSerializer/json``. An empty body is accepted for every format. No effect on a download, whose
+    /// body is not parsed. Errors: ``RequestError/Code/undecodable``.
     open var responseSerializer: ResponseSerializer { .json }
     /// The statuses that are a success.
     ///
@@ -230,13 +231,15 @@ nonisolated open class BaseRequest {
     /// The content types that are a success.
     ///
     /// Default ``AcceptableContentTypes/automatic``: ``Configuration/acceptableContentTypes``, otherwise those of
-    /// ``responseSerializer``. A response without a content type or a body passes. Errors:
+    /// ``responseSerializer``; for a download every type. A response without a content type or a body passes. Errors:
     /// ``RequestError/Code/unacceptableContentType``.
     open var acceptableContentTypes: AcceptableContentTypes { .automatic }
     /// The shape that the JSON of the response must have, from the network and from the store.
     ///
     /// Default `nil`: any. Errors: ``RequestError/Code/shapeMismatch`` with ``RequestError/shapeFault``;
-    /// ``RequestError/Code/invalidValidator`` for a shape that can never match. See <doc:Validation>.
+    /// ``RequestError/Code/invalidValidator`` for a shape that can never match;
+    /// ``RequestError/Code/invalidCombination`` for a download, and for a ``responseSerializer`` without JSON. See
+    /// <doc:Validation>.
     open var validator: JSONShape? { nil }
     /// The rules of the service, checked after all other validation: accept, reject with an error, or drop.
     ///
@@ -246,7 +249,7 @@ nonisolated open class BaseRequest {
     open var businessValidator: BusinessValidator? { nil }
     /// Whether null members and items are removed from the JSON, at every level, after validation.
     ///
-    /// Default false. ``Response/data`` is not changed.
+    /// Default false. ``Response/data`` is not changed, nor is the file of a download.
     open var removesNulls: Bool { false }
     /// Decodes the body of a failed response into ``RequestError/body``.
     ///
@@ -268,7 +271,7 @@ nonisolated open class BaseRequest {
     /// The keys that lead to the output of a ``DecodableOutput``: `["data"]` for `{"code": 0, "data": {…}}`.
     ///
     /// Default none: the output is the whole body. Check other members, such as a code, in ``businessValidator``.
-    /// A ``TypedRequest/decoder`` of your own does not use it.
+    /// No effect on a download, nor on a ``TypedRequest/decoder`` of your own.
     open var outputPath: [String] { [] }
 
     // MARK: - Downloads
@@ -276,11 +279,13 @@ nonisolated open class BaseRequest {
     /// What happens if the destination of a ``FileOutput`` exists: replace it, fail, or find a free name.
     ///
     /// Default ``DownloadPlan/ExistingFile/overwrite``: a complete file replaces it in one step. Errors:
-    /// ``RequestError/Code/fileFailed`` with ``DownloadPlan/ExistingFile/fail``, before anything is sent.
+    /// ``RequestError/Code/fileFailed`` with ``DownloadPlan/ExistingFile/fail``, before anything is sent. No effect on
+    /// endpoints that are not downloads.
     open var existingFile: DownloadPlan.ExistingFile { .overwrite }
     /// Whether the part file of an earlier run is continued, if the server confirms that the file is the same.
     ///
-    /// Default true. It uses `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2). For a ``FileOutput``.
+    /// Default true. It uses `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2). No effect on endpoints that are not
+    /// downloads, on other methods than GET, and if status 206 is not acceptable.
     open var resumesDownload: Bool { true }
     /// The expected SHA-256 of the file of a ``FileOutput``, 64 hexadecimal digits; another file is deleted.
     ///
@@ -293,31 +298,32 @@ nonisolated open class BaseRequest {
 
     /// How long a response stays fresh, in seconds.
     ///
-    /// Default -1: no caching. 0 accepts only an entry of age 0 and stores nothing. ``CachePolicy/http`` ignores
-    /// it. See <doc:Caching>.
+    /// Default -1: no caching. 0 accepts only an entry of age 0 and stores nothing. No effect with
+    /// ``CachePolicy/http``, and on downloads, which are never stored. See <doc:Caching>.
     open var cacheSeconds: Int { -1 }
     /// The version of stored responses; entries of another version are ignored.
     ///
     /// Default 0. Raise it when the meaning of the response changes. ``Configuration/appVersion`` does so for all
-    /// endpoints.
+    /// endpoints. No effect on downloads.
     open var cacheVersion: Int { 0 }
     /// How the store is used.
     ///
-    /// Default `nil`: ``Configuration/cachePolicy``, which is ``CachePolicy/cacheElseLoad``. Errors:
-    /// ``RequestError/Code/cacheMiss`` with ``CachePolicy/cacheOnly``, and with `only-if-cached` under
-    /// ``CachePolicy/http``.
+    /// Default `nil`: ``Configuration/cachePolicy``, which is ``CachePolicy/cacheElseLoad``. No effect on downloads.
+    /// Errors: ``RequestError/Code/cacheMiss`` with ``CachePolicy/cacheOnly``, and with `only-if-cached` under
+    /// ``CachePolicy/http``; ``RequestError/Code/invalidCombination`` for a download with ``CachePolicy/cacheOnly``.
     open var cachePolicy: CachePolicy? { nil }
     /// The user whose data this is; entries of another identity are not used.
     ///
-    /// Default `nil`: ``Configuration/cacheIdentity``, otherwise the credentials among the request's headers.
+    /// Default `nil`: ``Configuration/cacheIdentity``, otherwise the credentials among the request's headers. For
+    /// downloads it only separates identical requests.
     open var cacheIdentity: String? { nil }
     /// Returns the arguments that are part of the cache key.
     ///
-    /// Default: all. Leave out nonces and timestamps.
+    /// Default: all. Leave out nonces and timestamps. For downloads it only decides which requests are identical.
     open func cacheArguments(_ arguments: Arguments?) -> Arguments? { arguments }
     /// Whether the response is delivered before it is written to the store.
     ///
-    /// Default true. ``RequestAgent/flushCache()`` waits for all pending writes.
+    /// Default true. ``RequestAgent/flushCache()`` waits for all pending writes. No effect on downloads.
     open var writesCacheAsynchronously: Bool { true }
 
     // MARK: - Hooks, called on the actor of the request; `super` need not be called
@@ -342,6 +348,8 @@ nonisolated open class BaseRequest {
     /// Typed values of your choice, which the task and its events have, too (default none).
     public var metadata = RequestMetadata()
     /// Whether the store is not read; the response is stored all the same (default false).
+    ///
+    /// No effect on downloads.
     public var ignoresCache = false
     /// Called with the progress of every run, from any thread, at most every 100 ms, and with the last value before
     /// the end.
@@ -381,17 +389,4 @@ nonisolated open class BaseRequest {
     public final func describe() -> RequestDescription { makeDescription() }
 
     package func makeDescription() -> RequestDescription { describeOverrides() }
-
-    /// Stores the outcome of a run.
-    final func take(_ outcome: TaskOutcome) {
-        storedOutput = outcome.output
-        switch outcome.result {
-        case .success(let response):
-            self.response = response
-            error = nil
-        case .failure(let error):
-            response = error.response
-            self.error = error
-        }
-    }
 }
