@@ -3,9 +3,7 @@ package import HTTPTypes
 /// Finds the URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4); pure.
 package enum CacheInvalidation {
     /// Whether a method is unsafe (RFC 9110 §9.2.1); unknown methods count as unsafe.
-    package static func mayChange(_ method: HTTPMethod) -> Bool {
-        ![.get, .head, .options, .trace].contains(method)
-    }
+    package static func mayChange(_ method: HTTPMethod) -> Bool { !method.isSafe }
 
     /// The target URL, and the URLs of `Location` and `Content-Location` with the same origin.
     ///

@@ -197,9 +197,16 @@ import Testing
         let addresses = CacheInvalidation.addresses(target: target, status: 201, headers: headers)
         #expect(addresses.map(\.string) == ["https://a.example/list", "https://a.example/item/1"])
         #expect(CacheInvalidation.addresses(target: target, status: 404, headers: headers).isEmpty)
-        let changing = [HTTPMethod.get, .head, .options, "TRACE", .post, "PURGE"].map(
-            CacheInvalidation.mayChange)
-        #expect(changing == [false, false, false, false, true, true])
+    }
+
+    @Test(arguments: [HTTPMethod.get, .head, .options, "TRACE", .query])
+    func safeMethodsInvalidateNothing(method: HTTPMethod) {
+        #expect(method.isSafe && !CacheInvalidation.mayChange(method))
+    }
+
+    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, "PURGE", "query"])
+    func otherMethodsMayInvalidate(method: HTTPMethod) {
+        #expect(!method.isSafe && CacheInvalidation.mayChange(method))
     }
 
     @Test func variantIndexRoundTripsThroughTheStore() throws {

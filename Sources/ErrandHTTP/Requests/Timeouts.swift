@@ -8,6 +8,10 @@ public struct Timeouts: Sendable, Hashable, Codable {
     /// The limit for a time without any byte sent or received, which ends the attempt (default 60 s).
     public var idle: Duration?
     /// The limit for the whole request with all attempts and waiting times (default none).
+    ///
+    /// It counts from the start of the task. Time during which the computer is suspended does not count: the timer of
+    /// `SystemClock` uses `CLOCK_MONOTONIC` on Linux and `mach_absolute_time` on Apple platforms, which do not
+    /// advance meanwhile. Delays before retries and the `deadline` of a batch or chain do count that time.
     public var total: Duration?
 
     /// Creates the three limits, with the defaults of the properties.

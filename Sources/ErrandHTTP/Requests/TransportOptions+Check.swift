@@ -80,9 +80,14 @@ extension TransportOptions.ProxyPolicy {
     /// its bypass list contains text that is not a host.
     package func check() throws(RequestError) {
         guard case .url(let text, let bypass) = self else { return }
-        guard let url = try? URI(parsing: text), let scheme = url.scheme,
-            url.host?.isEmpty == false, !text.utf8.contains(0)
-        else {
+        let url: URI
+        do throws(RequestError) {
+            url = try URI(parsing: text)
+        } catch {
+            // The reason, such as the zone of an IPv6 address, never contains the password.
+            throw TransportOptions.invalid("The proxy cannot be used. \(error.message)")
+        }
+        guard let scheme = url.scheme, url.host?.isEmpty == false else {
             throw TransportOptions.invalid("The proxy is not a URL. Write it as http://host:port.")
         }
         guard Self.schemes.contains(scheme) else {

@@ -168,7 +168,7 @@ public struct TransportOptions: Sendable, Hashable {
         ///
         /// `bypass` lists hosts that are reached directly, without ports: host names, each with its subdomains
         /// (`example.com`, `.example.com` and `*.example.com` are equal), IP addresses, networks such as
-        /// `10.0.0.0/8`, or `*` for all hosts.
+        /// `10.0.0.0/8`, or `*` for all hosts. An IPv6 address with a zone (`[fe80::1%25eth0]`) is refused.
         case url(String, bypass: [String] = [])
     }
 }

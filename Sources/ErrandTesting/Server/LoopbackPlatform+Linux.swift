@@ -23,9 +23,20 @@
 
         static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
             // Without the flag, a write to a closed connection ends the process with SIGPIPE.
-            Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            sendBytes(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         }
 
-        static func close(_ descriptor: Int32) -> Int32 { Glibc.close(descriptor) }
+        static func close(_ descriptor: Int32) -> Int32 { closeDescriptor(descriptor) }
     }
+
+    // Outside the enum, where the names of the C library are not hidden by its own functions. A module prefix
+    // would differ between Glibc and Musl.
+
+    private func sendBytes(
+        _ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32
+    ) -> Int {
+        send(descriptor, bytes, count, flags)
+    }
+
+    private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
 #endif

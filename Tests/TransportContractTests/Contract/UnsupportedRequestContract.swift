@@ -94,6 +94,22 @@ struct UnsupportedRequestContract {
         }
     }
 
+    @Test(
+        arguments: TransportKind.wire,
+        ["http://[fe80::1%25eth0]:8080", "socks5h://user:secret@[fe80::1%eth0]:1080"])
+    func proxyAddressWithAZoneIsNamedAsTheReason(kind: TransportKind, proxy: String) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            var request = fixture.request()
+            request.options.proxy = .url(proxy)
+            let error = #expect(throws: RequestError.self) { try fixture.transport.check(request) }
+            #expect(error?.code == .invalidConfiguration && error?.stage == .build)
+            let message = try #require(error?.message)
+            #expect(message.contains("proxy") && message.contains("zone"), "\(message)")
+            #expect(message.contains("Use an address without a zone."), "\(message)")
+            #expect(!message.contains("secret"))
+        }
+    }
+
     @Test(arguments: TransportKind.wire, mistakes.indices)
     func mistakesAreRejectedBeforeSending(kind: TransportKind, index: Int) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
