@@ -138,7 +138,7 @@ extension StoreState {
                 throw .busyLog
             }
         } orInMemory: { state in
-            state.removeWithoutFile(nil)
+            state.removeAllWithoutFile()
         }
     }
 

@@ -99,10 +99,15 @@ struct StoreState {
         return database
     }
 
-    /// Removes an entry from memory, and from the file when it can be opened; `nil` removes all.
-    mutating func removeWithoutFile(_ key: CacheKey?) {
+    /// Removes all entries from memory, and from the file when it can be opened.
+    mutating func removeAllWithoutFile() {
+        delayedRemovals.addAll()
+        memoryCache.removeAll()
+    }
+
+    /// Removes an entry from memory, and from the file when it can be opened.
+    mutating func removeWithoutFile(_ key: CacheKey) {
         delayedRemovals.add(key)
-        guard let key else { return memoryCache.removeAll() }
         let id = EntryRow.id(of: key)
         if memoryCache.value(for: id)?.key == key { memoryCache.remove(id) }
     }

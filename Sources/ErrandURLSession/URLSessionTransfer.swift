@@ -26,7 +26,6 @@ final class URLSessionTransfer: Transfer {
         var streams = 0
         var wasChallenged = false
         var interimCount = 0
-        /// The value of Accept-Encoding in the request; `nil` if URLSession chose it.
         var isEncoded = false
         var encodedLength: Int64?
         /// The body's length if libcurl does not apply it; see ``ResponseHead/needsLengthFraming``.

@@ -43,11 +43,11 @@
         /// Called before a TLS handshake, with its `SSL_CTX`; returns false if the peer's
         /// certificate cannot be checked.
         func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> Bool {
-            let mayBeForProxy = isHandshakeWithProxy
-            let isForProxy = mayBeForProxy && !mayBeWithServer
+            let side = nextHandshakePeer
+            let isForProxy = side == .proxy
             nextHandshakePort = 0
             var applied = isForProxy ? [] : [rules]
-            if mayBeForProxy {
+            if side != .server {
                 applied.append(
                     transfer?.request.options.proxySecurity.map {
                         TrustRules($0, host: "", now: Date())
@@ -62,24 +62,21 @@
             return observer.install(in: tls)
         }
 
-        /// Whether the next TLS handshake is with an `https://` proxy: the first one on a
-        /// connection to it.
-        private var isHandshakeWithProxy: Bool {
+        /// With whom a TLS handshake is.
+        private enum HandshakePeer { case server, proxy, either }
+
+        /// With whom the next TLS handshake is.
+        ///
+        /// The first one on a connection to an `https://` proxy is with the proxy. It can be with
+        /// either if the host may bypass the proxy, and both have the same port.
+        private var nextHandshakePeer: HandshakePeer {
             guard nextHandshakePort > 0, let request = transfer?.request,
                 !request.options.hasDefaults || CurlLibrary.linked.environmentNamesProxy,
                 let route = ProxyRoute(request), route.isSecure
-            else { return false }
-            // If some hosts bypass the proxy, the port shows whether this one does.
-            return route.isCertain || Int(nextHandshakePort) == route.port
-        }
-
-        /// Whether the next TLS handshake can be with a server that bypasses the proxy and has its
-        /// port.
-        private var mayBeWithServer: Bool {
-            guard let request = transfer?.request, let route = ProxyRoute(request),
-                !route.isCertain
-            else { return false }
-            return (request.url.port ?? 443) == route.port
+            else { return .server }
+            if route.isCertain { return .proxy }
+            guard Int(nextHandshakePort) == route.port else { return .server }
+            return (request.url.port ?? 443) == route.port ? .either : .proxy
         }
 
         /// Sets the trust and the client certificate for the server.
