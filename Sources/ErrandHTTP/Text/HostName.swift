@@ -48,9 +48,10 @@ package enum HostName {
 
     /// The form of a host in which it is compared with the result of ``named(_:)``.
     ///
-    /// Returns the text unchanged, without an allocation, if it is a usual name in canonical form.
+    /// Returns the text unchanged, without an allocation, if it is a usual name or an IPv4 address in canonical form.
     package static func compared(_ host: String) -> String {
-        isPlainName(host.utf8) ? host : named(host) ?? host.lowercased()
+        let isUsual = IPv4Literal.dottedDecimal(host.utf8) != nil || isPlainName(host.utf8)
+        return isUsual ? host : named(host) ?? host.lowercased()
     }
 
     /// The name without one trailing dot, which makes a name absolute in DNS and does not change the host.

@@ -6,6 +6,9 @@ package enum IPv4Literal {
     /// Whether the last label of a host is a number; such a host is an IPv4 address or invalid.
     package static func endsInNumber(_ host: some BidirectionalCollection<UInt8>) -> Bool {
         let name = withoutTrailingDot(host)
+        // The last character of a number; it excludes most names at once.
+        guard let last = name.last, ByteSet.hexDigits.contains(last) || last | 0x20 == UInt8(ascii: "x")
+        else { return false }
         let label =
             name.lastIndex(of: UInt8(ascii: ".")).map { name[name.index(after: $0)...] } ?? name
         guard let first = label.first, ByteSet.digits.contains(first) else { return false }
@@ -14,6 +17,8 @@ package enum IPv4Literal {
 
     /// The address as `192.0.2.1`; `nil` if the text is not an IPv4 address.
     package static func canonical(_ host: some BidirectionalCollection<UInt8>) -> String? {
+        // The usual spelling needs no further text.
+        if dottedDecimal(host) != nil { return String(decoding: host, as: UTF8.self) }
         let parts = withoutTrailingDot(host)
             .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard (1...4).contains(parts.count) else { return nil }
@@ -27,19 +32,28 @@ package enum IPv4Literal {
         return text(of: UInt32(truncatingIfNeeded: address))
     }
 
-    /// An address of exactly four decimal numbers without leading zeros, as at the end of an IPv6 address.
-    static func dottedDecimal(_ bytes: some Collection<UInt8>) -> UInt32? {
-        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
+    /// An address of exactly four decimal numbers without leading zeros, which is its canonical form.
+    package static func dottedDecimal(_ bytes: some Collection<UInt8>) -> UInt32? {
         var address: UInt32 = 0
-        for part in parts {
-            guard (1...3).contains(part.count), part.allSatisfy(ByteSet.digits.contains),
-                part.count == 1 || part.first != UInt8(ascii: "0"),
-                let value = value(of: part), value <= 255
-            else { return nil }
-            address = address << 8 | UInt32(value)
+        var part: UInt32 = 0
+        var digits = 0
+        var dots = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: ".") {
+                guard digits > 0, dots < 3 else { return nil }
+                address = address << 8 | part
+                part = 0
+                digits = 0
+                dots += 1
+            } else {
+                let hasLeadingZero = digits > 0 && part == 0
+                guard ByteSet.digits.contains(byte), !hasLeadingZero else { return nil }
+                part = part * 10 + UInt32(byte - UInt8(ascii: "0"))
+                digits += 1
+                guard part <= 255 else { return nil }
+            }
         }
-        return address
+        return dots == 3 && digits > 0 ? address << 8 | part : nil
     }
 
     static func text(of address: UInt32) -> String {
