@@ -7,7 +7,7 @@ help:
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
 	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
 	@echo 'make test          all checks: boundaries, lint, strict build, tests, examples, release build'
-	@echo 'make lint          module boundaries, language, formatting, documentation of declarations'
+	@echo 'make lint          module boundaries, language, formatting, documentation, the list of deliberate faults'
 	@echo 'make format        format the Swift sources, update generated samples, tables and pictures'
 	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
 	@echo 'make check-docs    open the documentation in Chromium and follow every internal link'
@@ -44,6 +44,7 @@ language:
 
 lint: boundaries language
 	@Scripts/lint
+	@Scripts/mutate --list >/dev/null
 
 samples:
 	@Scripts/doc-samples --self-test

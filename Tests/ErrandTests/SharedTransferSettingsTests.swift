@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import Foundation
 import Testing
 
 /// Each request that shares a transfer keeps its own serializer, validators, priority and events.
@@ -8,6 +9,8 @@ import Testing
         var serializer = ResponseSerializer.json
         var businessRule: BusinessValidator?
         var requestPriority = RequestPriority.normal
+        var ownDecoder: FastJSONDecoder?
+        override var jsonDecoder: FastJSONDecoder? { ownDecoder }
         override var url: String { "shared" }
         override var duplicatePolicy: DuplicatePolicy { .join }
         override var responseSerializer: ResponseSerializer { serializer }
@@ -18,10 +21,10 @@ import Testing
 
     private let gate = Gate()
 
-    /// The error codes of two requests that share a transfer, in the order in which they start.
-    private func outcomes(
+    /// The outcomes of two requests that share a transfer, in the order in which they start.
+    private func results(
         of response: ScriptedResponse, _ change: (SharingRequest, SharingRequest) -> Void
-    ) async throws -> [RequestError.Code?] {
+    ) async throws -> [Result<Response, RequestError>] {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/shared", response.held(by: gate))
         let endpoints = (SharingRequest(), SharingRequest())
@@ -31,17 +34,63 @@ import Testing
         let second = fixture.agent.start(endpoints.1.describe())
         try await fixture.untilJoined()
         gate.open()
-        var codes: [RequestError.Code?] = []
+        var results: [Result<Response, RequestError>] = []
         for task in [first, second] {
             do {
-                _ = try await task.response()
-                codes.append(nil)
+                results.append(.success(try await task.response()))
             } catch {
-                codes.append(error.code)
+                results.append(.failure(error))
             }
         }
         #expect(fixture.transport.requests.count == 1)
-        return codes
+        return results
+    }
+
+    /// The error codes of two requests that share a transfer, in the order in which they start.
+    private func outcomes(
+        of response: ScriptedResponse, _ change: (SharingRequest, SharingRequest) -> Void
+    ) async throws -> [RequestError.Code?] {
+        try await results(of: response, change).map {
+            if case .failure(let error) = $0 { error.code } else { nil }
+        }
+    }
+
+    private struct Named: Decodable { let firstName: String }
+
+    /// Its name is found only without a key strategy.
+    private struct Raw: Decodable {
+        enum CodingKeys: String, CodingKey { case firstName = "first_name" }
+        let firstName: String
+    }
+
+    private static let snakeCase: FastJSONDecoder = {
+        var decoder = FastJSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
+    }()
+
+    /// Also if the first request rejects the response.
+    @Test(arguments: [false, true], [false, true])
+    func eachRequestDecodesWithItsOwnDecoder(
+        isFirstRejected: Bool, hasFirstTheStrategy: Bool
+    ) async throws {
+        let results = try await results(of: .json(#"{"first_name":"a"}"#)) { first, second in
+            if isFirstRejected {
+                first.businessRule = BusinessValidator { _ in
+                    .reject(RequestError(.rejected, stage: .process, "Sold out."))
+                }
+            }
+            (hasFirstTheStrategy ? first : second).ownDecoder = Self.snakeCase
+        }
+        for (index, result) in results.enumerated() {
+            if index == 0 && isFirstRejected { continue }
+            let response = try result.get()
+            let name =
+                (index == 0) == hasFirstTheStrategy
+                ? try response.decode(Named.self).firstName
+                : try response.decode(Raw.self).firstName
+            #expect(name == "a")
+        }
     }
 
     @Test func firstRequestsSerializerDoesNotAffectTheSecond() async throws {

@@ -7,7 +7,8 @@ package enum IPv4Literal {
     package static func endsInNumber(_ host: some BidirectionalCollection<UInt8>) -> Bool {
         let name = withoutTrailingDot(host)
         // The last character of a number; it excludes most names at once.
-        guard let last = name.last, ByteSet.hexDigits.contains(last) || last | 0x20 == UInt8(ascii: "x")
+        guard let last = name.last,
+            ByteSet.hexDigits.contains(last) || last | 0x20 == UInt8(ascii: "x")
         else { return false }
         let label =
             name.lastIndex(of: UInt8(ascii: ".")).map { name[name.index(after: $0)...] } ?? name
