@@ -153,7 +153,9 @@ import Testing
         }
         for _ in 0..<2 { _ = try await transport.nextRequest() }
         try await clock.untilSleeping()
-        while transport.inFlight > 1 { await Task.yield() }
+        try await fixture.events.until { events in
+            events.contains { if case .ended = $0.kind { true } else { false } }
+        }
         clock.advance(by: .seconds(5))
         await work.value
         try await transport.untilIdle()

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import ErrandCore
 @testable import ErrandOutbox
 
 private final class Login: BaseRequest {
@@ -147,6 +148,9 @@ private final class TokenSource: Sendable {
         }
         try await hung.reached()
         try await fixture.clock.untilSleeping()
+        // A request that is refused after the limit starts a refresh of its own.
+        let refresher = try #require(fixture.agent.configuration.authenticators.first).refresher
+        while refresher.waitingCount < waiting.count { await Task.yield() }
         fixture.clock.advance(by: .seconds(60))
         for task in waiting { #expect(await failure(of: task)?.code == .authenticationFailed) }
         #expect(source.refreshes == 1)

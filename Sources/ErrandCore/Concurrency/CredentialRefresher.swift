@@ -30,6 +30,9 @@ final class CredentialRefresher: Sendable {
 
     init(limit: Duration?) { self.limit = limit }
 
+    /// The number of requests that wait for a refresh.
+    var waitingCount: Int { state.withLock { $0.continuations.count } }
+
     func round(of scope: String) -> Int { state.withLock { $0.scopes[scope]?.round ?? 0 } }
 
     /// Waits for the refresh that a refused request needs, and starts it if none is in progress.
