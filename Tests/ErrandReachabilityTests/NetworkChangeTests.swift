@@ -61,16 +61,16 @@
         }
 
         private func run(_ command: String) async throws {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = command.split(separator: " ").map(String.init)
-            let status = try await withCheckedThrowingContinuation { continuation in
-                process.terminationHandler = {
-                    continuation.resume(returning: $0.terminationStatus)
-                }
-                do { try process.run() } catch { continuation.resume(throwing: error) }
+            let (ends, continuation) = AsyncStream.makeStream(of: TestProcess.End.self)
+            _ = try TestProcess.start(
+                ["/usr/bin/env"] + command.split(separator: " ").map(String.init),
+                ProcessInfo.processInfo.environment, output: "/dev/null"
+            ) {
+                continuation.yield($0)
+                continuation.finish()
             }
-            try #require(status == 0, "\(command)")
+            let end = await ends.first { _ in true }
+            try #require(end == .exit(0), "\(command)")
         }
     }
 #endif

@@ -178,36 +178,38 @@ struct SharedFileTests {
         try await expectFreeLock()
     }
 
-    @Test func writeWaitsForTheLockOfAnotherProcess() async throws {
-        if let path = TestProcess.role?["path"] {
-            let database = try OpenDatabase(path: path)
-            try database.connection.execute("BEGIN IMMEDIATE; DELETE FROM entries")
-            TestProcess.waitToBeKilled()
+    #if os(Linux)
+        @Test func writeWaitsForTheLockOfAnotherProcess() async throws {
+            if let path = TestProcess.role?["path"] {
+                let database = try OpenDatabase(path: path)
+                try database.connection.execute("BEGIN IMMEDIATE; DELETE FROM entries")
+                TestProcess.waitToBeKilled()
+            }
+            let store = SQLiteResponseStore(path: path)
+            try await store.store(entry("old"), for: key("a"))
+            let other = try TestProcess(
+                running: "SharedFileTests/writeWaitsForTheLockOfAnotherProcess", as: ["path": path])
+            try #require(await other.isReady(), "\(other.output)")
+            let isWritten = Atomic(false)
+            async let written: Void = {
+                defer { isWritten.store(true, ordering: .relaxed) }
+                try await store.store(entry("new"), for: key("a"))
+            }()
+            while store.lockedAttempts < 2 {
+                let hasEnded = isWritten.load(ordering: .relaxed)
+                try #require(!hasEnded)
+                await Task.yield()
+            }
+            // Readers never wait for a writer.
+            let reader = SQLiteResponseStore(path: path)
+            #expect(try await reader.entry(for: key("a")) == entry("old"))
+            #expect(await other.killed() == .signal(SIGKILL))
+            try await written
+            #expect(try await reader.entry(for: key("a")) == entry("new"))
+            try expectIntactFile()
+            try await expectFreeLock()
         }
-        let store = SQLiteResponseStore(path: path)
-        try await store.store(entry("old"), for: key("a"))
-        let other = try TestProcess(
-            running: "SharedFileTests/writeWaitsForTheLockOfAnotherProcess", as: ["path": path])
-        try #require(await other.isReady(), "\(other.output)")
-        let isWritten = Atomic(false)
-        async let written: Void = {
-            defer { isWritten.store(true, ordering: .relaxed) }
-            try await store.store(entry("new"), for: key("a"))
-        }()
-        while store.lockedAttempts < 2 {
-            let hasEnded = isWritten.load(ordering: .relaxed)
-            try #require(!hasEnded)
-            await Task.yield()
-        }
-        // Readers never wait for a writer.
-        let reader = SQLiteResponseStore(path: path)
-        #expect(try await reader.entry(for: key("a")) == entry("old"))
-        #expect(await other.killed() == .signal(SIGKILL))
-        try await written
-        #expect(try await reader.entry(for: key("a")) == entry("new"))
-        try expectIntactFile()
-        try await expectFreeLock()
-    }
+    #endif
 
     // MARK: - Files
 

@@ -58,6 +58,7 @@ import Testing
         let tasks = (0..<20).map { _ in startPage(.join) }
         _ = try await fixture.transport.nextRequest()
         _ = try await fixture.transport.nextRequest()
+        try await fixture.untilJoined(tasks.count - 1)
         gate.open()
         for task in tasks {
             let response = try await task.response()

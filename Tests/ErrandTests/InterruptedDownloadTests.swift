@@ -94,34 +94,38 @@ import Testing
         await server.stop()
     }
 
-    /// Another process downloads a part; the test then kills it and downloads the rest.
-    @Test(arguments: TransportKind.allCases)
-    func nextProcessDownloadsTheRest(kind: TransportKind) async throws {
-        if let role = TestProcess.role {
-            guard let url = role["url"], let folder = role["folder"], role["kind"] == kind.rawValue
-            else { return }
-            let agent = await Self.startDownload(url, to: folder, kind, untilPartHas: Self.piece)
-            withExtendedLifetime(agent) { TestProcess.waitToBeKilled() }
+    #if os(Linux)
+        /// Another process downloads a part; the test then kills it and downloads the rest.
+        @Test(arguments: TransportKind.allCases)
+        func nextProcessDownloadsTheRest(kind: TransportKind) async throws {
+            if let role = TestProcess.role {
+                guard let url = role["url"], let folder = role["folder"],
+                    role["kind"] == kind.rawValue
+                else { return }
+                let agent = await Self.startDownload(
+                    url, to: folder, kind, untilPartHas: Self.piece)
+                withExtendedLifetime(agent) { TestProcess.waitToBeKilled() }
+            }
+            expected.withLock { $0 = [nil] }
+            try await server.start()
+            let other = try TestProcess(
+                running: "InterruptedDownloadTests/nextProcessDownloadsTheRest",
+                as: [
+                    "url": server.url("/f.bin"), "folder": folder.path, "kind": kind.rawValue,
+                ])
+            try #require(await other.isReady(), "\(other.output)")
+            let busy = await #expect(throws: RequestError.self) {
+                try await Self.agent(kind).start(
+                    Self.download(server.url("/f.bin"), to: folder.path)
+                ).response()
+            }
+            #expect(busy?.code == .fileFailed)
+            #expect(server.requests.count == 1)
+            #expect(await other.killed() == .signal(SIGKILL))
+            expected.withLock { $0 = ["bytes=200000-"] }
+            try await finish(kind)
         }
-        expected.withLock { $0 = [nil] }
-        try await server.start()
-        let other = try TestProcess(
-            running: "InterruptedDownloadTests/nextProcessDownloadsTheRest",
-            as: [
-                "url": server.url("/f.bin"), "folder": folder.path, "kind": kind.rawValue,
-            ])
-        try #require(await other.isReady(), "\(other.output)")
-        let busy = await #expect(throws: RequestError.self) {
-            try await Self.agent(kind).start(
-                Self.download(server.url("/f.bin"), to: folder.path)
-            ).response()
-        }
-        #expect(busy?.code == .fileFailed)
-        #expect(server.requests.count == 1)
-        #expect(await other.killed() == .signal(SIGKILL))
-        expected.withLock { $0 = ["bytes=200000-"] }
-        try await finish(kind)
-    }
+    #endif
 
     /// Each child downloads one piece and kills itself.
     @Test(arguments: TransportKind.allCases)

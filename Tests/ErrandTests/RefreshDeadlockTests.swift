@@ -73,6 +73,14 @@ private final class TokenSource: Sendable {
         await #expect(throws: RequestError.self) { try await task.response() }
     }
 
+    /// Waits until this number of requests waits for the refresh.
+    ///
+    /// A request that is refused after the limit of a refresh starts another one.
+    private func untilWaiting(_ count: Int, _ fixture: AgentFixture) async throws {
+        let refresher = try #require(fixture.agent.configuration.authenticators.first).refresher
+        while refresher.waitingCount < count { await Task.yield() }
+    }
+
     /// A refresh that runs in a detached task, as a timer or a queue would run it.
     @Test(arguments: [nil, 1])
     func loginWithoutAuthenticatorsDoesNotWaitForTheRefresh(limit: Int?) async throws {
@@ -122,6 +130,7 @@ private final class TokenSource: Sendable {
         let task = start("x", fixture)
         for _ in 0..<2 { _ = try await fixture.transport.nextRequest() }
         try await fixture.clock.untilSleeping()
+        try await untilWaiting(2, fixture)
         fixture.clock.advance(by: .seconds(59))
         #expect(task.phase != .ended)
         fixture.clock.advance(by: .seconds(1))
@@ -130,6 +139,7 @@ private final class TokenSource: Sendable {
         #expect(error?.message.contains("usesAuthenticators") == true)
         #expect(error?.message.contains("refreshTimeout") == true)
         #expect(error?.response?.status == .unauthorized)
+        for task in fixture.agent.activeTasks { await task.untilEnded() }
     }
 
     @Test func hungRefreshFailsAllWaitersAndTheNext401StartsANewOne() async throws {
@@ -148,9 +158,7 @@ private final class TokenSource: Sendable {
         }
         try await hung.reached()
         try await fixture.clock.untilSleeping()
-        // A request that is refused after the limit starts a refresh of its own.
-        let refresher = try #require(fixture.agent.configuration.authenticators.first).refresher
-        while refresher.waitingCount < waiting.count { await Task.yield() }
+        try await untilWaiting(waiting.count, fixture)
         fixture.clock.advance(by: .seconds(60))
         for task in waiting { #expect(await failure(of: task)?.code == .authenticationFailed) }
         #expect(source.refreshes == 1)
