@@ -247,3 +247,11 @@ typedef void (*errand_tls_set_write_callback)(void *writer, errand_tls_write_cal
 typedef void (*errand_tls_set_pointer)(void *object, void *value);
 typedef void (*errand_tls_set_int)(void *object, int value);
 typedef int (*errand_tls_test)(const void *object, int value);
+typedef int (*errand_tls_new_kind)(void);
+typedef void *(*errand_tls_make_method)(int kind, const char *name);
+typedef int (*errand_tls_on_write)(void *writer, const char *bytes, int count);
+typedef int (*errand_tls_set_on_write)(void *method, errand_tls_on_write callback);
+typedef long (*errand_tls_on_control)(void *writer, int command, long value, void *pointer);
+typedef int (*errand_tls_set_on_control)(void *method, errand_tls_on_control callback);
+typedef int (*errand_tls_on_free)(void *writer);
+typedef int (*errand_tls_set_on_free)(void *method, errand_tls_on_free callback);

@@ -83,7 +83,11 @@
             posix_spawn_file_actions_addopen(
                 &actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
             posix_spawn_file_actions_adddup2(&actions, 1, 2)
-            posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+            // Another test's file or lock must not stay open in the process.
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            for descriptor in open.compactMap({ Int32($0) }) where descriptor > 2 {
+                posix_spawn_file_actions_addclose(&actions, descriptor)
+            }
             let arguments = command.map { strdup($0) } + [nil]
             let variables = environment.map { strdup("\($0)=\($1)") } + [nil]
             defer { for text in arguments + variables { free(text) } }

@@ -14,6 +14,20 @@
             watchdog.end()
         }
 
+        /// Flushes the writes of a connection at the end of this turn.
+        func queueFlush(of writes: SharedWrites) { unflushed.append(writes) }
+
+        /// Forgets the writes of a connection that is closed.
+        func removeFlush(of writes: SharedWrites) { unflushed.removeAll { $0 === writes } }
+
+        /// Writes what the connections have collected in this turn.
+        func flushWrites() {
+            guard !unflushed.isEmpty else { return }
+            let connections = unflushed
+            unflushed.removeAll(keepingCapacity: true)
+            for writes in connections { writes.endTurn() }
+        }
+
         /// Reads the monotonic clock of the system.
         static func readClock() -> MonotonicTime {
             var time = timespec()

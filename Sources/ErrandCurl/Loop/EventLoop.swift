@@ -53,6 +53,8 @@
         @exclusivity(unchecked) private var ends:
             [(receiver: any TransferReceiver, end: TransferEnd)] = []
         var lastTicket: UInt64 = 0
+        /// The connections whose writes wait for the end of this turn.
+        @exclusivity(unchecked) var unflushed: [SharedWrites] = []
         private var isShutDown = false
         private var isClosing = false
 
@@ -108,6 +110,7 @@
             serve(events.found)
             if !events.found.isEmpty {
                 collect()
+                flushWrites()
                 reportEnds()
             }
             mailbox.take(into: &batch)
@@ -124,6 +127,7 @@
             runCurlTimer()
             if nextSweep <= now { sweep() }
             collect()
+            flushWrites()
             reportEnds()
             if isClosing, active.isEmpty, mailbox.leave() {
                 cleanUp()
@@ -157,6 +161,7 @@
             startAdmitted()
             runCurlTimer()
             collect()
+            flushWrites()
             reportEnds(isCallerTurn: true)
             return isBusy || min(curlTimer, nextSweep) < asleepUntil
         }
@@ -186,6 +191,7 @@
         private func serve(_ event: UnsafePointer<epoll_event>) {
             let socket = errand_event_descriptor(event)
             let flags = errand_event_flags(event)
+            if flags & errand_epoll_out != 0 { sockets.flushing(on: socket)?.flush() }
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
@@ -202,7 +208,7 @@
                 let hasInput = flags & (errand_epoll_in | errand_epoll_failure) != 0
                 if hasInput, !isForReceiver {
                     sockets.cutOff(socket)
-                } else {
+                } else if hasInput || sockets.flushing(on: socket) == nil {
                     sockets.unwatch(socket)
                 }
             }

@@ -44,6 +44,8 @@
 
         /// The sockets by the local and remote port of their connections; -1 if two have the same.
         private var sockets: [UInt32: Int32] = [:]
+        /// The collected writes that wait until their sockets are writable.
+        private var flushes: [Int32: SharedWrites] = [:]
         /// The number of checks of the idle sockets for input, and whether the last one is recent.
         private var idleChecks: UInt64 = 0
         private var isIdleCheckRecent = false
@@ -123,6 +125,7 @@
         mutating func setRequestedEvents(_ events: UInt32, of socket: Int32) {
             guard let index = slot(of: socket) else { return }
             entries[index].requested = events
+            if flushing(on: socket) != nil { return watch(socket, events | errand_epoll_out) }
             if events == 0 {
                 entries[index].releasedAt = idleChecks
                 if !entries[index].isOurs { return unwatch(socket) }
@@ -134,6 +137,23 @@
                 }
                 return
             }
+            watch(socket, events)
+        }
+
+        /// The collected writes that wait until this socket is writable.
+        func flushing(on socket: Int32) -> SharedWrites? {
+            flushes.isEmpty ? nil : flushes[socket]
+        }
+
+        /// Records whether collected writes wait until the socket is writable.
+        mutating func setFlushing(_ writes: SharedWrites?, of socket: Int32) {
+            guard flushing(on: socket) !== writes, let index = slot(of: socket) else { return }
+            flushes[socket] = writes
+            setRequestedEvents(entries[index].requested, of: socket)
+        }
+
+        private mutating func watch(_ socket: Int32, _ events: UInt32) {
+            let index = Int(socket)
             guard entries[index].watched != events else { return }
             if entries[index].watched == 0 {
                 if errand_epoll_add(poll, socket, events) != 0 {
@@ -209,6 +229,7 @@
             entries[index] = Entry()
             if ports != 0 { forget(ports) }
             suspects[socket] = nil
+            if !flushes.isEmpty { flushes[socket] = nil }
         }
 
         /// Removes a socket with these ports; another one that has them too is found again.

@@ -48,6 +48,7 @@
             if let connection { peer = PeerObserver.of(connection) }
             awaitEarlyResponse(on: socket)
             limitReads()
+            collectWrites(on: socket)
             observeGoAway()
             if mayReplay || repeatsUnprocessedOnly, admissionSlot != nil, speaksHTTP2 {
                 usedSharedConnection = true

@@ -22,6 +22,9 @@
         /// The failed writes of an upload, and whether those of a new connection are ignored; see
         /// EasyHandle+EarlyResponse.swift.
         var writes: FailedWrites?
+        /// Whether the writes of a shared connection are collected; see
+        /// EasyHandle+SharedWrites.swift.
+        var collectsWrites = false
         var ignoresFailedWrites = false
         /// Whether the TCP connection ended without a close_notify of the peer.
         ///

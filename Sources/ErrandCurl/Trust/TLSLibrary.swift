@@ -37,13 +37,16 @@
         private let verify: errand_tls_verify
         private let chainOfVerification: errand_tls_get
         private let hasPending: errand_tls_count
-        /// The BIO object of a connection and its callback; see ``ConnectionHook``.
+        /// The BIO object that reads and writes the socket of a connection, and its callback; see
+        /// ``ConnectionHook``.
         let writer: errand_tls_get
         let writeArgument: errand_tls_get
         let setWriteArgument: errand_tls_set_pointer
         let setWriteCallback: errand_tls_set_write_callback
         let setWriteFlags: errand_tls_set_int
         let testWriteFlags: errand_tls_test
+        /// `nil` if a function is missing.
+        let writers: TLSWriters?
 
         /// The OpenSSL that libcurl uses; `nil` if it uses another TLS library or an older version.
         static let file: SharedLibrary? = {
@@ -84,7 +87,7 @@
                 let agreedProtocol: errand_tls_get_protocol =
                     library.function("SSL_get0_alpn_selected")
             else { return nil }
-            guard let writer = get("SSL_get_wbio"), let writeArgument = get("BIO_get_callback_arg"),
+            guard let writer = get("SSL_get_rbio"), let writeArgument = get("BIO_get_callback_arg"),
                 let setWriteArgument: errand_tls_set_pointer =
                     library.function("BIO_set_callback_arg"),
                 let setWriteCallback: errand_tls_set_write_callback =
@@ -122,6 +125,7 @@
             self.setWriteCallback = setWriteCallback
             self.setWriteFlags = setWriteFlags
             self.testWriteFlags = testWriteFlags
+            writers = TLSWriters(library)
         }
 
         private static func fileName(of version: String) -> String? {

@@ -1,0 +1,115 @@
+#if os(Linux)
+    import CLibcurl
+    import Glibc
+    import Testing
+
+    @testable import ErrandCurl
+
+    /// The TLS records of a shared connection that are collected until the end of a turn.
+    final class SharedWritesTests {
+        private let poll = errand_epoll_create()
+        private let loop: EventLoop
+        private let socket: Int32
+        private let peer: Int32
+        private let writes: SharedWrites
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+            try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+            (socket, peer) = (ends[0], ends[1])
+            let configuration = CurlConfiguration()
+            loop = EventLoop(
+                mailbox: Mailbox(configuration: configuration, isCounting: false),
+                configuration: configuration, poll: poll, wakeUp: -1)
+            loop.sockets.opened(socket, as: .secure)
+            writes = SharedWrites(on: socket, loop)
+        }
+
+        deinit { for descriptor in [socket, peer, poll] { close(descriptor) } }
+
+        private func write(_ bytes: [UInt8]) -> Int { bytes.withUnsafeBytes { writes.write($0) } }
+
+        /// All bytes that have arrived.
+        private func received() -> [UInt8] {
+            var bytes: [UInt8] = []
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = read(peer, &chunk, chunk.count)
+                guard count > 0 else { return bytes }
+                bytes += chunk.prefix(count)
+            }
+        }
+
+        private func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
+            (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        }
+
+        @Test func recordsOfATurnAreWrittenTogether() {
+            #expect(write([1, 2]) == 2 && write([3]) == 1)
+            #expect(received().isEmpty)
+            #expect(loop.unflushed.count == 1)
+            loop.flushWrites()
+            #expect(received() == [1, 2, 3])
+            #expect(loop.unflushed.isEmpty)
+            #expect(write([4]) == 1)
+            loop.flushWrites()
+            #expect(received() == [4])
+        }
+
+        @Test func whatDoesNotFitIsWrittenAtOnce() {
+            #expect(write(pattern(10_000)) == 10_000)
+            #expect(write(pattern(10_000, from: 10_000)) == 10_000)
+            #expect(received() == pattern(10_000))
+            loop.flushWrites()
+            #expect(received() == pattern(10_000, from: 10_000))
+            #expect(write([1]) == 1)
+            #expect(write(pattern(20_000)) == 20_000)
+            #expect(received() == [1] + pattern(20_000))
+        }
+
+        @Test func flushWritesBeforeTheTurnEnds() {
+            #expect(write([1]) == 1)
+            #expect(writes.flush())
+            #expect(received() == [1])
+            loop.flushWrites()
+            #expect(received().isEmpty)
+        }
+
+        @Test func fullSocketDelaysWritesAndLosesNothing() {
+            var sent = 0
+            var accepted = 0
+            while accepted >= 0 {
+                accepted = write(pattern(7_000, from: sent))
+                sent += max(accepted, 0)
+            }
+            #expect(loop.sockets.flushing(on: socket) === writes)
+            #expect(!writes.flush())
+            var arrived: [UInt8] = []
+            while !writes.flush() { arrived += received() }
+            #expect(loop.sockets.flushing(on: socket) == nil)
+            #expect(write([255]) == 1)
+            loop.flushWrites()
+            arrived += received()
+            #expect(arrived.count == sent + 1 && arrived.last == 255)
+            #expect(arrived.dropLast().elementsEqual(pattern(sent)))
+        }
+
+        @Test func failedWritesAreLeftToTheReader() {
+            close(peer)
+            #expect(write([1]) == 1)
+            #expect(writes.flush())
+            #expect(write(pattern(40_000)) == 40_000)
+            loop.flushWrites()
+            #expect(loop.sockets.flushing(on: socket) == nil)
+        }
+
+        @Test func closedConnectionIsNotFlushed() {
+            #expect(write([1]) == 1)
+            writes.connectionWasFreed()
+            #expect(loop.unflushed.isEmpty)
+            loop.flushWrites()
+            #expect(received().isEmpty)
+        }
+    }
+#endif
