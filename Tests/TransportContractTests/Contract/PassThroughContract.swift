@@ -34,7 +34,9 @@ struct PassThroughContract {
         try await ContractFixture.with(kind) { fixture async throws in
             for location in Self.unusableLocations {
                 fixture.server.otherwise { _ in
-                    .raw("HTTP/1.1 \(status) R\r\n\(location)X-A: b\r\nContent-Length: 0\r\n\r\n")
+                    .raw(
+                        "HTTP/1.1 \(status) R\r\n\(location)X-A: b\r\nContent-Length: 0\r\n\r\n",
+                        keepsConnection: true)
                 }
                 for request in [fixture.request(), fixture.request(.post, body: .string("x"))] {
                     let record = try await fixture.succeed(request)
