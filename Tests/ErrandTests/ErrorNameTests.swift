@@ -90,9 +90,10 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/login", .json("{}", status: .unauthorized))
         fixture.agent.configuration.interceptors = [
-            ClosureInterceptor { request, next in
+            // The agent owns the interceptor.
+            ClosureInterceptor { [unowned agent = fixture.agent] request, next in
                 if next.description.url == "x" {
-                    _ = try await fixture.agent.start(Plain("login").describe()).response()
+                    _ = try await agent.start(Plain("login").describe()).response()
                 }
                 return try await next(request)
             }
