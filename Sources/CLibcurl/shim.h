@@ -160,12 +160,17 @@ static inline int errand_port_number(const struct sockaddr *address) {
 static inline int errand_port(const struct curl_sockaddr *address) {
     return errand_port_number(&address->addr);
 }
-/* The local port of a socket, or 0; also after the peer has reset the connection. */
-static inline int errand_local_port(int socket) {
+/* Whether a descriptor is a socket with these ports; 0 for both of a Unix socket. After the peer has reset the
+ * connection, its port is unknown, and only the local port is compared. */
+static inline int errand_has_ports(int socket, int local_port, int remote_port) {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
     if (getsockname(socket, (struct sockaddr *)&address, &length) != 0) return 0;
-    return errand_port_number((struct sockaddr *)&address);
+    if (local_port == 0) return address.ss_family == AF_UNIX;
+    if (errand_port_number((struct sockaddr *)&address) != local_port) return 0;
+    length = sizeof address;
+    if (getpeername(socket, (struct sockaddr *)&address, &length) != 0) return 1;
+    return errand_port_number((struct sockaddr *)&address) == remote_port;
 }
 /* How many bytes wait to be read. */
 static inline int errand_unread(int socket) {

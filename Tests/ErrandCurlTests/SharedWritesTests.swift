@@ -104,6 +104,60 @@
             #expect(loop.sockets.flushing(on: socket) == nil)
         }
 
+        /// OpenSSL writes records, flushes after an alert, and frees the BIO with its connection.
+        @Test func openSSLWritesFlushesAndFrees() throws {
+            let write = try Self.function("BIO_write", as: BIOWrite.self)
+            let control = try Self.function("BIO_ctrl", as: BIOControl.self)
+            let free = try Self.function("BIO_free", as: BIOFree.self)
+            let writers = try #require(TLSLibrary.loaded?.writers)
+            weak var released: SharedWrites?
+            do {
+                let writes = SharedWrites(on: socket, loop)
+                released = writes
+                let writer = try #require(writers.writer(to: writes))
+                #expect(write(writer, [1, 2, 3] as [UInt8], 3) == 3)
+                #expect(received().isEmpty)
+                // `BIO_CTRL_FLUSH` in OpenSSL's headers.
+                #expect(control(writer, 11, 0, nil) == 1)
+                #expect(received() == [1, 2, 3])
+                #expect(write(writer, [4] as [UInt8], 1) == 1)
+                #expect(free(writer) == 1)
+            }
+            #expect(released == nil)
+            #expect(loop.unflushed.isEmpty)
+            loop.flushWrites()
+            #expect(received().isEmpty)
+        }
+
+        private typealias BIOWrite =
+            @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer, Int32) -> Int32
+        private typealias BIOControl =
+            @convention(c) (UnsafeMutableRawPointer, Int32, Int, UnsafeMutableRawPointer?) -> Int
+        private typealias BIOFree = @convention(c) (UnsafeMutableRawPointer) -> Int32
+
+        private static func function<Function>(_ name: String, as: Function.Type) throws -> Function
+        {
+            unsafeBitCast(try #require(dlsym(nil, name)), to: Function.self)
+        }
+
+        @Test func unwatchedSocketIsWatchedUntilTheWritesAreWritten() {
+            var accepted = 0
+            while accepted >= 0 { accepted = write(pattern(7_000)) }
+            loop.sockets.unwatch(socket)
+            loop.sockets.watchFlush(socket)
+            _ = received()
+            #expect(watchesOutput)
+            while !writes.flush() { _ = received() }
+            #expect(!watchesOutput)
+        }
+
+        /// Whether the loop's epoll set reports that the socket is writable.
+        private var watchesOutput: Bool {
+            var event = epoll_event()
+            return epoll_wait(poll, &event, 1, 0) == 1
+                && errand_event_flags(&event) & errand_epoll_out != 0
+        }
+
         @Test func closedConnectionIsNotFlushed() {
             #expect(write([1]) == 1)
             writes.connectionWasFreed()

@@ -16,6 +16,17 @@ struct ClientSocket {
         return nil
     }
 
+    /// The number of TCP segments with data that were sent (`tcpi_data_segs_out`, which glibc's
+    /// `tcp_info` does not have).
+    var segmentsSent: Int {
+        var info = [UInt32](repeating: 0, count: 64)
+        var length = socklen_t(info.count * MemoryLayout<UInt32>.size)
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0,
+            length >= 160
+        else { return -1 }
+        return Int(info[39])
+    }
+
     /// Waits until the peer has sent something.
     func waitForInput() { wait(for: Int16(POLLIN)) }
 

@@ -4,6 +4,7 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 
 /// HTTP version negotiation and HTTP/2 features with real servers.
@@ -76,6 +77,31 @@ struct HTTP2Tests {
             records.allSatisfy {
                 $0.end?.timings.reusedConnection == false || $0.end?.timings.secured == nil
             })
+    }
+
+    /// Requests that start in one turn of the loop are written together.
+    ///
+    /// A receiver holds the loop until all requests have been started.
+    @Test func requestsOfATurnAreWrittenTogether() async throws {
+        let transport = transport
+        let request = peers.request(.nginxTLS, host: "localhost")
+        let first = PeerInfo(try await transport.run(request))
+        let socket = try #require(ClientSocket(localPort: Int(first["port"])))
+        let receivers = (0..<64).map { _ in RecordingReceiver() }
+        let before = Mutex(0)
+        let holder = HeadReceiver {
+            before.withLock { $0 = socket.segmentsSent }
+            for receiver in receivers { _ = transport.start(request, receiver: receiver) }
+        }
+        _ = transport.start(request, receiver: holder)
+        _ = try await holder.recorder.ended()
+        for receiver in receivers {
+            let record = try await receiver.ended()
+            #expect(record.error == nil, "\(record.errorText)")
+            #expect(PeerInfo(record).connection == first.connection)
+        }
+        let count = socket.segmentsSent - before.withLock { $0 }
+        #expect((1...16).contains(count), "\(count) segments for 64 requests")
     }
 
     /// With several event loops, all requests to a host still share a connection.
@@ -323,4 +349,21 @@ struct HTTP2Tests {
             #expect(PeerInfo(records[0]).connection == PeerInfo(records[1]).connection)
         }
     }
+}
+
+/// A receiver that runs a closure on the transport's thread when the head arrives.
+private final class HeadReceiver: TransferReceiver {
+    let recorder = RecordingReceiver()
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+    func didReceive(head: ResponseHead) {
+        action()
+        recorder.didReceive(head: head)
+    }
+
+    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand { recorder.didReceive(bytes: bytes) }
+
+    func didEnd(_ end: TransferEnd) { recorder.didEnd(end) }
 }

@@ -47,6 +47,28 @@ struct SecureProxyTests {
         #expect(isWhole, "\(large.received) bytes, \(large.errorText)")
     }
 
+    /// libcurl accepts this user name, `URI` does not.
+    @Test func http2ThroughAnEnvironmentProxyWithAnUnusualUserName() async {
+        await #expect(processExitsWith: .success) {
+            let peers = try Peers.get()
+            let proxy = "https://DOMAIN\\user:x@127.0.0.1:\(peers.port(.secureProxy))"
+            setenv("https_proxy", proxy, 1)
+            var request = peers.request(.nginxTLS, host: "127.0.0.1")
+            var policy = SecurityPolicy()
+            policy.authorityFile = peers.certificate("root.pem")
+            request.options.proxySecurity = policy
+            let transport = CurlTransport()
+            for _ in 0..<2 {
+                let record = try await transport.run(request)
+                guard record.head?.httpVersion == .http2, PeerInfo(record)["from"] == "127.0.0.8"
+                else {
+                    FileHandle.standardError.write(Data("\(record.errorText)\n".utf8))
+                    exit(3)
+                }
+            }
+        }
+    }
+
     @Test func uploadsThroughTunnels() async throws {
         for target in [Peers.Peer.nginxTLS, .nginxPlain] {
             var request = peers.request(

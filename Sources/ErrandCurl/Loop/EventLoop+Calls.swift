@@ -36,6 +36,18 @@
                 nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
         }
 
+        /// Adds an easy handle to the multi handle.
+        func attach(_ easyHandle: EasyHandle) -> Bool {
+            guard let multi, let handle = easyHandle.handle else { return false }
+            return curl_multi_add_handle(multi, handle) == CURLM_OK
+        }
+
+        /// Removes an easy handle from the multi handle.
+        func detach(_ easyHandle: EasyHandle) {
+            guard let multi, let handle = easyHandle.handle else { return }
+            curl_multi_remove_handle(multi, handle)
+        }
+
         /// Opens a socket; returns -1 and sets `errno` on failure.
         func open(_ address: UnsafePointer<curl_sockaddr>, as use: SocketTable.Use) -> Int32 {
             let socket = errand_socket(address)

@@ -191,7 +191,8 @@
         private func serve(_ event: UnsafePointer<epoll_event>) {
             let socket = errand_event_descriptor(event)
             let flags = errand_event_flags(event)
-            if flags & errand_epoll_out != 0 { sockets.flushing(on: socket)?.flush() }
+            let flushing = flags & errand_epoll_out != 0 ? sockets.flushing(on: socket) : nil
+            flushing?.flush()
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
@@ -208,9 +209,10 @@
                 let hasInput = flags & (errand_epoll_in | errand_epoll_failure) != 0
                 if hasInput, !isForReceiver {
                     sockets.cutOff(socket)
-                } else if hasInput || sockets.flushing(on: socket) == nil {
+                } else if hasInput || flushing == nil {
                     sockets.unwatch(socket)
                 }
+                sockets.watchFlush(socket)
             }
         }
 
@@ -340,18 +342,6 @@
         }
 
         // MARK: - Easy handles
-
-        /// Adds an easy handle to the multi handle.
-        func attach(_ easyHandle: EasyHandle) -> Bool {
-            guard let multi, let handle = easyHandle.handle else { return false }
-            return curl_multi_add_handle(multi, handle) == CURLM_OK
-        }
-
-        /// Removes an easy handle from the multi handle.
-        func detach(_ easyHandle: EasyHandle) {
-            guard let multi, let handle = easyHandle.handle else { return }
-            curl_multi_remove_handle(multi, handle)
-        }
 
         /// Makes an easy handle whose transfer has ended available for another transfer.
         func recycle(_ easyHandle: EasyHandle) {

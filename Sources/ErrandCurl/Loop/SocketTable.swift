@@ -152,6 +152,12 @@
             setRequestedEvents(entries[index].requested, of: socket)
         }
 
+        /// Watches a socket that is no longer watched until the collected writes are written.
+        mutating func watchFlush(_ socket: Int32) {
+            guard flushing(on: socket) != nil, entries[Int(socket)].watched == 0 else { return }
+            watch(socket, errand_epoll_out)
+        }
+
         private mutating func watch(_ socket: Int32, _ events: UInt32) {
             let index = Int(socket)
             guard entries[index].watched != events else { return }

@@ -17,30 +17,44 @@
 
         /// Finds the proxy of a request; `nil` if it has none.
         init?(_ request: TransportRequest) {
-            let text: String
+            // libcurl treats a proxy without a scheme as an http proxy.
+            guard let text = Self.text(for: request),
+                let url = try? URI(parsing: text.contains("://") ? text : "http://" + text),
+                let host = url.host
+            else { return nil }
             switch request.options.proxy {
             case .none: return nil
-            case .url(let named, let bypass):
-                text = named
-                isCertain = bypass.isEmpty
+            case .url(_, let bypass): isCertain = bypass.isEmpty
             case .environment:
-                guard CurlLibrary.linked.environmentNamesProxy,
-                    let named = Self.environment(isSecure: request.isSecure)
-                else { return nil }
-                text = named
                 isCertain = ["no_proxy", "NO_PROXY"].allSatisfy { (name: String) in
                     (getenv(name)?.pointee ?? 0) == 0
                 }
             }
-            // libcurl treats a proxy without a scheme as an http proxy.
-            guard let url = try? URI(parsing: text.contains("://") ? text : "http://" + text),
-                let host = url.host, request.options.unixSocketPath == nil
-            else { return nil }
             self.host = host
             isSecure = url.scheme == "https"
             // libcurl's default ports for proxies.
             port = url.port ?? (isSecure ? 443 : 1080)
             name = "\(host):\(port)"
+        }
+
+        /// Whether the connection to the proxy of a request may use TLS.
+        ///
+        /// libcurl accepts proxy URLs in the environment that ``URI`` refuses, such as one with a
+        /// backslash in the user's name; for them the result is true.
+        static func mayUseTLS(_ request: TransportRequest) -> Bool {
+            text(for: request) != nil && Self(request)?.isSecure != false
+        }
+
+        /// The URL of a request's proxy; `nil` if it has none.
+        private static func text(for request: TransportRequest) -> String? {
+            guard request.options.unixSocketPath == nil else { return nil }
+            return switch request.options.proxy {
+            case .none: nil
+            case .url(let named, _): named
+            case .environment:
+                CurlLibrary.linked.environmentNamesProxy
+                    ? environment(isSecure: request.isSecure) : nil
+            }
         }
 
         /// Whether a failed connection was to this proxy.

@@ -20,7 +20,9 @@
         /// The socket of the connection, if this transfer has opened it.
         func newSocket(from localPort: Int32, to remotePort: Int32) -> Int32? {
             guard !openedSockets.isEmpty,
-                let socket = openedSockets.first(where: { errand_local_port($0) == localPort })
+                let socket = openedSockets.last(where: {
+                    errand_has_ports($0, localPort, remotePort) != 0
+                })
             else { return nil }
             loop.sockets.connected(socket, from: localPort, to: remotePort)
             return socket

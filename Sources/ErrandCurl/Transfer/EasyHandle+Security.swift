@@ -62,10 +62,10 @@
             return observer.install(in: tls)
         }
 
-        /// With whom a TLS handshake is.
+        /// The peer of a TLS handshake.
         private enum HandshakePeer { case server, proxy, either }
 
-        /// With whom the next TLS handshake is.
+        /// The peer of the next TLS handshake.
         ///
         /// The first one on a connection to an `https://` proxy is with the proxy. It can be with
         /// either if the host may bypass the proxy, and both have the same port.

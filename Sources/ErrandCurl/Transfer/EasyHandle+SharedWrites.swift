@@ -16,17 +16,21 @@
                 let hook = ConnectionHook.of(connection), !hook.collectsWrites
             else { return }
             hook.collectsWrites = true
-            // Records within the TLS connection to a proxy do not go to the socket.
-            guard ProxyRoute(transfer.request)?.isSecure != true else { return }
+            // Records within the TLS connection to a proxy do not go to the socket. The addresses
+            // are compared, because the socket was found by its ports.
+            guard !ProxyRoute.mayUseTLS(transfer.request),
+                let ends = handle.flatMap({ ConnectionEndpoints(of: $0) }),
+                ends == ConnectionEndpoints(of: socket)
+            else { return }
             _ = TLSLibrary.loaded?.writers?.insert(SharedWrites(on: socket, loop), in: connection)
         }
     }
 
     /// The TLS records of one shared connection that are not written to its socket yet.
     ///
-    /// OpenSSL's object owns this one, and releases it when the connection is freed.
+    /// A custom BIO of OpenSSL owns the object, and releases it when the connection is freed.
     final class SharedWrites {
-        /// What does not fit is written at once.
+        /// Records that do not fit are written at once.
         private static let capacity = 16_384
 
         // The loop closes its connections before it is released.
@@ -101,7 +105,7 @@
         }
     }
 
-    /// Returns the object behind one of OpenSSL's.
+    /// Returns the object that a custom BIO owns.
     private func writes(of writer: UnsafeMutableRawPointer?) -> Unmanaged<SharedWrites>? {
         writer.flatMap { TLSLibrary.loaded?.writers?.data($0) }.map { Unmanaged.fromOpaque($0) }
     }

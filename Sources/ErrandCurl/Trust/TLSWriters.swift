@@ -2,7 +2,7 @@
     import CLibcurl
     import ErrandHTTP
 
-    /// Creates objects of OpenSSL through which TLS connections write to a ``SharedWrites``.
+    /// Creates BIOs through which TLS connections write to a ``SharedWrites``.
     struct TLSWriters: Sendable {
         /// `BIO_TYPE_SOURCE_SINK`.
         private static let sinkKind: Int32 = 0x0400
@@ -48,11 +48,17 @@
 
         /// Makes a connection write to this object, which it then owns; returns false on failure.
         func insert(_ writes: SharedWrites, in connection: UnsafeMutableRawPointer) -> Bool {
-            guard let writer = create(method) else { return false }
-            setData(writer, Unmanaged.passRetained(writes).toOpaque())
+            guard let writer = writer(to: writes) else { return false }
             // Releases the former writer, which the connection still uses for reading.
             setWriter(connection, writer)
             return true
+        }
+
+        /// Creates a BIO that writes to this object and owns it; `nil` on failure.
+        func writer(to writes: SharedWrites) -> UnsafeMutableRawPointer? {
+            guard let writer = create(method) else { return nil }
+            setData(writer, Unmanaged.passRetained(writes).toOpaque())
+            return writer
         }
     }
 #endif
