@@ -182,7 +182,8 @@ import Testing
         }
         fixture.transport.on(.get, "/x", .json("{}"))
         try await fixture.with(Plain("x")).send()
-        let (request, next) = try #require(kept.withLock { $0 })
+        // The interceptor, which the agent owns, must not keep the agent.
+        let (request, next) = try #require(kept.withLock { $0.take() })
         let error = await #expect(throws: RequestError.self) { try await next(request) }
         #expect(error?.code == .processingFailed)
         #expect(error?.message.contains("had returned") == true)
