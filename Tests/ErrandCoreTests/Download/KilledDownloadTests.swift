@@ -100,26 +100,28 @@ struct KilledDownloadTests {
         #expect(fixture.names == ["f.bin"])
     }
 
-    @Test func lockOfAnotherProcessIsFreeAfterItWasKilled() async throws {
-        if let folder = TestProcess.role?["folder"] {
-            let fixture = try DownloadStepFixture(in: folder)
-            fixture.server.change {
-                $0.onChunk = { if $0 >= 42_000 { TestProcess.waitToBeKilled() } }
+    #if os(Linux)
+        @Test func lockOfAnotherProcessIsFreeAfterItWasKilled() async throws {
+            if let folder = TestProcess.role?["folder"] {
+                let fixture = try DownloadStepFixture(in: folder)
+                fixture.server.change {
+                    $0.onChunk = { if $0 >= 42_000 { TestProcess.waitToBeKilled() } }
+                }
+                try await fixture.run()
             }
+            let other = try TestProcess(
+                running: "KilledDownloadTests/lockOfAnotherProcessIsFreeAfterItWasKilled",
+                as: ["folder": fixture.directory.path])
+            try #require(await other.isReady(), "\(other.output)")
+            let error = await fixture.runToError()
+            #expect(error?.code == .fileFailed)
+            #expect(error?.message.contains("Another download") == true)
+            #expect(fixture.server.requests.isEmpty)
+            #expect(partSize == 42_000)
+            #expect(await other.killed() == .signal(SIGKILL))
             try await fixture.run()
+            #expect(fixture.server.ranges == ["bytes=42000-"])
+            #expect(haveSameBytes(fixture.content(), content))
         }
-        let other = try TestProcess(
-            running: "KilledDownloadTests/lockOfAnotherProcessIsFreeAfterItWasKilled",
-            as: ["folder": fixture.directory.path])
-        try #require(await other.isReady(), "\(other.output)")
-        let error = await fixture.runToError()
-        #expect(error?.code == .fileFailed)
-        #expect(error?.message.contains("Another download") == true)
-        #expect(fixture.server.requests.isEmpty)
-        #expect(partSize == 42_000)
-        #expect(await other.killed() == .signal(SIGKILL))
-        try await fixture.run()
-        #expect(fixture.server.ranges == ["bytes=42000-"])
-        #expect(haveSameBytes(fixture.content(), content))
-    }
+    #endif
 }
