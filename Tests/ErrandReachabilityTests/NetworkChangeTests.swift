@@ -62,7 +62,7 @@
 
         private func run(_ command: String) async throws {
             let (ends, continuation) = AsyncStream.makeStream(of: TestProcess.End.self)
-            _ = try TestProcess.start(
+            try TestProcess.start(
                 ["/usr/bin/env"] + command.split(separator: " ").map(String.init),
                 ProcessInfo.processInfo.environment, output: "/dev/null"
             ) {

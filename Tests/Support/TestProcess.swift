@@ -17,11 +17,12 @@
         private static let variable = "ERRAND_TEST_ROLE"
         private static let channelKey = "channel"
 
-        private let identifier: pid_t
+        private let child: Child
         private let folder: URL
-        private let reports: Int32
+        /// The pipe that receives a report of the process, and a line feed after its end.
+        private let reports: Descriptor
         /// The pipe that a waiting process reads; closing it lets the process exit.
-        private let hold: Mutex<Int32>
+        private let hold: Descriptor
         private let ends: AsyncStream<End>
 
         /// Starts a process that runs one test.
@@ -34,16 +35,10 @@
             folder = FileManager.default.temporaryDirectory
                 .appendingPathComponent("errand-process-\(UUID().uuidString)", isDirectory: true)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            // Open for both directions, so that opening does not wait for the process; not inherited by it.
-            let descriptors = ["reports", "hold"].map { [folder] name -> Int32 in
-                let path = folder.appendingPathComponent(name).path
-                return mkfifo(path, 0o600) == 0 ? open(path, O_RDWR | O_CLOEXEC) : -1
-            }
-            reports = descriptors[0]
-            hold = Mutex(descriptors[1])
+            reports = try Descriptor(ofPipe: folder.appendingPathComponent("reports").path)
+            hold = try Descriptor(ofPipe: folder.appendingPathComponent("hold").path)
             let (ends, continuation) = AsyncStream.makeStream(of: End.self)
             self.ends = ends
-            guard descriptors.allSatisfy({ $0 >= 0 }) else { throw POSIXError(.EIO) }
 
             let program = try FileManager.default.destinationOfSymbolicLink(
                 atPath: "/proc/self/exe")
@@ -55,13 +50,13 @@
                 // A process that is killed cannot delete its temporary files.
                 "TMPDIR": folder.path,
             ]) { $1 }
-            identifier = try Self.start(
+            child = try Self.start(
                 (launcher.map { [$0.path] } ?? []) + [program] + arguments, environment,
                 output: folder.appendingPathComponent("output").path
             ) { [reports] end in
+                _ = Self.write("\n", to: reports.number)
                 continuation.yield(end)
                 continuation.finish()
-                _ = Self.write("\n", to: reports)
             }
         }
 
@@ -73,10 +68,11 @@
         ///   - command: The path of the program, and its arguments.
         ///   - environment: The whole environment of the process.
         ///   - output: The file for its standard output and standard error.
+        @discardableResult
         static func start(
             _ command: [String], _ environment: [String: String], output: String,
             onEnd: @escaping @Sendable (End) -> Void
-        ) throws -> pid_t {
+        ) throws -> Child {
             var actions = posix_spawn_file_actions_t()
             posix_spawn_file_actions_init(&actions)
             defer { posix_spawn_file_actions_destroy(&actions) }
@@ -95,21 +91,12 @@
             let result = posix_spawn(
                 &identifier, command[0], &actions, nil, arguments, variables)
             guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EIO) }
-            let child = identifier
-            Thread.detachNewThread {
-                var status: Int32 = 0
-                while waitpid(child, &status, 0) < 0, errno == EINTR {}
-                let signal = status & 0x7F
-                onEnd(signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal))
-            }
-            return identifier
+            let child = Child(identifier)
+            Thread.detachNewThread { onEnd(child.wait()) }
+            return child
         }
 
-        deinit {
-            release()
-            close(reports)
-            try? FileManager.default.removeItem(at: folder)
-        }
+        deinit { try? FileManager.default.removeItem(at: folder) }
 
         /// The standard output and standard error of the process so far.
         var output: String {
@@ -123,30 +110,68 @@
                 // Not a thread of the cooperative pool, because reading blocks it.
                 Thread.detachNewThread { [self] in
                     var byte: UInt8 = 0
-                    continuation.resume(returning: read(reports, &byte, 1) == 1 && byte != 10)
+                    let count = read(reports.number, &byte, 1)
+                    continuation.resume(returning: count == 1 && byte != 10)
                 }
             }
         }
 
         /// Kills the process and returns its end.
         func killed() async -> End? {
-            kill(identifier, SIGKILL)
+            child.kill()
             return await ended()
         }
 
         /// Waits for the end of the process; `nil` if the calling task is cancelled, which ends the process.
         func ended() async -> End? {
             for await end in ends { return end }
-            kill(identifier, SIGKILL)
+            child.kill()
             return nil
         }
 
-        /// Lets a process that waits exit with a failure.
-        private func release() {
-            hold.withLock { hold in
-                if hold >= 0 { close(hold) }
-                hold = -1
+        /// A child process, which is signalled only while its identifier is its own.
+        final class Child: Sendable {
+            private let identifier: pid_t
+            private let isReaped = Mutex(false)
+
+            fileprivate init(_ identifier: pid_t) { self.identifier = identifier }
+
+            /// Kills the process unless it has been reaped.
+            func kill() {
+                isReaped.withLock { if !$0 { _ = Foundation.kill(identifier, SIGKILL) } }
             }
+
+            /// Waits for the end of the process and reaps it.
+            fileprivate func wait() -> End {
+                var info = siginfo_t()
+                // Not reaped yet: a new process could get the identifier before `isReaped` is set.
+                while waitid(P_PID, id_t(identifier), &info, WEXITED | WNOWAIT) < 0,
+                    errno == EINTR
+                {}
+                return isReaped.withLock { isReaped in
+                    var status: Int32 = 0
+                    while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+                    isReaped = true
+                    let signal = status & 0x7F
+                    return signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
+                }
+            }
+        }
+
+        /// An open pipe, closed once its last user has released it.
+        private final class Descriptor: Sendable {
+            let number: Int32
+
+            /// Creates a pipe, and opens it for both directions, so that opening does not wait for
+            /// the process.
+            init(ofPipe path: String) throws {
+                guard mkfifo(path, 0o600) == 0 else { throw POSIXError(.EIO) }
+                // Not inherited by the process.
+                number = open(path, O_RDWR | O_CLOEXEC)
+                guard number >= 0 else { throw POSIXError(.EIO) }
+            }
+
+            deinit { close(number) }
         }
 
         // MARK: - In the process
