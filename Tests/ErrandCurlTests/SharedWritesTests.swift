@@ -96,7 +96,7 @@
         }
 
         @Test func failedWritesAreLeftToTheReader() {
-            close(peer)
+            shutdown(peer, Int32(SHUT_RDWR))
             #expect(write([1]) == 1)
             #expect(writes.flush())
             #expect(write(pattern(40_000)) == 40_000)
