@@ -16,6 +16,22 @@ import Testing
         override var headers: HTTPFields { [.transferEncoding: "chunked"] }
     }
 
+    /// An endpoint that counts reads of its overrides; the values may need `willStart`.
+    private final class Upload: BaseRequest {
+        private(set) var reads = 0
+        private func read<Value>(_ value: Value) -> Value {
+            reads += 1
+            return value
+        }
+
+        override var url: String { read("photos") }
+        override var baseURL: String? { read(nil) }
+        override var method: HTTPMethod { .put }
+        override var arguments: Arguments? { read(nil) }
+        override var body: HTTPBody? { read(.string("photo")) }
+        override var headers: HTTPFields { read([:]) }
+    }
+
     @Test func failedStatusNamesEndpointMethodAndURL() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, nil, .json("{}", status: .notFound))
@@ -128,8 +144,7 @@ import Testing
         #expect(errors.map(\.method) == [.get, .get, .put])
         #expect(
             errors.map(\.url) == [
-                "https://api.example.com/a", "https://api.example.com/issues/25",
-                "https://other.example/v1/c",
+                "https://api.example.com/a", nil, "https://other.example/v1/c",
             ])
         #expect(errors.map(\.userMessage) == [nil, "Not sent.", "Not sent."])
         #expect(errors.last?.message.contains("not started") == true)
@@ -140,8 +155,26 @@ import Testing
         let batch = BatchRequest([fixture.with(GetIssue())], policy: .quorum(2))
         _ = try await failure { try await batch.send() }
         let error = try #require(batch.results.first?.error)
-        #expect(error.endpoint == "GetIssue" && error.method == .get)
-        #expect(error.url == "https://api.example.com/issues/25")
+        #expect(error.endpoint == "GetIssue" && error.method == .get && error.url == nil)
+        #expect(error.message.contains("its batch ended without it"))
+    }
+
+    @Test func overridesOfMembersThatAreNotStartedAreNotRead() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/a", .json("{}", status: .gone))
+        let uploads = (0..<3).map { _ in Upload() }
+        let decoded = InlineRequest("c").decoding(Int.self)
+        let members: [BaseRequest] = [Plain("a")] + uploads + [decoded]
+        let batch = BatchRequest(members, maxConcurrent: 1)
+        _ = try await failure { try await fixture.agent.send(batch) }
+        let errors = batch.results.compactMap(\.error)
+        #expect(errors[1...3].allSatisfy { $0.endpoint == "Upload" && $0.method == .put })
+        #expect(errors.last?.endpoint == "InlineRequest")
+        #expect(errors.last?.url == "https://api.example.com/c")
+        let impossible = BatchRequest(uploads, policy: .quorum(4))
+        _ = try await failure { try await fixture.agent.send(impossible) }
+        #expect(impossible.results.compactMap(\.error).count == 3)
+        #expect(uploads.map(\.reads) == [0, 0, 0])
     }
 
     @Test func joinedRequestsNameThemselves() async throws {

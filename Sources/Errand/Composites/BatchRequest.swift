@@ -56,8 +56,9 @@ nonisolated public final class BatchRequest: CompositeRun {
     public internal(set) var task: CompositeTask?
     /// The results of the last run, one for each member; empty before the first run.
     ///
-    /// The result of a member that never started is ``RequestError/Code/cancelled``; like every error it names the
-    /// member's endpoint, method and URL.
+    /// The result of a member that never started is ``RequestError/Code/cancelled``. The error
+    /// names its endpoint and its `method`, and the URL of an ``InlineRequest``. Other overrides of
+    /// such a member are not read.
     public private(set) var results: [Result<Response, RequestError>] = []
     /// The member that failed first in the last run, not counting members that the batch cancelled.
     public private(set) var failedRequest: BaseRequest?
@@ -173,7 +174,7 @@ nonisolated public final class BatchRequest: CompositeRun {
 
     /// The error of a member that was not started; it names the member.
     private func notStarted(_ member: BaseRequest, _ control: CompositeTask) -> RequestError {
-        member.agent(atCall: control.agent).notStarted(member.describe())
+        member.agent(atCall: control.agent).notStarted(member.name)
     }
 
     /// Counts the end of a member; cancels the other members if it decides the batch.

@@ -389,4 +389,11 @@ nonisolated open class BaseRequest {
     public final func describe() -> RequestDescription { makeDescription() }
 
     package func makeDescription() -> RequestDescription { describeOverrides() }
+
+    /// Names the request in the error of a run that was not started.
+    ///
+    /// Reads only `method`: other overrides may be expensive, or need what `willStart` sets.
+    func name(_ error: inout RequestError, _ configuration: Configuration) {
+        error.name(endpoint: EndpointType.of(type(of: self)).name, method: method, url: nil)
+    }
 }

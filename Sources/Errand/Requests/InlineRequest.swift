@@ -70,6 +70,11 @@ nonisolated public final class InlineRequest: BaseRequest {
         description(ofRun: self)
     }
 
+    /// All values are known before the start, unlike the overrides of a subclass.
+    override func name(_ error: inout RequestError, _ configuration: Configuration) {
+        error.name(values, configuration)
+    }
+
     /// The description of a run of this request, or of a typed request that was made from it.
     fileprivate func description(ofRun request: BaseRequest) -> RequestDescription {
         var it = values
@@ -107,6 +112,10 @@ nonisolated private final class DecodedInlineRequest<Output: Sendable>: Request<
     override var arguments: Arguments? { inline.arguments }
     override var agent: RequestAgent { inline.agent }
     override var decoder: ResponseDecoder<Output> { ownDecoder }
+
+    override func name(_ error: inout RequestError, _ configuration: Configuration) {
+        inline.name(&error, configuration)
+    }
 
     override func makeDescription() -> RequestDescription {
         var it = inline.description(ofRun: self)

@@ -53,13 +53,17 @@ extension RequestAgent {
         task.finish(outcome)
     }
 
-    /// The error of a request that a batch did not start, with its name and the message for users.
-    package func notStarted(_ description: RequestDescription) -> RequestError {
+    /// The error of a request that a batch did not start, with the message for users.
+    ///
+    /// - Parameter name: Names the request in the error.
+    package func notStarted(
+        _ name: (inout RequestError, Configuration) -> Void
+    ) -> RequestError {
         let configuration = configuration
         var error = RequestError(
             .cancelled, stage: .cancel,
-            "The request was not started, because its batch ended before.")
-        error.name(description, configuration)
+            "The request was not started, because its batch ended without it.")
+        name(&error, configuration)
         return configuration.errorMessages?.applied(to: error) ?? error
     }
 

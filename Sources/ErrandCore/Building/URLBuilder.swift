@@ -154,7 +154,9 @@ extension RequestError {
     mutating func name(_ context: TaskContext) { name(context.description, context.configuration) }
 
     /// Names a request by its description, unless the error names one already.
-    mutating func name(_ description: RequestDescription, _ configuration: Configuration) {
+    package mutating func name(
+        _ description: RequestDescription, _ configuration: Configuration
+    ) {
         guard endpoint == nil else { return }
         let custom = description.customRequest
         let text = custom?.url ?? description.url

@@ -60,8 +60,8 @@ public struct RequestError: Error, Sendable {
     }
     /// The URL of the request that failed, without user info, query and fragment.
     ///
-    /// Before redirects; the response's URL is that after them. `nil` for an error that belongs to no request, or
-    /// if the URL is invalid.
+    /// Before redirects; the response's URL is that after them. `nil` for an error that belongs to
+    /// no request, if the URL is invalid, or for a member that a batch did not start.
     public var url: String? {
         get { shared.value.url }
         set { change { $0.url = newValue } }
