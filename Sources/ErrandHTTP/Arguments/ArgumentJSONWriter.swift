@@ -30,6 +30,19 @@ package struct ArgumentJSONWriter {
         return writer.bytes
     }
 
+    /// A value within a top-level argument as JSON; error messages name that argument.
+    ///
+    /// - Throws: ``RequestError/Code/invalidArguments``.
+    package static func bytes(
+        of node: ArgumentNode, encoding: ArgumentEncoding, within name: String
+    ) throws(RequestError) -> [UInt8] {
+        var writer = ArgumentJSONWriter(encoding)
+        writer.name = name
+        // Only names at depth 0 are those of arguments.
+        try writer.write(node, depth: 1)
+        return writer.bytes
+    }
+
     private init(_ encoding: ArgumentEncoding) {
         self.encoding = encoding
         text = ArgumentText(encoding: encoding)

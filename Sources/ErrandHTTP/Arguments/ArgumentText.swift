@@ -49,6 +49,29 @@ package struct ArgumentText {
         }
     }
 
+    /// The value with its dates as text if their style is custom, so that the closure of the style
+    /// is called once for each date of a value that is written twice.
+    package func replacingCustomDates(in node: ArgumentNode, depth: Int = 0) -> ArgumentNode {
+        // The writers refuse a value that is nested too deep.
+        guard case .custom(let make) = encoding.dates, depth <= Self.maximumDepth else {
+            return node
+        }
+        switch node {
+        case .date(let date): return .string(make(date))
+        case .array(let nodes):
+            return .array(nodes.map { replacingCustomDates(in: $0, depth: depth + 1) })
+        case .set(let nodes):
+            return .set(nodes.map { replacingCustomDates(in: $0, depth: depth + 1) })
+        case .object(var arguments):
+            for index in arguments.items.indices {
+                let node = arguments.items[index].node
+                arguments.items[index].node = replacingCustomDates(in: node, depth: depth + 1)
+            }
+            return .object(arguments)
+        default: return node
+        }
+    }
+
     /// Bytes as text in the encoding's style.
     package func data(_ data: Data) -> String {
         switch encoding.data {

@@ -131,15 +131,19 @@ package struct FormWriter {
         }
     }
 
-    /// The elements of a set sorted by their text; nested collections come last, sorted by their JSON.
+    /// The elements of a set sorted by their text; nested collections come last, sorted by JSON.
+    ///
+    /// Dates of a custom style are replaced by their text.
     package static func sorted(
         _ nodes: [ArgumentNode], encoding: ArgumentEncoding, name: String
     ) throws(RequestError) -> [ArgumentNode] {
         var keyed: [(text: String, node: ArgumentNode)] = []
-        for node in nodes {
+        let text = ArgumentText(encoding: encoding)
+        for node in nodes.map({ text.replacingCustomDates(in: $0) }) {
             switch node {
             case .array, .set, .object:
-                let json = try ArgumentJSONWriter.bytes(of: node, encoding: encoding)
+                let json = try ArgumentJSONWriter.bytes(
+                    of: node, encoding: encoding, within: name)
                 keyed.append(("\u{10FFFF}\(String(decoding: json, as: UTF8.self))", node))
             case .null: keyed.append(("", node))
             default: keyed.append((try Self.scalar(node, encoding: encoding, name: name), node))

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ErrandHTTP
@@ -170,5 +171,45 @@ struct FormEncodingTests {
             let copy = Set(Array(objects).shuffled())
             #expect(try form(["s": copy]) == expected)
         }
+    }
+
+    @Test func errorsWithinASetNameTheArgument() {
+        let values: [Arguments] = [
+            ["s": Set([Double.nan])], ["s": Set([[Double.nan]])], ["s": Set([["n": Double.nan]])],
+            ["s": Set([Set([["n": Double.nan]])])],
+        ]
+        for arguments in values {
+            let errors = [
+                #expect(throws: RequestError.self) { try form(arguments) },
+                #expect(throws: RequestError.self) {
+                    var fields = MultipartFields(encoding: ArgumentEncoding())
+                    try fields.add(arguments)
+                },
+            ]
+            for error in errors {
+                #expect(error?.message.hasPrefix("The argument \"s\" is nan") == true)
+            }
+        }
+    }
+
+    @Test func customDateStyleIsCalledOnceForEachDateOfASet() throws {
+        let calls = Mutex<[Double]>([])
+        let encoding = ArgumentEncoding(
+            dates: .custom { date in
+                calls.withLock { $0.append(date.timeIntervalSince1970) }
+                return "t\(Int(date.timeIntervalSince1970))"
+            })
+        let (first, second) = (Date(timeIntervalSince1970: 1), Date(timeIntervalSince1970: 2))
+        let arguments: Arguments = [
+            "a": Set([second, first]), "b": Set([["d": second]]), "c": Set([[first]]),
+        ]
+        let text = try form(arguments, encoding)
+        #expect(text == "a=t1&a=t2&b%5Bd%5D=t2&c%5B%5D=t1")
+        #expect(calls.withLock { $0.sorted() } == [1, 1, 2, 2])
+        calls.withLock { $0 = [] }
+        var fields = MultipartFields(encoding: encoding)
+        try fields.add(arguments)
+        #expect(fields.parts.map(\.name) == ["a", "a", "b[d]", "c[]"])
+        #expect(calls.withLock { $0.sorted() } == [1, 1, 2, 2])
     }
 }
