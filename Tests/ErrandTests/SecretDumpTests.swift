@@ -153,6 +153,96 @@ import Testing
         #expect("\(url)" == "https://user:hush@example.com/?key=hush#hush")
     }
 
+    @Test func urlsInHeaders() throws {
+        let targets = [
+            "https://user:hush@app.example/cb?code=hush#hush": "https://app.example/cb?…",
+            "//user:hush@app.example/cb#hush": "//app.example/cb", "/cb?code=hush": "/cb?…",
+            "?code=hush": "?…", "https://[hush": "<redacted>", "app:cb?code=hush": "app:cb?…",
+        ]
+        for (target, shown) in targets {
+            for name in ["Location", "Content-Location", "Referer"] {
+                try expectHeader(name, target, shows: shown)
+            }
+            try expectHeader(
+                "Link", "<\(target)>; rel=next; title=\"a, b\"; anchor=\"\(target)\"; x, </a>",
+                shows: "<\(shown)>; rel=\"next\"; title=\"a, b\"; anchor=\"\(shown)\"; x, </a>")
+        }
+        try expectHeader("Link", "</a?hush>; rel=next, </a?hush", shows: "<redacted>")
+        try expectHeader(
+            "X-Next", "a=\"HTTP://b.example/?hush\", <https://u:hush@c.example/x#hush> d",
+            shows: "a=\"http://b.example/?…\", <https://c.example/x> d")
+        try expectHeader("ETag", "\"a?b#c\"", shows: "\"a?b#c\"")
+    }
+
+    /// Expects the redacted value of a header field in the dumps of all values that have headers.
+    private func expectHeader(
+        _ name: String, _ value: String, shows shown: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let headers: HTTPFields = [try #require(HTTPField.Name(name)): value]
+        let url = try URI(parsing: "https://example.com/")
+        let response = Response(status: .found, headers: headers, url: url)
+        let values: [Any] = [
+            response, RequestError(.rejected, stage: .validate, "x", response: response),
+            ResponseHead(status: .found, headers: headers), TransferEnd(trailers: headers),
+            TransportRequest(url: url, headers: headers),
+        ]
+        for value in values {
+            expectNoSecret(value, sourceLocation: sourceLocation)
+            var text = ""
+            dump(value, to: &text)
+            // A dump escapes quotes.
+            let expected = "\(name): \(shown)".replacing("\"", with: "\\\"")
+            #expect(text.contains(expected), "\(text)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func linksWithAnAnchor() throws {
+        let link = try #require(HTTPField.Name("Link"))
+        let anchor = "https://user:hush@a.example/x?key=hush"
+        let page = Response(
+            status: .ok,
+            headers: [link: "</next>; rel=next; anchor=\"\(anchor)\"; title=plain"], url: try url)
+        let first = try #require(page.links.first)
+        expectNoSecret(first)
+        expectNoSecret(page.links)
+        #expect("\(first)".contains("https://a.example/x?…") && "\(first)".contains("plain"))
+        #expect(first.parameters["anchor"] == anchor)
+    }
+
+    @Test func pages() async throws {
+        let next = Pagination.Next.url("https://user:hush@example.com/items?after=hush")
+        expectNoSecret(next)
+        #expect("\(next)" == "url(https://example.com/items?…)")
+        expectNoSecret(Pagination.Next.arguments(["after": "hush"]))
+        #expect("\(Pagination.Next.arguments(["after": "hush"]))" == "arguments(after)")
+        let fixture = AgentFixture()
+        let link = try #require(HTTPField.Name("Link"))
+        fixture.transport.on(
+            .get, "/items",
+            ScriptedResponse(
+                headers: [.contentType: "application/json", link: "<?after=hush>; rel=next"],
+                body: Data("[]".utf8)))
+        var iterator = InlineRequest("items").pages(.link, on: fixture.agent).makeAsyncIterator()
+        _ = try await iterator.next()
+        expectNoSecret(iterator)
+    }
+
+    @Test func challenges() throws {
+        let challenges = AuthenticationChallenge.parse([
+            "Negotiate hush", #"Digest realm="r", nonce="hush", opaque="hush""#,
+        ])
+        #expect(challenges.map(\.scheme) == ["Negotiate", "Digest"])
+        expectNoSecret(challenges)
+        for challenge in challenges {
+            expectNoSecret(challenge)
+            for parameter in challenge.parameters where parameter.value == "hush" {
+                expectNoSecret(parameter)
+            }
+        }
+        #expect("\(challenges)" == "[Negotiate, Digest (realm, nonce, opaque)]")
+    }
+
     @Test func arguments() {
         let nested: Arguments = ["password": "hush", "n": 1]
         let arguments: Arguments = [

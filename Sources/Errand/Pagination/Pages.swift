@@ -54,7 +54,7 @@ nonisolated extension Pagination {
             /// What identifies a page that was requested.
             private enum Target: Hashable {
                 case arguments(Arguments)
-                case url(String)
+                case url(URI)
             }
 
             init(pagination: Pagination, limit: Int?, run: @escaping Run) {
@@ -104,7 +104,7 @@ nonisolated extension Pagination {
                                     + "\(requested.origin).",
                                 response: response)
                         }
-                        try remember(.url(url.string), response)
+                        try remember(.url(url), response)
                         return .url(url.string)
                     }
                 } catch let error as RequestError {

@@ -175,3 +175,16 @@ nonisolated public struct Pagination: Sendable {
         RequestError(.undecodable, stage: .decode, message, response: response)
     }
 }
+
+nonisolated extension Pagination.Next: CustomStringConvertible, CustomReflectable {
+    /// The URL without user info, query and fragment, or the names of the arguments.
+    public var description: String {
+        switch self {
+        case .url(let text): "url(\((try? URI(parsing: text))?.redacted ?? "an invalid URL"))"
+        case .arguments(let arguments): "arguments(\(arguments.names.joined(separator: ", ")))"
+        }
+    }
+
+    /// No children, because the values may be secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

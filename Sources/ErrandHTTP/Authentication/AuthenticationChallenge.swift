@@ -51,3 +51,21 @@ public struct AuthenticationChallenge: Sendable, Hashable {
         return parser.parse().first?.parameters ?? []
     }
 }
+
+extension AuthenticationChallenge: CustomStringConvertible, CustomReflectable {
+    /// The scheme and the names of the parameters; a token and the values may be secret.
+    public var description: String {
+        let names = parameters.map(\.name).joined(separator: ", ")
+        return names.isEmpty ? scheme : "\(scheme) (\(names))"
+    }
+
+    /// No children, because the values may be secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension AuthenticationChallenge.Parameter: CustomStringConvertible, CustomReflectable {
+    /// The name; the value may be secret.
+    public var description: String { name }
+    /// No children, because the value may be secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

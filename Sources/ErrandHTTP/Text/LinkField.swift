@@ -7,6 +7,8 @@ package struct LinkField: Equatable {
         package var target: String
         /// Of several parameters with one name, the first counts (RFC 8288 §3.3, §3.4).
         package var parameters: [String: String] = [:]
+        /// The names of the parameters, in order.
+        package var names: [String] = []
     }
 
     /// The links, in order.
@@ -24,15 +26,18 @@ package struct LinkField: Equatable {
                 continue
             }
             guard values.count < Self.maximumCount, let target = reader.bracketed(),
-                let parameters = Self.parameters(&reader)
+                let (parameters, names) = Self.parameters(&reader)
             else { return nil }
-            values.append(Value(target: target, parameters: parameters))
+            values.append(Value(target: target, parameters: parameters, names: names))
             guard reader.isAtEnd || reader.current == UInt8(ascii: ",") else { return nil }
         }
     }
 
-    private static func parameters(_ reader: inout FieldReader) -> [String: String]? {
+    private static func parameters(
+        _ reader: inout FieldReader
+    ) -> (values: [String: String], names: [String])? {
         var parameters: [String: String] = [:]
+        var names: [String] = []
         var count = 0
         _ = reader.skipSpaces()
         while reader.take(UInt8(ascii: ";")) {
@@ -50,8 +55,10 @@ package struct LinkField: Equatable {
             }
             count += 1
             guard count <= maximumCount else { return nil }
-            if parameters[name] == nil { parameters[name] = value }
+            guard parameters[name] == nil else { continue }
+            parameters[name] = value
+            names.append(name)
         }
-        return parameters
+        return (parameters, names)
     }
 }

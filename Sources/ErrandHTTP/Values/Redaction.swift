@@ -5,12 +5,33 @@ package import HTTPTypes
 // visible, and of bodies the size and the content type.
 
 extension HTTPFields {
-    /// The fields as text, without the values of those that contain secrets.
-    package var redacted: [String] {
-        map { field in
-            let isSecret = SecretName.isSecret(header: field.name.canonicalName)
-            return "\(field.name.rawName): \(isSecret ? "<redacted>" : field.value)"
+    /// The fields as text, without the values of those that contain secrets, and with URLs in their
+    /// redacted forms.
+    package var redacted: [String] { map { "\($0.name.rawName): \($0.redactedValue)" } }
+}
+
+extension HTTPField {
+    /// The value without secrets.
+    fileprivate var redactedValue: String {
+        let name = name.canonicalName
+        if SecretName.isSecret(header: name) { return URLRedaction.placeholder }
+        switch name {
+        case "location", "content-location", "referer": return URLRedaction.reference(value)
+        case "link": return URLRedaction.links(value)
+        default: return URLRedaction.text(value)
         }
+    }
+}
+
+extension Response.Link: CustomReflectable {
+    /// The parts of the link, with URLs in their redacted forms.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "url": url, "relations": relations, "anchor": anchor as Any,
+                "parameters": URLRedaction.parameters(parameters),
+            ], displayStyle: .struct)
     }
 }
 
