@@ -51,7 +51,7 @@ nonisolated extension Pagination {
             private var next: Pagination.Next?
             private var seen: Set<Target> = []
 
-            /// What identifies a page that was requested.
+            /// Identifies a page that was requested, so that a repetition is recognized.
             private enum Target: Hashable {
                 case arguments(Arguments)
                 case url(URI)

@@ -87,6 +87,7 @@ extension BaseRequest {
         }
         for accessory in accessories { accessory.requestDidStop(self) }
     }
+
     /// Stores the outcome of a run.
     nonisolated private func take(_ outcome: TaskOutcome) {
         storedOutput = outcome.output
