@@ -103,6 +103,14 @@ typedef int (*errand_socket_callback)(
     CURL *handle, curl_socket_t socket, int interest, void *context, void *socket_context);
 typedef int (*errand_timer_callback)(CURLM *multi, long milliseconds, void *context);
 
+/* Runs all transfers, and reports changes of their sockets, which `curl_multi_perform` does not. Deprecated for its
+ * cost; nothing replaces it where libcurl has missed an event. */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+static inline CURLMcode errand_multi_run_all(CURLM *multi, int *running) {
+    return curl_multi_socket_all(multi, running);
+}
+#pragma clang diagnostic pop
 static inline CURLMcode errand_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -10,7 +10,13 @@
             readsInCall = 0
             callNumber &+= 1
             watchdog.begin()
+            let abandoned = sockets.abandonedConnects
             curl_multi_socket_action(multi, socket, action, &running)
+            // When libcurl 7.88 gives up an address after its part of the connect limit, it sets no
+            // timer for the connect to the next one.
+            if socket == CURL_SOCKET_TIMEOUT, sockets.abandonedConnects != abandoned {
+                errand_multi_run_all(multi, &running)
+            }
             watchdog.end()
         }
 

@@ -46,6 +46,9 @@
         private var sockets: [UInt32: Int32] = [:]
         /// The collected writes that wait until their sockets are writable.
         private var flushes: [Int32: SharedWrites] = [:]
+        /// The number of sockets that libcurl has closed without a call of the transport, because
+        /// the connect was abandoned.
+        private(set) var abandonedConnects = 0
         /// The number of checks of the idle sockets for input, and whether the last one is recent.
         private var idleChecks: UInt64 = 0
         private var isIdleCheckRecent = false
@@ -130,10 +133,11 @@
                 entries[index].releasedAt = idleChecks
                 if !entries[index].isOurs { return unwatch(socket) }
                 // An idle socket is always writable; only its input matters.
-                if entries[index].watched & errand_epoll_out != 0,
-                    errand_epoll_modify(poll, socket, errand_epoll_in) == 0
-                {
+                guard entries[index].watched & errand_epoll_out != 0 else { return }
+                if errand_epoll_modify(poll, socket, errand_epoll_in) == 0 {
                     entries[index].watched = errand_epoll_in
+                } else {
+                    abandonedConnects &+= 1
                 }
                 return
             }
