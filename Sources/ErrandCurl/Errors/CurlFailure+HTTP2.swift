@@ -46,8 +46,7 @@
             switch request.options.httpVersion {
             case .automatic, .http11:
                 guard version == .http2, !isPossible else { return nil }
-                return badResponse(
-                    HeadParseError("Its version is HTTP/2, which was not negotiated."))
+                return badResponse(.versionNotNegotiated)
             case .http2, .http2PriorKnowledge:
                 guard version != .http2 else { return nil }
                 // The request was sent, so the code is not `unsupported`, which means that nothing

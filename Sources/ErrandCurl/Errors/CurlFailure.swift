@@ -117,18 +117,12 @@
                         + "Check host and port, and that the server runs."
                 )
             case CURLE_PARTIAL_FILE where context.isHeadComplete:
-                return (
-                    .truncatedBody,
-                    "The response body from \(host) is incomplete: the connection or the HTTP/2 stream ended too early. "
-                        + "Try again."
-                )
+                return ResponseFault.truncatedBody.description(host: host)
             case CURLE_PARTIAL_FILE where context.hasHeadBegun:
-                return (truncatedHead.code, truncatedHead.message)
+                return ResponseFault.truncatedHead.description(host: host)
             // CURLE_PARTIAL_FILE occurs on shared HTTP/2 connections.
             case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
-                return (
-                    .connectionLost, "\(host) closed the connection without a response. Try again."
-                )
+                return ResponseFault.noResponse.description(host: host)
             case CURLE_SEND_FAIL_REWIND:
                 return (lostBeforeResponse.code, lostBeforeResponse.message)
             case CURLE_HTTP2_STREAM:
@@ -136,14 +130,12 @@
             case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2:
                 return connectionError(context)
             case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR:
-                return (.badServerResponse, "The response from \(host) is not HTTP.")
+                return ResponseFault.notHTTP.description(host: host)
             case CURLE_BAD_FUNCTION_ARGUMENT where context.isHeadComplete:
-                return (
-                    .badServerResponse, "A trailer line in \(host)'s response is not a field."
-                )
+                return ResponseFault.malformedTrailer.description(host: host)
             case CURLE_UNSUPPORTED_PROTOCOL:
                 return context.isConnected
-                    ? (.badServerResponse, "The response from \(host) is not HTTP.")
+                    ? ResponseFault.notHTTP.description(host: host)
                     : (.unsupported, "This libcurl does not support the URL's scheme.")
             case CURLE_OUT_OF_MEMORY where context.isConnected && !context.isHeadComplete,
                 CURLcode(rawValue: 100) where context.isConnected:
@@ -167,7 +159,7 @@
         private static func connectionError(_ context: Context) -> (RequestError.Code, String) {
             let text = context.text
             if text.contains("chunk") {
-                return (.badServerResponse, "The chunked body from \(context.host) is malformed.")
+                return ResponseFault.malformedChunk.description(host: context.host)
             }
             // The nghttp2 code that libcurl returns for a response head beyond its buffer.
             if text.contains("returned -902"), !context.isHeadComplete {
@@ -184,16 +176,8 @@
                         + "maximumHeadBytes cannot raise. Make the server send fewer headers."
                 )
             }
-            if context.isHeadComplete {
-                return (
-                    .connectionLost,
-                    "The connection to \(context.host) was lost before the response was complete. Try again."
-                )
-            }
-            return (
-                .connectionLost,
-                "The connection to \(context.host) was lost before a response arrived. Try again."
-            )
+            let fault: ResponseFault = context.isHeadComplete ? .lostInBody : .lostBeforeHead
+            return fault.description(host: context.host)
         }
 
         private static func clientIdentityError(_ context: Context) -> (RequestError.Code, String) {
@@ -283,9 +267,7 @@
         }
 
         static func badResponse(_ fault: HeadParseError) -> RequestError {
-            RequestError(
-                .badServerResponse, stage: .transport,
-                "The server's response is invalid. \(fault.message)")
+            ResponseFault.head(fault).error(host: "")
         }
 
         /// The error for an option of the request that libcurl does not accept; nothing was sent.
@@ -299,9 +281,7 @@
         }
 
         static var truncatedHead: RequestError {
-            RequestError(
-                .connectionLost, stage: .transport,
-                "The connection ended inside the response head. Try again.")
+            ResponseFault.truncatedHead.error(host: "")
         }
 
         static var missingCloseNotify: RequestError {

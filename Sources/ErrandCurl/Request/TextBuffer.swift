@@ -35,6 +35,30 @@ final class TextBuffer {
         count += 1
     }
 
+    /// Appends the digits of a number, without its sign.
+    func append(decimal value: Int64) {
+        let number = value.magnitude
+        var divisor: UInt64 = 1
+        while number / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            append(UInt8(truncatingIfNeeded: number / divisor % 10) + UInt8(ascii: "0"))
+            divisor /= 10
+        }
+    }
+
+    /// Appends bytes that a closure writes; the closure gets room for exactly this many bytes and
+    /// returns the number that it has written.
+    func append(upTo length: Int, write: (UnsafeMutableRawBufferPointer) -> Int) {
+        reserve(length)
+        count += write(UnsafeMutableRawBufferPointer(start: bytes + count, count: length))
+    }
+
+    /// Removes the text after this number of bytes.
+    func truncate(to length: Int) { count = min(count, length) }
+
+    /// The text, valid until it changes.
+    var contents: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: count) }
+
     private func reserve(_ extra: Int) {
         guard count + extra > capacity else { return }
         let larger = max(capacity * 2, count + extra)

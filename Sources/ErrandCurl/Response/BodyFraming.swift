@@ -9,9 +9,11 @@ package struct BodyFraming: Sendable, Hashable {
     package private(set) var isChunked = false
     /// The content codings in the order of application, without `identity`.
     package private(set) var contentCodings: [String] = []
-    /// Whether both a length and chunked coding were announced; the body is read, but its
-    /// connection is not reused.
-    package var isSuspicious: Bool { isChunked && contentLength != nil }
+    /// Whether both a length and chunked coding were announced.
+    ///
+    /// The server and another recipient may disagree about the end of such a body (RFC 9112 §6.3),
+    /// so the response is refused.
+    package var isAmbiguous: Bool { isChunked && contentLength != nil }
 
     /// Whether a transfer coding without effect, `identity` or empty, was announced together with a
     /// length.
@@ -19,7 +21,8 @@ package struct BodyFraming: Sendable, Hashable {
     /// libcurl then waits for the connection to close, but the length determines the end of the
     /// body.
     package var hidesLength: Bool { namesTransferCoding && !isChunked && contentLength != nil }
-    private var namesTransferCoding = false
+    /// Whether the head has a `Transfer-Encoding` field.
+    package private(set) var namesTransferCoding = false
 
     package init() {}
 
@@ -37,7 +40,7 @@ package struct BodyFraming: Sendable, Hashable {
             contentCodings += Self.tokens(in: field.value).filter {
                 $0 != "identity" && $0 != "none"
             }
-        case .ordinary, .secret: break
+        case .ordinary, .connection, .secret: break
         }
     }
 
@@ -61,8 +64,7 @@ package struct BodyFraming: Sendable, Hashable {
 
     private mutating func addLengths(_ value: String) throws(HeadParseError) {
         // A list of equal numbers is one number (RFC 9110 §8.6).
-        for token in value.split(separator: ",", omittingEmptySubsequences: false) {
-            let digits = Self.trimmed(token)
+        for digits in Self.elements(of: value) {
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 let length = Int64(digits)
             else { throw HeadParseError("Content-Length is not a number of bytes.") }
@@ -84,17 +86,23 @@ package struct BodyFraming: Sendable, Hashable {
     }
 
     private static func tokens(in value: String) -> [String] {
-        value.split(separator: ",").compactMap { part in
-            let token = trimmed(part).lowercased()
-            return token.isEmpty ? nil : token
-        }
+        elements(of: value).filter { !$0.isEmpty }
     }
 
-    /// The text without leading and trailing white space.
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text.removeFirst() }
-        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text.removeLast() }
-        return text
+    /// The elements of a list without white space around them, with ASCII letters in lower case.
+    ///
+    /// This reads bytes: a `Character` may be a comma or a space with a combining mark, and
+    /// `lowercased()` turns the Kelvin sign into an ASCII letter.
+    private static func elements(of value: String) -> [String] {
+        value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            .map { part in
+                var text = part
+                while let first = text.first, isSpace(first) { text.removeFirst() }
+                while let last = text.last, isSpace(last) { text.removeLast() }
+                let lower = text.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+                return String(decoding: lower, as: UTF8.self)
+            }
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -9,7 +9,7 @@ package import HTTPTypes
 package struct FieldCache: Sendable {
     /// The meaning of a field for reading the body.
     package enum Meaning: UInt8, Sendable {
-        case ordinary, contentLength, transferEncoding, contentEncoding
+        case ordinary, contentLength, transferEncoding, contentEncoding, connection
         /// A field with a secret, which is not cached.
         case secret
     }
@@ -47,18 +47,16 @@ package struct FieldCache: Sendable {
         if let known = lines[slot], Self.isSame(known.bytes, line) {
             return (known.field, known.meaning)
         }
-        guard let colon = line.firstIndex(of: 0x3A) else {
-            throw HeadParseError("A header line has no colon.")
-        }
+        guard let colon = line.firstIndex(of: 0x3A) else { throw .lacksColon }
         guard !line.contains(where: { $0 == 0 || $0 == 0x0D }) else {
             throw HeadParseError("A header line contains NUL or CR.")
         }
         let written = UnsafeRawBufferPointer(rebasing: line[..<colon])
-        let trimmed = Self.trimmingEnd(written)
-        guard let known = name(trimmed) else { return nil }
-        if trimmed.count != written.count, known.meaning.isFraming {
-            throw HeadParseError("A space precedes the colon of \(known.name.canonicalName).")
+        // Recipients disagree about the name of such a field (RFC 9112 §5.1).
+        if let last = written.last, last == 0x20 || last == 0x09 {
+            throw HeadParseError("A space precedes the colon of a header line.")
         }
+        guard let known = name(written) else { return nil }
         let value = Self.trimming(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
         let field = HTTPField(name: known.name, lenientValue: value)
         if line.count <= Self.longestLine, known.meaning != .secret {
@@ -124,6 +122,7 @@ extension FieldCache.Meaning {
         case "content-length": self = .contentLength
         case "transfer-encoding": self = .transferEncoding
         case "content-encoding": self = .contentEncoding
+        case "connection": self = .connection
         case "set-cookie", "set-cookie2", "location", "authentication-info", "www-authenticate",
             "proxy-authenticate":
             self = .secret

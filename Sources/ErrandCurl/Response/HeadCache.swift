@@ -19,6 +19,22 @@ struct HeadCache {
         return isKnown ? heads[slot] : nil
     }
 
+    /// The cached head for these bytes, if any.
+    func head(in bytes: UnsafeRawBufferPointer) -> HeadParser.Head? {
+        guard bytes.count <= Self.longest else { return nil }
+        let slot = Self.slot(of: bytes)
+        return FieldCache.isSame(texts[slot], bytes) ? heads[slot] : nil
+    }
+
+    /// Caches a head with a copy of its bytes.
+    mutating func insert(_ head: HeadParser.Head, copying bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= Self.longest else { return }
+        let slot = Self.slot(of: bytes)
+        texts[slot].removeAll(keepingCapacity: true)
+        texts[slot].append(contentsOf: bytes)
+        heads[slot] = head
+    }
+
     /// Caches a head and takes its bytes; the caller gets another array to overwrite.
     mutating func insert(_ head: HeadParser.Head, in bytes: inout [UInt8]) {
         guard bytes.count <= Self.longest else { return }
@@ -33,6 +49,10 @@ struct HeadCache {
     }
 
     private static func slot(of bytes: [UInt8]) -> Int {
-        bytes.withUnsafeBytes { FieldCache.hash(of: $0) } % slots
+        bytes.withUnsafeBytes { slot(of: $0) }
+    }
+
+    private static func slot(of bytes: UnsafeRawBufferPointer) -> Int {
+        FieldCache.hash(of: bytes) % slots
     }
 }

@@ -14,8 +14,21 @@ package struct HeadParser {
         package var version: HTTPVersion
         package var fields = HTTPFields()
         package var framing = BodyFraming()
+        package var connection = ConnectionOptions()
         /// Whether the head contains secrets, so that it is not cached.
         var containsSecrets = false
+
+        /// Whether the connection may carry another request after this response (RFC 9112 §9.3).
+        ///
+        /// An HTTP/1.0 server does not know transfer codings, so one that announces them is not
+        /// trusted with the end of its response (RFC 9112 §6.1). Transfer-Encoding without chunked
+        /// means that the body ends with the connection (RFC 9112 §6.3).
+        package var keepsConnection: Bool {
+            if connection.hasClose { return false }
+            if framing.namesTransferCoding, !framing.isChunked { return false }
+            return version == .http10
+                ? connection.hasKeepAlive && !framing.namesTransferCoding : true
+        }
     }
 
     /// The maximum number of fields, far above common use and far below that of `HTTPFields`.
@@ -29,10 +42,13 @@ package struct HeadParser {
         guard let first = lines.next() else { throw HeadParseError("The head is empty.") }
         let (status, version) = try statusLine(first)
         var head = Head(status: status, version: version)
-        head.containsSecrets = try fields(
-            from: &lines, cache: &cache, into: &head.fields, framing: &head.framing)
-        if head.version == .http10, head.framing.isChunked, head.framing.contentLength != nil {
-            throw HeadParseError("An HTTP/1.0 response announces both a length and chunked coding.")
+        var body: BodyFraming? = BodyFraming()
+        head.containsSecrets = try read(
+            from: &lines, cache: &cache, into: &head.fields, framing: &body,
+            connection: &head.connection)
+        if let body { head.framing = body }
+        guard !head.framing.isAmbiguous else {
+            throw HeadParseError("It announces both a length and chunked coding.")
         }
         return head
     }
@@ -44,25 +60,16 @@ package struct HeadParser {
         var lines = LineReader(bytes)
         var fields = HTTPFields()
         var ignored: BodyFraming?
-        _ = try read(from: &lines, cache: &cache, into: &fields, framing: &ignored)
+        var connection = ConnectionOptions()
+        _ = try read(
+            from: &lines, cache: &cache, into: &fields, framing: &ignored, connection: &connection)
         return fields
-    }
-
-    private static func fields(
-        from lines: inout LineReader, cache: inout FieldCache, into fields: inout HTTPFields,
-        framing: inout BodyFraming
-    ) throws(HeadParseError) -> Bool {
-        var wanted: BodyFraming? = framing
-        let containsSecrets = try read(
-            from: &lines, cache: &cache, into: &fields, framing: &wanted)
-        if let wanted { framing = wanted }
-        return containsSecrets
     }
 
     /// Parses fields; returns whether they contain a secret.
     private static func read(
         from lines: inout LineReader, cache: inout FieldCache, into fields: inout HTTPFields,
-        framing: inout BodyFraming?
+        framing: inout BodyFraming?, connection: inout ConnectionOptions
     ) throws(HeadParseError) -> Bool {
         var count = 0
         var containsSecrets = false
@@ -97,6 +104,7 @@ package struct HeadParser {
                     if !found.meaning.isFraming { fields.append(found.field) }
                     continue
                 }
+                if found.meaning == .connection { connection.add(found.field) }
                 try framing?.add(found.field, meaning: found.meaning)
             }
             fields.append(found.field)

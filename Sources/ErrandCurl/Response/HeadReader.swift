@@ -15,8 +15,7 @@ package struct HeadReader {
 
     private enum Phase { case head, trailers }
 
-    /// The maximum number of interim responses, far above common use.
-    private static let maximumInterim = 64
+    private static let maximumInterim = ResponseParser.maximumInterim
 
     private var buffer: [UInt8] = []
     private var phase = Phase.head
@@ -52,10 +51,7 @@ package struct HeadReader {
     ) -> Event {
         seen += line.count
         guard seen <= limit else {
-            return .failed(
-                HeadParseError(
-                    "The head is larger than \(limit) bytes; raise maximumHeadBytes if that is expected."
-                ))
+            return .failed(.tooLarge(limit: limit))
         }
         buffer.append(contentsOf: line)
         guard phase == .head, Self.isBlank(line) else { return .more }
@@ -69,11 +65,10 @@ package struct HeadReader {
             }
             interim += 1
             guard interim <= Self.maximumInterim else {
-                return .failed(
-                    HeadParseError("There are more than \(Self.maximumInterim) interim responses."))
+                return .failed(.tooManyInterim(limit: Self.maximumInterim))
             }
             guard head.status.code != 101 else {
-                return .failed(HeadParseError("The server switches protocols without a request."))
+                return .failed(.switchesProtocols)
             }
             return .interim(head)
         } catch {

@@ -154,11 +154,6 @@
                 _ = abort(with: fault)
                 return false
             }
-            if head.framing.isSuspicious {
-                errand_set_long(handle, CURLOPT_FORBID_REUSE, 1)
-                needsReset = true
-                specialOptions = nil
-            }
             ignoresLibcurlRepeat = isRepeatedByLibcurl(head.status.code, transfer.request)
             let hasBody =
                 transfer.request.method != .head && head.status.code != 204

@@ -1,0 +1,334 @@
+/// The connections of a loop and the requests that wait for one, as a pure value.
+///
+/// Idle connections are used last in, first out, so that those beyond the current need expire. A
+/// free connection goes to the request that has waited longest, also if another connection was
+/// opened for that request. The owner opens and closes connections as ``nextStart()`` demands.
+struct ConnectionPool<Connection: Equatable, Waiter> {
+    struct Limits {
+        /// The maximum number of connections, open or in progress.
+        var total = Int.max
+        /// The maximum number of connections to one host and port.
+        var perHost = Int.max
+        /// The maximum number of idle connections.
+        var idle = 128
+        /// The maximum number of connections in progress with one key.
+        var connecting = 64
+        /// The time after which an idle connection is closed, in nanoseconds.
+        var idleNanoseconds: UInt64 = 118_000_000_000
+    }
+
+    /// The number of a waiting request; a request that came earlier has a lower one.
+    typealias Ticket = UInt64
+
+    enum Start {
+        /// Open a connection, for this waiting request or an earlier one.
+        case connect(ConnectionKey, for: Waiter, Ticket)
+        /// Close this idle connection, whose place another one takes.
+        case close(Connection)
+    }
+
+    /// The connections and the waiting requests of one key.
+    private struct Line {
+        let key: ConnectionKey
+        /// The connection that has been idle longest is first.
+        var idle: [(connection: Connection, since: MonotonicTime)] = []
+        /// The waiters in order; those that were served come first, and are `nil`.
+        var waiters: [(ticket: Ticket, waiter: Waiter?)] = []
+        /// The number of waiters that were served.
+        var served = 0
+        var connecting = 0
+        /// The number of open connections, idle or in use.
+        var open = 0
+
+        var waiting: Int { waiters.count - served }
+
+        var isUnused: Bool { open == 0 && connecting == 0 && waiting == 0 }
+
+        mutating func nextWaiter() -> Waiter? {
+            guard waiting > 0 else { return nil }
+            let waiter = waiters[served].waiter
+            waiters[served].waiter = nil
+            served += 1
+            // The array is compacted rarely, so that many waiters are served in linear time.
+            if served == waiters.count {
+                waiters.removeAll(keepingCapacity: served < 256)
+                served = 0
+            } else if served >= 64, served * 2 >= waiters.count {
+                waiters.removeFirst(served)
+                served = 0
+            }
+            return waiter
+        }
+
+        mutating func removeWaiter(_ ticket: Ticket) -> Waiter? {
+            guard let index = waiters[served...].firstIndex(where: { $0.ticket == ticket }) else {
+                return nil
+            }
+            let waiter = waiters.remove(at: index).waiter
+            // Served waiters are not kept without need.
+            if served == waiters.count {
+                waiters.removeAll()
+                served = 0
+            }
+            return waiter
+        }
+    }
+
+    private let limits: Limits
+    /// The lines, of which some are unused.
+    private var lines: [Line] = []
+    private var indices: [ConnectionKey: Int] = [:]
+    private var unused: [Int] = []
+    /// The line that was used last: comparing its key is cheaper than hashing.
+    private var recent: Int?
+    /// The number of connections to each host, open or in progress.
+    private var hostCounts: [ConnectionKey.Host: Int] = [:]
+    private var lastTicket: Ticket = 0
+    /// The lines with waiters for whom no connection is in progress.
+    private var wanting: Set<Int> = []
+    /// The number of connections, open or in progress.
+    private(set) var count = 0
+    private(set) var connecting = 0
+    private(set) var idle = 0
+
+    init(limits: Limits = Limits()) { self.limits = limits }
+
+    // MARK: - Lines
+
+    private mutating func line(of key: ConnectionKey) -> Int? {
+        if let recent, lines[recent].key == key { return recent }
+        guard let index = indices[key] else { return nil }
+        recent = index
+        return index
+    }
+
+    private mutating func makeLine(of key: ConnectionKey) -> Int {
+        if let index = line(of: key) { return index }
+        let index = unused.popLast() ?? lines.count
+        if index == lines.count {
+            lines.append(Line(key: key))
+        } else {
+            lines[index] = Line(key: key)
+        }
+        indices[key] = index
+        return index
+    }
+
+    // MARK: - Requests
+
+    /// Returns the idle connection that was used last; `nil` if there is none.
+    mutating func reuse(_ key: ConnectionKey) -> Connection? {
+        guard let line = line(of: key), let reused = lines[line].idle.popLast() else { return nil }
+        idle -= 1
+        return reused.connection
+    }
+
+    /// Lets a request wait for a connection.
+    mutating func wait(_ key: ConnectionKey, for waiter: Waiter) -> Ticket {
+        lastTicket += 1
+        let line = makeLine(of: key)
+        lines[line].waiters.append((lastTicket, waiter))
+        noteDemand(of: line)
+        return lastTicket
+    }
+
+    /// Whether a request waits for a connection.
+    mutating func hasWaiter(_ key: ConnectionKey) -> Bool {
+        line(of: key).map { lines[$0].waiting > 0 } ?? false
+    }
+
+    /// Removes a waiting request; `nil` if it waits no more.
+    ///
+    /// A connection in progress serves the next request, unless the owner abandons it.
+    mutating func cancel(_ ticket: Ticket, _ key: ConnectionKey) -> Waiter? {
+        guard let line = line(of: key), let waiter = lines[line].removeWaiter(ticket) else {
+            return nil
+        }
+        noteDemand(of: line)
+        return waiter
+    }
+
+    /// Records that a connect in progress is abandoned; returns false if each has a request that
+    /// waits for it.
+    mutating func abandonSurplusConnect(_ key: ConnectionKey) -> Bool {
+        guard let line = line(of: key), lines[line].connecting > lines[line].waiting else {
+            return false
+        }
+        connecting -= 1
+        lines[line].connecting -= 1
+        removeConnection(of: line)
+        return true
+    }
+
+    /// The next connection to open or to close, so that requests need not wait; call until `nil`.
+    mutating func nextStart() -> Start? {
+        guard !wanting.isEmpty else { return nil }
+        // The request that has waited longest comes first.
+        let candidates = wanting.map { ($0, lines[$0].waiters[lines[$0].served].ticket) }
+        for (line, _) in candidates.sorted(by: { $0.1 < $1.1 }) {
+            let key = lines[line].key
+            guard lines[line].connecting < limits.connecting else { continue }
+            if hostCounts[key.host, default: 0] >= limits.perHost {
+                guard let idle = takeOldestIdle(where: { $0.host == key.host }) else { continue }
+                return .close(idle)
+            }
+            if count >= limits.total {
+                guard let idle = takeOldestIdle(where: { _ in true }) else { return nil }
+                return .close(idle)
+            }
+            // Earlier requests have a connection in progress each.
+            let next = lines[line].served + lines[line].connecting
+            let (ticket, waiter) = lines[line].waiters[next]
+            guard let waiter else { return nil }
+            lines[line].connecting += 1
+            connecting += 1
+            count += 1
+            hostCounts[key.host, default: 0] += 1
+            noteDemand(of: line)
+            return .connect(key, for: waiter, ticket)
+        }
+        return nil
+    }
+
+    // MARK: - Connections
+
+    /// Adds a connection that was opened; returns the request that uses it, or keeps it idle.
+    mutating func connected(
+        _ connection: Connection, _ key: ConnectionKey, at now: MonotonicTime
+    ) -> Waiter? {
+        connecting -= 1
+        let line = makeLine(of: key)
+        lines[line].connecting -= 1
+        lines[line].open += 1
+        return makeAvailable(connection, line, at: now)
+    }
+
+    /// Records that a connection could not be opened; returns the request that fails, unless every
+    /// waiting request has another connection in progress.
+    mutating func connectFailed(_ key: ConnectionKey) -> Waiter? {
+        connecting -= 1
+        let line = makeLine(of: key)
+        lines[line].connecting -= 1
+        let isNeeded = lines[line].waiting > lines[line].connecting
+        let waiter = isNeeded ? lines[line].nextWaiter() : nil
+        removeConnection(of: line)
+        return waiter
+    }
+
+    /// Returns a connection after an exchange; returns the next request that uses it, or keeps it
+    /// idle.
+    mutating func release(
+        _ connection: Connection, _ key: ConnectionKey, at now: MonotonicTime
+    ) -> Waiter? {
+        makeAvailable(connection, makeLine(of: key), at: now)
+    }
+
+    /// Removes a connection that was in use and is closed.
+    mutating func closed(_ key: ConnectionKey) {
+        let line = makeLine(of: key)
+        lines[line].open -= 1
+        removeConnection(of: line)
+    }
+
+    /// Removes an idle connection that is closed; returns false if it is not idle.
+    mutating func closedIdle(_ connection: Connection, _ key: ConnectionKey) -> Bool {
+        guard let line = line(of: key),
+            let index = lines[line].idle.firstIndex(where: { $0.connection == connection })
+        else { return false }
+        removeIdle(at: index, of: line)
+        return true
+    }
+
+    // MARK: - Idle connections
+
+    /// Removes an idle connection beyond the limit of idle connections, or one that has expired, to
+    /// be closed; call until `nil`.
+    mutating func nextExpired(at now: MonotonicTime) -> Connection? {
+        guard idle > 0 else { return nil }
+        return takeOldestIdle { [limits, idle] _, since in
+            idle > limits.idle || since.advanced(nanoseconds: limits.idleNanoseconds) <= now
+        }
+    }
+
+    /// Whether idle connections beyond the limit of idle connections must be closed.
+    var hasTooManyIdle: Bool { idle > limits.idle }
+
+    /// The time at which a connection expires that becomes idle now.
+    func expiry(of now: MonotonicTime) -> MonotonicTime {
+        now.advanced(nanoseconds: limits.idleNanoseconds)
+    }
+
+    /// The time at which the next idle connection expires.
+    var nextExpiry: MonotonicTime {
+        lines.compactMap { $0.idle.first?.since }.min()
+            .map { $0.advanced(nanoseconds: limits.idleNanoseconds) } ?? .never
+    }
+
+    /// Removes an idle connection to be closed; call until `nil`.
+    mutating func nextIdle() -> Connection? { takeOldestIdle { _ in true } }
+
+    private mutating func takeOldestIdle(
+        where isCandidate: (ConnectionKey) -> Bool
+    ) -> Connection? {
+        takeOldestIdle { key, _ in isCandidate(key) }
+    }
+
+    private mutating func takeOldestIdle(
+        where isCandidate: (ConnectionKey, MonotonicTime) -> Bool
+    ) -> Connection? {
+        var oldest: (line: Int, since: MonotonicTime, connection: Connection)?
+        for index in lines.indices {
+            guard let first = lines[index].idle.first, isCandidate(lines[index].key, first.since)
+            else { continue }
+            if let oldest, oldest.since <= first.since { continue }
+            oldest = (index, first.since, first.connection)
+        }
+        guard let oldest else { return nil }
+        removeIdle(at: 0, of: oldest.line)
+        return oldest.connection
+    }
+
+    private mutating func removeIdle(at index: Int, of line: Int) {
+        lines[line].idle.remove(at: index)
+        lines[line].open -= 1
+        idle -= 1
+        removeConnection(of: line)
+    }
+
+    // MARK: - Counts
+
+    private mutating func makeAvailable(
+        _ connection: Connection, _ line: Int, at now: MonotonicTime
+    ) -> Waiter? {
+        if let waiter = lines[line].nextWaiter() {
+            noteDemand(of: line)
+            return waiter
+        }
+        lines[line].idle.append((connection, now))
+        idle += 1
+        return nil
+    }
+
+    private mutating func removeConnection(of line: Int) {
+        count -= 1
+        let host = lines[line].key.host
+        let left = hostCounts[host, default: 1] - 1
+        hostCounts[host] = left > 0 ? left : nil
+        noteDemand(of: line)
+    }
+
+    /// Records whether a request waits for which no connection is in progress, and makes the line
+    /// of an unused key available.
+    private mutating func noteDemand(of line: Int) {
+        if lines[line].waiting > lines[line].connecting {
+            wanting.insert(line)
+        } else if !wanting.isEmpty {
+            wanting.remove(line)
+        }
+        guard lines[line].isUnused, indices.removeValue(forKey: lines[line].key) != nil else {
+            return
+        }
+        if recent == line { recent = nil }
+        unused.append(line)
+    }
+}

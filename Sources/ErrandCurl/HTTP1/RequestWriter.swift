@@ -1,0 +1,215 @@
+import ErrandTransport
+import HTTPTypes
+
+/// Writes the head of an HTTP/1.1 request (RFC 9112 §3, §5).
+///
+/// The transport writes `Host`, `Content-Length` and `Transfer-Encoding` itself and ignores such
+/// fields of the request.
+enum RequestWriter {
+    /// The form of the request target (RFC 9112 §3.2).
+    enum Target: Sendable, Hashable {
+        /// Path and query, for the origin server.
+        case origin
+        /// The complete URL, for a proxy, and the proxy's credentials, such as `Basic …`.
+        case absolute(proxyAuthorization: String?)
+    }
+
+    /// The way in which the head announces the end of the body (RFC 9112 §6).
+    enum BodyLength: Sendable, Hashable {
+        /// There is no body.
+        case none
+        case bytes(Int64)
+        /// The length is unknown, or trailers follow the body.
+        case chunked(trailers: HTTPFields = [:])
+
+        /// Creates the announcement of a body of this length, `nil` if it is unknown.
+        init(_ length: Int64?) {
+            self = length.map { .bytes($0) } ?? .chunked()
+        }
+    }
+
+    /// Appends the head of a request to a buffer, which is unchanged if the request has an error.
+    ///
+    /// - Throws: ``RequestError`` with the stage `build` if the request must not be written: its URL,
+    ///   method or a header could end a line or credentials for a proxy would reach the server.
+    static func write(
+        _ request: TransportRequest, body: BodyLength, target: Target = .origin,
+        into buffer: TextBuffer
+    ) throws(RequestError) {
+        let start = buffer.count
+        do throws(RequestError) {
+            try request.method.check()
+            try request.checkURL()
+            buffer.append(request.method.rawValue)
+            buffer.append(UInt8(ascii: " "))
+            try writeTarget(request.url, target, into: buffer)
+            buffer.append(line: " HTTP/1.1")
+            buffer.append("Host: ")
+            writeAuthority(request.url, into: buffer)
+            buffer.appendLineEnd()
+            if case .absolute(let credentials?) = target {
+                buffer.append("Proxy-Authorization: ")
+                try check(credentials.utf8, of: "Proxy-Authorization")
+                buffer.append(line: credentials)
+            }
+            try writeFields(of: request, body: body, into: buffer)
+            buffer.appendLineEnd()
+        } catch {
+            buffer.truncate(to: start)
+            throw error
+        }
+    }
+
+    // MARK: - Request line
+
+    private static func writeTarget(
+        _ url: URI, _ target: Target, into buffer: TextBuffer
+    ) throws(RequestError) {
+        let start = buffer.count
+        if case .absolute = target {
+            buffer.append(url.scheme ?? "http")
+            buffer.append("://")
+            writeAuthority(url, into: buffer)
+        }
+        if url.path.isEmpty {
+            buffer.append(UInt8(ascii: "/"))
+        } else {
+            buffer.append(url.path)
+        }
+        if let query = url.query {
+            buffer.append(UInt8(ascii: "?"))
+            buffer.append(query)
+        }
+        // A URI has no such bytes. One of them would end the target, or the line.
+        let written = buffer.contents[start...]
+        guard written.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw RequestError(
+                .invalidURL, stage: .build,
+                "The URL's path or query contains a space or a control character.")
+        }
+    }
+
+    /// Writes host and port; the default port is omitted (RFC 9110 §4.2.3).
+    private static func writeAuthority(_ url: URI, into buffer: TextBuffer) {
+        buffer.append(url.host ?? "")
+        guard let port = url.port, port != (url.scheme == "https" ? 443 : 80) else { return }
+        buffer.append(UInt8(ascii: ":"))
+        buffer.append(decimal: Int64(port))
+    }
+
+    // MARK: - Fields
+
+    private static func writeFields(
+        of request: TransportRequest, body: BodyLength, into buffer: TextBuffer
+    ) throws(RequestError) {
+        var contentType = request.body?.contentType
+        var announcesCodings = request.options.decodesContent
+        for field in request.headers {
+            switch field.name.canonicalName {
+            case "host", "content-length", "transfer-encoding": continue
+            case "content-type": contentType = nil
+            case "proxy-authorization": throw TransportRequest.hasProxyAuthorization
+            // A range selects bytes of the encoded form (RFC 9110 §14.2), and a part of it could
+            // not be decoded.
+            case "accept-encoding", "range": announcesCodings = false
+            default: break
+            }
+            try write(field, into: buffer)
+        }
+        if let contentType {
+            try write(HTTPField(name: .contentType, value: contentType), into: buffer)
+        }
+        if announcesCodings, let line = acceptEncoding { buffer.append(line: line) }
+        switch body {
+        case .chunked(let trailers):
+            buffer.append(line: "Transfer-Encoding: chunked")
+            try announce(trailers, into: buffer)
+        case .bytes(let length):
+            buffer.append("Content-Length: ")
+            buffer.append(decimal: length)
+            buffer.appendLineEnd()
+        case .none:
+            // A method that expects a body announces an empty one (RFC 9110 §8.6).
+            if request.method != .get,
+                request.method == .post || request.method == .put || request.method == .patch
+            {
+                buffer.append(line: "Content-Length: 0")
+            }
+        }
+    }
+
+    /// Announces trailers (RFC 9110 §6.6.2).
+    private static func announce(
+        _ trailers: HTTPFields, into buffer: TextBuffer
+    ) throws(RequestError) {
+        guard !trailers.isEmpty else { return }
+        var names: [String] = []
+        for field in trailers {
+            guard !forbiddenTrailers.contains(field.name.canonicalName) else {
+                throw RequestError(
+                    .invalidHeader, stage: .build,
+                    "The field \(field.name.rawName) must not be a trailer. Send it as a header.")
+            }
+            try field.withUnsafeBytesOfValue { value throws(RequestError) in
+                try check(value, of: field.name.rawName)
+            }
+            if !names.contains(field.name.rawName) { names.append(field.name.rawName) }
+        }
+        buffer.append(line: "Trailer: " + names.joined(separator: ", "))
+    }
+
+    /// The fields that a recipient needs before the body (RFC 9110 §6.5.1).
+    private static let forbiddenTrailers: Set<String> = [
+        "authorization", "cache-control", "connection", "content-encoding", "content-length",
+        "content-range", "content-type", "cookie", "expect", "host", "keep-alive", "max-forwards",
+        "pragma", "proxy-authorization", "proxy-connection", "range", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
+    private static let acceptEncoding: String? =
+        ContentCoding.announcement.isEmpty
+        ? nil : "Accept-Encoding: " + ContentCoding.announcement
+
+    /// Appends a field line.
+    static func write(_ field: HTTPField, into buffer: TextBuffer) throws(RequestError) {
+        buffer.append(field.name.rawName)
+        buffer.append(UInt8(ascii: ":"))
+        let isValid = field.withUnsafeBytesOfValue { value in
+            if !value.isEmpty { buffer.append(UInt8(ascii: " ")) }
+            buffer.append(UnsafeRawBufferPointer(value))
+            return value.allSatisfy(isAllowed)
+        }
+        guard isValid else { throw controlCharacter(in: field.name.rawName) }
+        buffer.appendLineEnd()
+    }
+
+    private static func check(
+        _ bytes: some Sequence<UInt8>, of name: String
+    ) throws(RequestError) {
+        guard bytes.allSatisfy(isAllowed) else { throw controlCharacter(in: name) }
+    }
+
+    /// Whether a byte may occur in a field value; CR, LF and NUL may not (RFC 9110 §5.5).
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        byte > 0x0D || byte != 0x0D && byte != 0x0A && byte != 0
+    }
+
+    private static func controlCharacter(in name: String) -> RequestError {
+        RequestError(
+            .invalidHeader, stage: .build,
+            "The value of the header \(name) contains CR, LF or NUL.")
+    }
+}
+
+extension TextBuffer {
+    /// Appends text and a line end.
+    func append(line: String) {
+        append(line)
+        appendLineEnd()
+    }
+
+    func appendLineEnd() {
+        append(UInt8(ascii: "\r"))
+        append(UInt8(ascii: "\n"))
+    }
+}
