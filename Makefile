@@ -1,7 +1,7 @@
 # All commands of the project. `make test` is the complete check; `make help` lists the rest.
 .POSIX:
 .PHONY: help setup demo demo-hub test boundaries language lint format samples build unit airline hub
-.PHONY: release docs check-docs api bench instructions tsan asan mutate clean
+.PHONY: release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
@@ -18,6 +18,7 @@ help:
 	@echo 'make tsan          run the tests with ThreadSanitizer'
 	@echo 'make asan          run the tests with AddressSanitizer'
 	@echo 'make mutate        check that the tests detect the deliberate faults of Scripts/mutants'
+	@echo 'make fuzz          fuzz the HTTP/1.1 response parser for SECONDS (60)'
 	@echo 'make setup         install the dependencies of the build (other targets run it if needed)'
 	@echo 'make clean         delete all build folders'
 
@@ -102,6 +103,9 @@ asan: setup
 mutate: setup
 	@Scripts/setup --tests
 	@Scripts/mutate
+
+fuzz: setup
+	@Scripts/fuzz $(SECONDS)
 
 clean:
 	rm -rf .build .build-* Examples/.build Benchmarks/.build

@@ -1,0 +1,1 @@
+../../../Tests/ErrandCurlTests/HTTP1/ParsedStream.swift
