@@ -41,10 +41,23 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// requests if ``connectionsPerHost`` is set. Other requests go to the loop with the fewest
     /// transfers.
     public var loops = 1
+    /// The implementation of HTTP/1.1.
+    ///
+    /// Default ``HTTP1Engine/own``.
+    public var http1Engine = HTTP1Engine.own
     /// The transport's name in events and errors, and the name of the loop thread.
     ///
     /// Default `curl`.
     public var name = "curl"
+
+    /// An implementation of HTTP/1.1.
+    public enum HTTP1Engine: Sendable, Hashable {
+        /// Errand's own, over connections that libcurl opens, for `http` URLs without a proxy;
+        /// libcurl for other requests, and for all if ``maximumConnections`` is set.
+        case own
+        /// libcurl.
+        case libcurl
+    }
 
     /// Creates a configuration with the default of each property.
     public init() {}

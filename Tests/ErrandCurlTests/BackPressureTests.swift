@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Pausing the receiver stops the transfer without losing data.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct BackPressureTests {
     @Test func everyChunkPaused() async throws {
         let size = 3_000_000
@@ -18,7 +18,7 @@ struct BackPressureTests {
             connection.write(bytes)
         }
         let recorder = RecordingReceiver { _ in .pause }
-        let transfer = CurlTransport().start(
+        let transfer = CurlTransport.tested().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         var chunks = 0
         while recorder.record.end == nil {
@@ -40,7 +40,7 @@ struct BackPressureTests {
             let chunk = [UInt8](repeating: 1, count: 64 << 10)
             while connection.write(chunk) { written.withLock { $0 += chunk.count } }
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let recorder = RecordingReceiver(keepsBody: false) { _ in .pause }
         let transfer = transport.start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
@@ -57,7 +57,7 @@ struct BackPressureTests {
     @Test func resumeBeforeNextChunkContinuesTransfer() async throws {
         let server = try EasyHandleTests.echo()
         let recorder = RecordingReceiver { _ in .pause }
-        let transfer = CurlTransport().start(
+        let transfer = CurlTransport.tested().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         transfer.resumeReceiving()
@@ -71,7 +71,7 @@ struct BackPressureTests {
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         let recorder = RecordingReceiver()
         let body = HTTPBody.stream(length: 6) { stream }
-        _ = CurlTransport().start(
+        _ = CurlTransport.tested().start(
             TransportRequest(method: .put, url: try .test(server.url()), body: body),
             receiver: recorder)
         for part in ["ab", "cd", "ef"] {

@@ -8,7 +8,8 @@ import Synchronization
 import Testing
 
 /// Recreating a body's stream calls the user's code, which may block.
-@Suite("Body replay", .timeLimit(.minutes(2))) struct BodyReplayTests {
+@Suite("Body replay", .timeLimit(.minutes(2)), .bothEngines)
+struct BodyReplayTests {
     private struct Broken: Error {}
 
     /// The result of another request.
@@ -73,7 +74,7 @@ import Testing
 
     @Test func bodyFactoryMayWaitForAnotherRequest() async throws {
         let server = try server()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let url = server.url()
         let other = OtherRequest()
         let record = try await put(url, over: transport) {
@@ -86,7 +87,7 @@ import Testing
 
     @Test func failingBodyFactoryIsReported() async throws {
         let server = try server()
-        let record = try await put(server.url(), over: CurlTransport()) { throw Broken() }
+        let record = try await put(server.url(), over: CurlTransport.tested()) { throw Broken() }
         #expect(record.error?.code == .bodyReadFailed)
         #expect(record.error?.underlying is Broken)
     }

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Requests that are sent from the thread that starts them, while the loop's thread sleeps.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct CallerTurnTests {
     private static func responding() throws -> RawServer {
         try RawServer { connection in
@@ -18,7 +18,7 @@ struct CallerTurnTests {
 
     @Test func recentOriginUsesCallerTurn() async throws {
         let server = try Self.responding()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         // The test cannot control whether the loop sleeps at the next start, so it repeats until it
         // does.
         while transport.callerTurns == 0 {
@@ -35,7 +35,7 @@ struct CallerTurnTests {
     /// failure shows only when other tests keep the processors busy.
     @Test func callerTurnDiscardsStaleEvents() async throws {
         let server = try Self.responding()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         for _ in 0..<1000 {
             let record = try await transport.run(.get, server.url())
             #expect(record.error == nil)
@@ -44,7 +44,7 @@ struct CallerTurnTests {
     }
 
     @Test func unknownOriginUsesLoopThread() async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         for _ in 0..<20 {
             let server = try Self.responding()
             let record = try await transport.run(.get, server.url())
@@ -60,7 +60,7 @@ struct CallerTurnTests {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
             }
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         for _ in 0..<20 {
             let record = try await transport.run(
                 .post, server.url(), body: .data(Data("ab".utf8)))
@@ -79,7 +79,7 @@ struct CallerTurnTests {
         }
         // The loop sleeps without limit, so the caller's turn has to wake it for the new deadline.
         for _ in 0..<10 {
-            let transport = CurlTransport()
+            let transport = CurlTransport.tested()
             let first = try await transport.run(.get, server.url()) { $0.timeouts.idle = nil }
             #expect(first.error == nil)
             let second = try await transport.run(.get, server.url()) {
@@ -91,7 +91,7 @@ struct CallerTurnTests {
 
     @Test func concurrentCallersGetExactlyOneEnd() async throws {
         let server = try Self.responding()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let url = server.url()
         let bad = try await withThrowingTaskGroup(of: Int.self) { group in
             for worker in 0..<8 {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A transfer can be cancelled at any time and ends exactly once.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct CancelTests {
     /// Sends a body without end.
     static func endless() throws -> RawServer {
@@ -25,7 +25,7 @@ struct CancelTests {
 
     @Test func cancelBeforeResponse() async throws {
         let server = try Self.silent()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let recorder = RecordingReceiver()
         let transfer = transport.start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
@@ -40,7 +40,7 @@ struct CancelTests {
 
     @Test func cancelWhileReceivingBody() async throws {
         let server = try Self.endless()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let recorder = RecordingReceiver(keepsBody: false)
         let transfer = transport.start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
@@ -53,7 +53,7 @@ struct CancelTests {
 
     @Test func cancelFromCallback() async throws {
         let server = try Self.endless()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let holder = Mutex<(any Transfer)?>(nil)
         let recorder = RecordingReceiver(keepsBody: false) { record in
             if record.chunks == 2 { holder.withLock { $0 }?.cancel() }
@@ -71,7 +71,7 @@ struct CancelTests {
     @Test func stopDemandCancels() async throws {
         let server = try Self.endless()
         let recorder = RecordingReceiver(keepsBody: false) { $0.chunks == 3 ? .stop : .more }
-        _ = CurlTransport().start(
+        _ = CurlTransport.tested().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         let record = try await recorder.ended()
         #expect(record.error?.code == .cancelled)
@@ -81,7 +81,7 @@ struct CancelTests {
     @Test func cancelWhilePaused() async throws {
         let server = try Self.endless()
         let recorder = RecordingReceiver(keepsBody: false) { _ in .pause }
-        let transfer = CurlTransport().start(
+        let transfer = CurlTransport.tested().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         transfer.cancel()
@@ -93,7 +93,7 @@ struct CancelTests {
     @Test func transportWorksAfterThousandCancellations() async throws {
         let silent = try Self.silent()
         let server = try EasyHandleTests.echo()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let recorders = (0..<1000).map { _ in RecordingReceiver() }
         let request = TransportRequest(url: try .test(silent.url()))
         let transfers = recorders.map { transport.start(request, receiver: $0) }
@@ -111,7 +111,7 @@ struct CancelTests {
 
     @Test func shutDownEndsActiveAndLaterTransfers() async throws {
         let server = try Self.silent()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let recorders = (0..<5).map { _ in RecordingReceiver() }
         let request = TransportRequest(url: try .test(server.url()))
         for recorder in recorders { _ = transport.start(request, receiver: recorder) }
@@ -127,7 +127,7 @@ struct CancelTests {
     @Test func releasedTransportFinishesTransfers() async throws {
         let server = try EasyHandleTests.echo()
         let recorder = RecordingReceiver()
-        var transport: CurlTransport? = CurlTransport()
+        var transport: CurlTransport? = CurlTransport.tested()
         _ = transport?.start(TransportRequest(url: try .test(server.url())), receiver: recorder)
         transport = nil
         #expect(try await recorder.ended().error == nil)

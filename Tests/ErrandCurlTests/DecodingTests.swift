@@ -123,7 +123,7 @@ struct DecodingChainTests {
 }
 
 /// Content encoding over the wire.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct DecodingTests {
     private func serve(_ encoding: String, _ body: [UInt8], times: Int = 1) throws -> RawServer {
         try RawServer { connection in
@@ -143,7 +143,7 @@ struct DecodingTests {
     ])
     func bodyIsDecoded(encoding: String, body: [UInt8]) async throws {
         let server = try serve(encoding, body)
-        let record = try await CurlTransport().run(.get, server.url())
+        let record = try await CurlTransport.tested().run(.get, server.url())
         #expect(record.error == nil)
         #expect(record.body == Sample.plain)
         #expect(
@@ -153,7 +153,7 @@ struct DecodingTests {
 
     @Test func acceptEncodingIsSentUnlessOverridden() async throws {
         let server = try EasyHandleTests.echo()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let plain = try await transport.run(.get, server.url())
         #expect(
             String(decoding: plain.body, as: UTF8.self).contains(
@@ -168,7 +168,7 @@ struct DecodingTests {
 
     @Test func disabledDecodingDeliversRawBytes() async throws {
         let server = try serve("gzip", Sample.gzip)
-        let record = try await CurlTransport().run(.get, server.url()) {
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
             $0.options.decodesContent = false
         }
         #expect(record.body == Data(Sample.gzip))
@@ -178,30 +178,30 @@ struct DecodingTests {
     @Test(arguments: ["gzip", "br", "rot13", "gzip, gzip, gzip, gzip, gzip"])
     func corruptOrUnknownCodingFails(encoding: String) async throws {
         let server = try serve(encoding, Array("this is not encoded at all".utf8))
-        let record = try await CurlTransport().run(.get, server.url())
+        let record = try await CurlTransport.tested().run(.get, server.url())
         #expect(record.error?.code == .badContentEncoding)
         #expect(record.head?.status == .ok)
     }
 
     @Test func truncatedGzipWithMatchingLengthFails() async throws {
         let server = try serve("gzip", Array(Sample.gzip.dropLast(4)))
-        let record = try await CurlTransport().run(.get, server.url())
+        let record = try await CurlTransport.tested().run(.get, server.url())
         #expect(record.error?.code == .badContentEncoding)
     }
 
     @Test func emptyBodyIsNotDecoded() async throws {
         let server = try serve("gzip", [])
-        let record = try await CurlTransport().run(.get, server.url())
+        let record = try await CurlTransport.tested().run(.get, server.url())
         #expect(record.error == nil)
     }
 
     @Test func decompressionBombIsStopped() async throws {
         let brotli = try serve("br", Sample.brotliBomb)
-        let first = try await CurlTransport().run(.get, brotli.url())
+        let first = try await CurlTransport.tested().run(.get, brotli.url())
         #expect(first.error?.code == .bodyTooLarge)
         #expect(first.body.count <= 256 << 10)
         let gzip = try serve("gzip", Sample.gzipOfZeros, times: 2000)
-        let second = try await CurlTransport().run(.get, gzip.url()) {
+        let second = try await CurlTransport.tested().run(.get, gzip.url()) {
             $0.options.maximumBodyBytes = 3_000_000
             $0.options.maximumDecodingRatio = nil
         }
@@ -215,7 +215,7 @@ struct DecodingTests {
         var request = TransportRequest(url: try .test(server.url()))
         request.options.maximumDecodingRatio = nil
         let recorder = RecordingReceiver(keepsBody: false) { $0.chunks % 100 == 0 ? .pause : .more }
-        let transfer = CurlTransport().start(request, receiver: recorder)
+        let transfer = CurlTransport.tested().start(request, receiver: recorder)
         for pause in 1...10 {
             let seen = try await recorder.until { $0.chunks >= pause * 100 }
             #expect(seen.chunks == pause * 100)

@@ -8,9 +8,11 @@ import Synchronization
 import Testing
 
 /// `Expect: 100-continue`: the body is sent after the server's interim response.
-@Suite(.timeLimit(.minutes(5))) struct ExpectTests {
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
+struct ExpectTests {
     private func run(
-        _ method: HTTPMethod, on server: RawServer, over transport: CurlTransport = CurlTransport(),
+        _ method: HTTPMethod, on server: RawServer,
+        over transport: CurlTransport = CurlTransport.tested(),
         body: HTTPBody = .data(Data(count: 100_000))
     ) async throws -> RecordingReceiver.Record {
         try await transport.run(method, server.url()) {
@@ -69,7 +71,7 @@ import Testing
                         : "Transfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n")
             }
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         for _ in 0..<3 {
             let record = try await run(method, on: server, over: transport)
             #expect(record.error == nil, "\(String(describing: record.error))")

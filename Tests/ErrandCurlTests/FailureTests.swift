@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Every network and server failure ends the transfer once, with a typed error.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct FailureTests {
     /// Sends these bytes in response to the first request of each connection, then closes it.
     static func responding(_ text: String) throws -> RawServer {
@@ -69,6 +69,13 @@ struct FailureTests {
             "length near 2^63", ok + "Content-Length: 9223372036854775807\r\n\r\nhi",
             .truncatedBody),
         Case("space before colon", ok + "Content-Length : 2\r\n\r\nhi", .badServerResponse),
+        Case(
+            "space before colon of another field", ok + "X-A : 1\r\nContent-Length: 2\r\n\r\nhi",
+            .badServerResponse),
+        Case(
+            "length and chunked",
+            ok + "Content-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            .badServerResponse),
         Case("chunk cut off", ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhi", .truncatedBody),
         Case(
             "last chunk missing", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n",
@@ -86,7 +93,7 @@ struct FailureTests {
     @Test(arguments: cases)
     func unusualResponsesHaveTypedResults(_ item: Case) async throws {
         let server = try Self.responding(item.response)
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         // Replay is allowed, as for a GET by an agent, because the server may close the kept
         // connection as the second request arrives.
         func allowReplay(_ request: inout TransportRequest) { request.options.mayReplay = true }
@@ -101,7 +108,7 @@ struct FailureTests {
 
     @Test func resetAtAnyByteFails() async throws {
         let response = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8)
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         for count in 0..<response.count {
             let server = try RawServer { connection in
                 _ = connection.readHead()
@@ -117,7 +124,7 @@ struct FailureTests {
     @Test func refusedConnection() async throws {
         let server = try RawServer { _ in }
         server.stop()
-        let record = try await CurlTransport().run(.get, server.url())
+        let record = try await CurlTransport.tested().run(.get, server.url())
         #expect(record.error?.code == .cannotConnect)
         #expect(record.error?.stage == .transport)
         #expect((record.error?.underlying as? CurlError)?.code == 7)
@@ -125,7 +132,7 @@ struct FailureTests {
     }
 
     @Test func unknownHost() async throws {
-        let record = try await CurlTransport().run(.get, "http://does-not-exist.invalid/")
+        let record = try await CurlTransport.tested().run(.get, "http://does-not-exist.invalid/")
         #expect(record.error?.code == .cannotFindHost)
     }
 
@@ -134,14 +141,14 @@ struct FailureTests {
             _ = connection.readBody(5)
             connection.write("HTTP/1.1 400 Bad Request\r\n\r\n")
         }
-        let record = try await CurlTransport().run(.get, "https://127.0.0.1:\(server.port)/")
+        let record = try await CurlTransport.tested().run(.get, "https://127.0.0.1:\(server.port)/")
         #expect(record.error?.code == .secureConnectionFailed)
     }
 
     @Test func fiveThousandFields() async throws {
         let lines = (0..<5000).map { "X-\($0): \($0)\r\n" }.joined()
         let server = try Self.responding(Self.ok + lines + "Content-Length: 2\r\n\r\nhi")
-        let record = try await CurlTransport().run(.get, server.url())
+        let record = try await CurlTransport.tested().run(.get, server.url())
         #expect(record.error == nil)
         #expect(record.head?.headers.count == 5001)
     }
@@ -150,7 +157,7 @@ struct FailureTests {
     func longLine(length: Int) async throws {
         let line = "X-Long: " + String(repeating: "a", count: length) + "\r\n"
         let server = try Self.responding(Self.ok + line + "Content-Length: 2\r\n\r\nhi")
-        let record = try await CurlTransport().run(.get, server.url()) {
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
             $0.options.maximumHeadBytes = 100 << 10
         }
         #expect(record.error?.code == (length < 100 << 10 ? nil : .badServerResponse))
@@ -159,7 +166,7 @@ struct FailureTests {
     @Test func headBeyondLimitFails() async throws {
         let server = try Self.responding(
             Self.ok + "X-A: 0123456789\r\nContent-Length: 2\r\n\r\nhi")
-        let record = try await CurlTransport().run(.get, server.url()) {
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
             $0.options.maximumHeadBytes = 40
         }
         #expect(record.error?.code == .badServerResponse)
@@ -167,7 +174,7 @@ struct FailureTests {
 
     @Test func bodyBeyondLimitFails() async throws {
         let server = try CancelTests.endless()
-        let record = try await CurlTransport().run(.get, server.url()) {
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
             $0.options.maximumBodyBytes = 100_000
         }
         #expect(record.error?.code == .bodyTooLarge)
@@ -176,7 +183,7 @@ struct FailureTests {
 
     @Test func errorsContainNoSecrets() async throws {
         let server = try Self.responding("")
-        let record = try await CurlTransport().run(
+        let record = try await CurlTransport.tested().run(
             .get, server.url("/path?token=sesame"), headers: [.authorization: "Bearer sesame"])
         let error = try #require(record.error)
         #expect(!String(describing: error).contains("sesame"))

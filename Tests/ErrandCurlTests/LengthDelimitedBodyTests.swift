@@ -6,7 +6,8 @@ import Foundation
 import Testing
 
 /// Bodies whose end is determined only by the announced length.
-@Suite("Body delimited by length", .timeLimit(.minutes(2))) struct LengthDelimitedBodyTests {
+@Suite("Body delimited by length", .timeLimit(.minutes(2)), .bothEngines)
+struct LengthDelimitedBodyTests {
     /// The last bytes are delivered after a pause, and no data follows them.
     @Test func pausedReceiverGetsCompleteBody() async throws {
         let body = String(repeating: "x", count: 24 << 10)
@@ -21,7 +22,7 @@ import Testing
         var request = TransportRequest(url: try .test(server.url()))
         request.timeouts = Timeouts(connect: .seconds(60), idle: .seconds(60))
         let recorder = RecordingReceiver { $0.chunks == 1 ? .pause : .more }
-        let transfer = CurlTransport().start(request, receiver: recorder)
+        let transfer = CurlTransport.tested().start(request, receiver: recorder)
         try await recorder.until { $0.chunks >= 1 }
         transfer.resumeReceiving()
         let record = try await recorder.ended()

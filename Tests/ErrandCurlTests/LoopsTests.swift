@@ -9,13 +9,13 @@ import Synchronization
 import Testing
 
 /// Several loops: selection of a loop, shared limits and shutdown.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct LoopsTests {
     private static func transport(_ loops: Int, name: String = "loops") -> CurlTransport {
-        var configuration = CurlConfiguration()
-        configuration.loops = loops
-        configuration.name = name
-        return CurlTransport(configuration: configuration)
+        return CurlTransport.tested {
+            $0.loops = loops
+            $0.name = name
+        }
     }
 
     private static func responding() throws -> RawServer {
@@ -127,10 +127,10 @@ struct LoopsTests {
 
     @Test func connectionsPerHostAppliesAcrossLoops() async throws {
         let server = try Self.responding()
-        var configuration = CurlConfiguration()
-        configuration.loops = 2
-        configuration.connectionsPerHost = 2
-        let transport = CurlTransport(configuration: configuration)
+        let transport = CurlTransport.tested {
+            $0.loops = 2
+            $0.connectionsPerHost = 2
+        }
         let recorders = try (0..<40).map { _ in
             let recorder = RecordingReceiver()
             _ = transport.start(

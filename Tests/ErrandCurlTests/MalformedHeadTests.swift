@@ -7,9 +7,9 @@ import HTTPTypes
 import Testing
 
 /// Heads that libcurl and Errand could interpret differently, or that libcurl must not parse.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct MalformedHeadTests {
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     /// Sends this response to `/odd`, and a valid one to every other request.
     private func server(_ odd: String) throws -> RawServer {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Proxies, address overrides, versions, and options that are rejected before anything is sent.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct OptionsTests {
     private func text(_ record: RecordingReceiver.Record) -> String {
         String(decoding: record.body, as: UTF8.self)
@@ -15,7 +15,7 @@ struct OptionsTests {
 
     @Test func proxyReceivesAbsoluteURLAndCredentials() async throws {
         let proxy = try EasyHandleTests.echo()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let record = try await transport.run(.get, "http://example.test/a?b") {
             $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
         }
@@ -37,7 +37,7 @@ struct OptionsTests {
     func rejectedTunnelIsProxyFailed(status: Int) async throws {
         let proxy = try FailureTests.responding(
             "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n")
-        let record = try await CurlTransport().run(.get, "https://example.test/") {
+        let record = try await CurlTransport.tested().run(.get, "https://example.test/") {
             $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
         }
         let error = try #require(record.error)
@@ -60,7 +60,7 @@ struct OptionsTests {
             let host = String(decoding: name.dropLast(2), as: UTF8.self)
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(host.utf8.count)\r\n\r\n\(host)")
         }
-        let record = try await CurlTransport().run(.get, "http://example.test/") {
+        let record = try await CurlTransport.tested().run(.get, "http://example.test/") {
             $0.options.proxy = .url("socks5h://127.0.0.1:\(proxy.port)")
         }
         #expect(record.error == nil)
@@ -69,7 +69,7 @@ struct OptionsTests {
 
     @Test func addressOverrideAppliesOnlyToItsRequest() async throws {
         let server = try EasyHandleTests.echo()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let url = "http://api.example.invalid:\(server.port)/o"
         for addresses in [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"], ["::1", "127.0.0.1"]] {
             let record = try await transport.run(.get, url) {
@@ -90,7 +90,7 @@ struct OptionsTests {
         for name in [
             "api.example.invalid", "API.Example.invalid", "API.example.INVALID:\(server.port)",
         ] {
-            let record = try await CurlTransport().run(.get, url) {
+            let record = try await CurlTransport.tested().run(.get, url) {
                 $0.options.addressOverrides = [name: ["127.0.0.1"]]
             }
             #expect(record.error == nil, "\(name)")
@@ -103,7 +103,7 @@ struct OptionsTests {
     ])
     func addressOverrideMatchesInAnySpelling(name: String, host: String) async throws {
         let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport().run(.get, "http://\(host):\(server.port)/o") {
+        let record = try await CurlTransport.tested().run(.get, "http://\(host):\(server.port)/o") {
             $0.options.addressOverrides = ["\(name):\(server.port)": ["127.0.0.1"]]
             $0.timeouts.connect = .seconds(20)
         }
@@ -114,7 +114,7 @@ struct OptionsTests {
     func bypassMatchesAddressesInAnySpelling(bypass: String) async throws {
         let proxy = try EasyHandleTests.echo()
         let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport().run(.get, server.url("/x")) {
+        let record = try await CurlTransport.tested().run(.get, server.url("/x")) {
             $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)", bypass: [bypass])
         }
         #expect(text(record).hasPrefix("GET /x HTTP/1.1\r\n"))
@@ -136,7 +136,7 @@ struct OptionsTests {
         let url = "http://api.example.invalid:\(server.port)/o"
         let addresses =
             ["127.0.0.1"] + (1...9).map { "2001:0db8:1111:2222:3333:4444:5555:000\($0)" }
-        let record = try await CurlTransport().run(.get, url) {
+        let record = try await CurlTransport.tested().run(.get, url) {
             $0.options.addressOverrides = ["api.example.invalid": addresses]
         }
         #expect(record.error == nil, "\(String(describing: record.error))")
@@ -150,7 +150,8 @@ struct OptionsTests {
             asked.withLock { $0 = head ?? "" }
             connection.write("HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n")
         }
-        let record = try await CurlTransport().run(.get, "https://api.example.invalid:444/") {
+        let record = try await CurlTransport.tested().run(.get, "https://api.example.invalid:444/")
+        {
             $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)")
             $0.options.addressOverrides = ["api.example.invalid:444": addresses]
         }
@@ -177,7 +178,7 @@ struct OptionsTests {
     func bypassAcceptsAllDomainForms(bypass: String) async throws {
         let proxy = try EasyHandleTests.echo()
         let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport().run(
+        let record = try await CurlTransport.tested().run(
             .get, "http://a.localhost.example:\(server.port)/x"
         ) {
             $0.options.addressOverrides = ["a.localhost.example": ["127.0.0.1"]]
@@ -188,7 +189,7 @@ struct OptionsTests {
     }
 
     @Test func unreachableUnixSocketIsNamedInError() async throws {
-        let record = try await CurlTransport().run(.get, "http://service.example/x") {
+        let record = try await CurlTransport.tested().run(.get, "http://service.example/x") {
             $0.options.unixSocketPath = "/nowhere/service.sock"
         }
         #expect(record.error?.code == .cannotConnect)
@@ -199,16 +200,18 @@ struct OptionsTests {
     @Test func addressFamily() async throws {
         let server = try EasyHandleTests.echo()
         let url = "http://localhost:\(server.port)/"
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let four = try await transport.run(.get, url) { $0.options.addressFamily = .ipv4 }
         #expect(four.error == nil)
-        let six = try await CurlTransport().run(.get, url) { $0.options.addressFamily = .ipv6 }
+        let six = try await CurlTransport.tested().run(.get, url) {
+            $0.options.addressFamily = .ipv6
+        }
         #expect(six.error != nil)
     }
 
     @Test func priorKnowledgeToHTTP1ServerFails() async throws {
         let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport().run(.get, server.url()) {
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
             $0.options.httpVersion = .http2PriorKnowledge
             $0.timeouts.idle = .seconds(2)
         }
@@ -216,7 +219,7 @@ struct OptionsTests {
     }
 
     @Test func invalidOptionsFailCheck() throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         func code(_ change: (inout TransportRequest) -> Void) throws -> RequestError.Code? {
             var request = TransportRequest(url: try .test("https://example.test/"))
             change(&request)

@@ -43,12 +43,13 @@ final class RawServer: Sendable {
         }
     }
 
-    /// Listens on a free port of 127.0.0.1.
-    init(_ script: @escaping Script) throws {
+    /// Listens on a free port of 127.0.0.1, or on this address and port.
+    init(on host: String = "127.0.0.1", port: Int = 0, _ script: @escaping Script) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_addr.s_addr = inet_addr(host)
+        address.sin_port = in_port_t(port).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
@@ -59,7 +60,7 @@ final class RawServer: Sendable {
         guard descriptor >= 0, bound else { throw POSIXError(.EADDRNOTAVAIL) }
         let listener = Listener(descriptor)
         self.listener = listener
-        port = Int(UInt16(bigEndian: address.sin_port))
+        self.port = Int(UInt16(bigEndian: address.sin_port))
         let thread = Thread { [weak self] in
             while let peer = listener.next() {
                 let number = self?.counter.withLock { count in

@@ -7,13 +7,14 @@ import Glibc
 import Testing
 
 /// Exhausted resources and decompression bombs, each in a separate process.
-@Suite("Resource limits", .timeLimit(.minutes(5))) struct ResourceLimitTests {
+@Suite("Resource limits", .timeLimit(.minutes(5)), .bothEngines)
+struct ResourceLimitTests {
     @Test func exhaustedDescriptorsAreReported() async {
         await #expect(processExitsWith: .success) {
             let server = try RawServer { connection in
                 while connection.readHead() != nil { connection.respond("hello") }
             }
-            let transport = CurlTransport()
+            let transport = CurlTransport.tested()
             // A kept connection needs no further descriptor.
             let first = try await transport.run(.get, server.url())
             var limit = rlimit()
@@ -46,7 +47,7 @@ import Testing
             let before = ResourceLimitTests.residentKilobytes()
             let request = TransportRequest(url: try URI.test(server.url()))
             let recorder = RecordingReceiver(keepsBody: false) { _ in .more }
-            let transport = CurlTransport()
+            let transport = CurlTransport.tested()
             _ = transport.start(request, receiver: recorder)
             let record = try await recorder.ended()
             guard record.error?.code == .bodyTooLarge,
@@ -73,7 +74,7 @@ import Testing
             )
             connection.write(encoded)
         }
-        let record = try await CurlTransport().run(.get, server.url())
+        let record = try await CurlTransport.tested().run(.get, server.url())
         #expect(record.error == nil)
         #expect(haveSameBytes(record.body, body))
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// HTTP/2 servers without TLS that send endless frames without content: libcurl reads them within
 /// one call.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct StallWatchdogTests {
     /// Empty DATA, PRIORITY, and an unknown frame type.
     @Test(arguments: [UInt8(0), 2, 99])
@@ -24,7 +24,7 @@ struct StallWatchdogTests {
             while connection.write(frames) {}
         }
         let silent = try RawServer { $0.waitForClose() }
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         async let other = transport.run(.get, silent.url()) {
             $0.timeouts = Timeouts(connect: .seconds(60), idle: .milliseconds(100))
         }

@@ -6,11 +6,11 @@ import Foundation
 import Testing
 
 /// Connect and idle limits.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized, .bothEngines)
 struct TimeoutTests {
     @Test func idleLimitEndsTransfer() async throws {
         let server = try CancelTests.silent()
-        let record = try await CurlTransport().run(.get, server.url()) {
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
             $0.timeouts = Timeouts(connect: .seconds(5), idle: .milliseconds(150))
         }
         // The transfer's own timing, because the test itself may have to wait for a processor.
@@ -26,7 +26,7 @@ struct TimeoutTests {
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi")
             connection.waitForClose()
         }
-        let record = try await CurlTransport().run(.get, server.url()) {
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
             $0.timeouts.idle = .milliseconds(100)
         }
         #expect(record.error?.timeout == .idle)
@@ -35,7 +35,8 @@ struct TimeoutTests {
 
     @Test func stalledHandshakeExceedsConnectLimit() async throws {
         let server = try CancelTests.silent()
-        let record = try await CurlTransport().run(.get, "https://127.0.0.1:\(server.port)/") {
+        let record = try await CurlTransport.tested().run(.get, "https://127.0.0.1:\(server.port)/")
+        {
             $0.timeouts = Timeouts(connect: .milliseconds(120), idle: .seconds(20))
         }
         #expect(record.error?.code == .timedOut)
@@ -51,7 +52,7 @@ struct TimeoutTests {
                 Thread.sleep(forTimeInterval: 0.03)
             }
         }
-        let record = try await CurlTransport().run(.get, server.url()) {
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
             $0.timeouts.idle = .milliseconds(400)
         }
         #expect(record.error == nil)
@@ -63,7 +64,7 @@ struct TimeoutTests {
         let recorder = RecordingReceiver(keepsBody: false) { $0.chunks == 1 ? .pause : .stop }
         var request = TransportRequest(url: try .test(server.url()))
         request.timeouts.idle = .milliseconds(50)
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let transfer = transport.start(request, receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         // The timeout of another transfer, three times as long, proves that enough time has passed.

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Unsolicited data from a server is not a response to the next request (RFC 9112 §9.2).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
 struct UnsolicitedResponseTests {
     private static let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
 
@@ -45,7 +45,7 @@ struct UnsolicitedResponseTests {
     ) async throws {
         let (firstReceived, surplusSent) = (Gate(), Gate())
         let server = try server(response, firstReceived: firstReceived, surplusSent: surplusSent)
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let first = try await transport.run(.get, server.url())
         #expect(first.error == nil)
         firstReceived.open()
@@ -76,7 +76,7 @@ struct UnsolicitedResponseTests {
                 connection.write(head + filler + Self.surplus)
             }
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let following = Following(transport, TransportRequest(url: try .test(server.url())))
         let first = try await following.run()
         #expect(first.error == nil)
@@ -101,9 +101,9 @@ struct UnsolicitedResponseTests {
                 connection.write(head + filler + Self.surplus)
             }
         }
-        var configuration = CurlConfiguration()
-        configuration.connectionsPerHost = 1
-        let transport = CurlTransport(configuration: configuration)
+        let transport = CurlTransport.tested {
+            $0.connectionsPerHost = 1
+        }
         let request = TransportRequest(url: try .test(server.url()))
         let recorders = (0..<3).map { _ in RecordingReceiver() }
         for recorder in recorders { _ = transport.start(request, receiver: recorder) }
@@ -130,7 +130,7 @@ struct UnsolicitedResponseTests {
                 _ = connection.readBody(of: head)
             }
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let body = HTTPBody.data(Data(count: 8 << 20), contentType: nil)
         for _ in 0..<3 {
             let record = try await transport.run(.put, server.url(), body: body)
@@ -149,7 +149,7 @@ struct UnsolicitedResponseTests {
         }
         let recorder = RecordingReceiver { $0.chunks == 1 ? .pause : .more }
         let request = TransportRequest(method: .get, url: try .test(server.url()))
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let transfer = transport.start(request, receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         // Another request makes the loop run meanwhile.

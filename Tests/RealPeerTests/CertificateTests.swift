@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Accepted and rejected certificate chains, served by nginx.
-@Suite("Real peers: certificates", .timeLimit(.minutes(3)))
+@Suite("Real peers: certificates", .timeLimit(.minutes(3)), .bothEngines)
 struct CertificateTests {
     /// A chain of `Scripts/peers/certificates`, the host of the request, and the expected error.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -57,7 +57,7 @@ struct CertificateTests {
     @Test(arguments: accepted + rejected)
     func chainIsAcceptedOrRejected(_ it: Case) async throws {
         let peers = try Peers.get()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let record = try await transport.run(peers.request(.nginxTLS, host: it.host))
         #expect(record.error?.code == it.expectedError, "\(record.errorText)")
         if it.expectedError == nil {
@@ -83,7 +83,7 @@ struct CertificateTests {
     @Test(arguments: rejected)
     func rejectedChainsPassWithoutValidation(_ it: Case) async throws {
         let peers = try Peers.get()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         var request = peers.request(.nginxTLS, host: it.host)
         request.options.security = .insecureForTests
         let open = try await transport.run(request)
@@ -95,7 +95,7 @@ struct CertificateTests {
 
     @Test func systemAuthoritiesRejectTestCertificates() async throws {
         let peers = try Peers.get()
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         var request = peers.request(.nginxTLS)
         let own = try await transport.run(request)
         #expect(own.error == nil, "\(own.errorText)")

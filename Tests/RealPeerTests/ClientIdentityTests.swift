@@ -7,10 +7,10 @@ import Glibc
 import Testing
 
 /// Client certificates in every format, and servers that require one.
-@Suite("Real peers: client certificates", .timeLimit(.minutes(3)))
+@Suite("Real peers: client certificates", .timeLimit(.minutes(3)), .bothEngines)
 struct ClientIdentityTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 
@@ -120,7 +120,7 @@ struct ClientIdentityTests {
             policy.clientKeyFile = peers.certificate("client-locked.key")
             var request = peers.request(.nginxClients)
             request.options.security = policy
-            let record = try await CurlTransport().run(request)
+            let record = try await CurlTransport.tested().run(request)
             if record.error?.code != .clientCertificateRejected { exit(3) }
         }
     }

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Responses whose end depends on the close of the connection.
-@Suite("Real peers: connection close", .timeLimit(.minutes(1)))
+@Suite("Real peers: connection close", .timeLimit(.minutes(1)), .bothEngines)
 struct ConnectionCloseTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }
@@ -14,7 +14,7 @@ struct ConnectionCloseTests {
     /// The end of the stream decides, not how the connection closes afterwards (RFC 9113 §8.1).
     @Test(arguments: ["whole", "cut"])
     func endOfStreamDecidesOverConnectionClose(how: String) async throws {
-        let record = try await CurlTransport().run(
+        let record = try await CurlTransport.tested().run(
             peers.request(.earlyTLS, method: .post, "/ends?how=\(how)"))
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
         #expect(record.error?.code == (how == "whole" ? nil : .connectionLost))
@@ -24,7 +24,7 @@ struct ConnectionCloseTests {
     @Test(
         arguments: ["closed", "notified", "goaway", "reset", "cancelled"], [HTTPMethod.get, .post])
     func breakTruncatesAResponseWithoutALength(how: String, method: HTTPMethod) async throws {
-        let record = try await CurlTransport().run(
+        let record = try await CurlTransport.tested().run(
             peers.request(.earlyTLS, method: method, "/ends?how=\(how)"))
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
         // libcurl reports a stream error by its name, and may report a reset.
@@ -39,7 +39,7 @@ struct ConnectionCloseTests {
     func bodyWithoutCloseNotifyIsTruncated(path: String) async throws {
         var request = peers.request(.earlyTLS, host: "http11-ends.errand.test", path)
         request.options.security = .insecureForTests
-        let record = try await CurlTransport().run(request)
+        let record = try await CurlTransport.tested().run(request)
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
         #expect(record.error?.code == (path == "/" ? .truncatedBody : nil))
     }

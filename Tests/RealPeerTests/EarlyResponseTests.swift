@@ -8,7 +8,7 @@ import Testing
 /// Servers that respond to a large upload before they have read it.
 ///
 /// The response counts, not the failed upload.
-@Suite("Real peers: early responses", .timeLimit(.minutes(3)))
+@Suite("Real peers: early responses", .timeLimit(.minutes(3)), .bothEngines)
 struct EarlyResponseTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }
@@ -43,7 +43,7 @@ struct EarlyResponseTests {
         var request = peers.request(.earlyTLS, method: .post, target, body: body(kind))
         request.timeouts.idle = idle
         // A new connection: the server does not restore the flow-control window.
-        return try await CurlTransport().run(request)
+        return try await CurlTransport.tested().run(request)
     }
 
     /// Bytes that trickle into the socket buffer are no progress, so the idle timeout also applies over TLS.
@@ -53,7 +53,7 @@ struct EarlyResponseTests {
             body: .data(Data(repeating: 5, count: 20 << 20)))
         request.options.security = .insecureForTests
         request.timeouts.idle = .milliseconds(1500)
-        let record = try await CurlTransport().run(request)
+        let record = try await CurlTransport.tested().run(request)
         #expect(record.error?.timeout == .idle, "\(record.errorText)")
         // Counting the socket buffer as progress would take more than 20 seconds.
         #expect((record.end?.timings.finished ?? .zero) < .seconds(15))
@@ -69,7 +69,7 @@ struct EarlyResponseTests {
                 body: body("data"))
             request.options.security = .insecureForTests
             request.timeouts.idle = Self.longIdle
-            let record = try await CurlTransport().run(request)
+            let record = try await CurlTransport.tested().run(request)
             #expect(record.head?.status.code == 413, "\(record.errorText)")
             #expect(record.text == "xxxx")
         }
@@ -96,7 +96,7 @@ struct EarlyResponseTests {
         var request = peers.request(
             .earlyTLS, method: .post, "/pause?status=500&silent&late=9", body: .string("all of it"))
         request.timeouts.idle = Self.longIdle
-        let record = try await CurlTransport().run(request)
+        let record = try await CurlTransport.tested().run(request)
         #expect(record.error == nil, "\(record.errorText)")
         #expect(record.text == "xxxx")
     }
@@ -136,7 +136,7 @@ struct EarlyResponseTests {
             }
         }
         // The next request succeeds.
-        let next = try await CurlTransport().run(peers.request(.nginxTLS))
+        let next = try await CurlTransport.tested().run(peers.request(.nginxTLS))
         #expect(next.error == nil, "\(next.errorText)")
     }
 
@@ -147,7 +147,7 @@ struct EarlyResponseTests {
     func nginxRejectsLargeBodies(peer: Peers.Peer, kind: String) async throws {
         var request = peers.request(peer, method: .post, "/small-only", body: body(kind))
         request.timeouts.idle = Self.longIdle
-        let record = try await CurlTransport().run(request)
+        let record = try await CurlTransport.tested().run(request)
         #expect(record.head?.status.code == 413 && record.error == nil, "\(record.errorText)")
         #expect((record.end?.timings.finished ?? .zero) < Self.longIdle)
     }

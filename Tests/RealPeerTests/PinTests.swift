@@ -6,10 +6,10 @@ import HTTPTypes
 import Testing
 
 /// Pins and real certificate chains, with digests computed by openssl.
-@Suite("Real peers: pins", .timeLimit(.minutes(3)))
+@Suite("Real peers: pins", .timeLimit(.minutes(3)), .bothEngines)
 struct PinTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 

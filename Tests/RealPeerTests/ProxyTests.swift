@@ -14,10 +14,10 @@ import Testing
 /// HTTP and SOCKS proxies.
 ///
 /// tinyproxy connects from 127.0.0.8, microsocks from 127.0.0.9.
-@Suite("Real peers: proxies", .timeLimit(.minutes(3)))
+@Suite("Real peers: proxies", .timeLimit(.minutes(3)), .bothEngines)
 struct ProxyTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 
@@ -165,7 +165,7 @@ struct ProxyTests {
                 "http_proxy": "http://user:secret@127.0.0.1:\(dead.port)",
                 "no_proxy": "example.com",
             ])
-            let record = try await CurlTransport().run(
+            let record = try await CurlTransport.tested().run(
                 peers.request(.nginxPlain, host: "127.0.0.1"))
             guard record.error?.code == .proxyFailed,
                 record.errorText.contains("127.0.0.1:\(dead.port)"),
@@ -207,7 +207,7 @@ struct ProxyTests {
             let environment = ["http_proxy": proxy, "https_proxy": proxy]
             ProxyTests.set(environment)
             try await ProxyTests.check(
-                CurlTransport(), environment,
+                CurlTransport.tested(), environment,
                 [
                     (.nginxPlain, .environment, "127.0.0.8"),
                     (.nginxTLS, .environment, "127.0.0.8"),
@@ -224,7 +224,7 @@ struct ProxyTests {
             ]
             ProxyTests.set(environment)
             try await ProxyTests.check(
-                CurlTransport(), environment,
+                CurlTransport.tested(), environment,
                 [
                     (.nginxPlain, .environment, "127.0.0.1"),
                     (.nginxTLS, .environment, "127.0.0.1"),

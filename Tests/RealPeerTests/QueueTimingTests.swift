@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Timings of a burst over TLS, whose requests wait for the connection of the first one.
-@Suite("Real peers: timings of a burst", .timeLimit(.minutes(3)))
+@Suite("Real peers: timings of a burst", .timeLimit(.minutes(3)), .bothEngines)
 struct QueueTimingTests {
     @Test func waitingForAConnectionCountsAsQueued() async throws {
         let peers = try Peers.get()
@@ -16,7 +16,7 @@ struct QueueTimingTests {
         var request = peers.request(.nginxTLS)
         request.url.port = relay.port
         request.options.addressOverrides = ["good.errand.test:\(relay.port)": ["127.0.0.1"]]
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         let receivers = (0..<5).map { _ in RecordingReceiver() }
         for receiver in receivers { _ = transport.start(request, receiver: receiver) }
         let started = ContinuousClock.now

@@ -6,10 +6,10 @@ import Foundation
 import Testing
 
 /// Unix sockets, address overrides and the connections per host.
-@Suite("Real peers: routes", .timeLimit(.minutes(3)))
+@Suite("Real peers: routes", .timeLimit(.minutes(3)), .bothEngines)
 struct RouteTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 
@@ -55,9 +55,9 @@ struct RouteTests {
     }
 
     @Test func connectionsPerHostAreLimited() async throws {
-        var configuration = CurlConfiguration()
-        configuration.connectionsPerHost = 2
-        let transport = CurlTransport(configuration: configuration)
+        let transport = CurlTransport.tested {
+            $0.connectionsPerHost = 2
+        }
         let request = peers.request(.nginxPlain, host: "127.0.0.1")
         let records = try await transport.run(all: Array(repeating: request, count: 24))
         #expect(records.allSatisfy { $0.error == nil })
@@ -70,7 +70,7 @@ struct RouteTests {
         server.route("/held", responses: LoopbackResponse(body: "x").held(by: gate))
         try await server.start()
         let request = TransportRequest(url: try URI(parsing: server.url("/held")))
-        async let records = CurlTransport().run(all: Array(repeating: request, count: 24))
+        async let records = CurlTransport.tested().run(all: Array(repeating: request, count: 24))
         // All requests reach the server before the first response is sent.
         try await gate.reached(times: 24)
         gate.open()

@@ -7,10 +7,10 @@ import HTTPTypes
 import Testing
 
 /// HTTPS proxies: stunnel in front of tinyproxy, which connects from 127.0.0.8.
-@Suite("Real peers: proxies over TLS", .timeLimit(.minutes(3)))
+@Suite("Real peers: proxies over TLS", .timeLimit(.minutes(3)), .bothEngines)
 struct SecureProxyTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 
@@ -57,7 +57,7 @@ struct SecureProxyTests {
             var policy = SecurityPolicy()
             policy.authorityFile = peers.certificate("root.pem")
             request.options.proxySecurity = policy
-            let transport = CurlTransport()
+            let transport = CurlTransport.tested()
             for _ in 0..<2 {
                 let record = try await transport.run(request)
                 guard record.head?.httpVersion == .http2, PeerInfo(record)["from"] == "127.0.0.8"

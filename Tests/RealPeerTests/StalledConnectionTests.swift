@@ -6,10 +6,10 @@ import Foundation
 import Testing
 
 /// Connections that stay open but deliver nothing more, because the server hangs or the network is gone.
-@Suite("Real peers: stalled connections", .timeLimit(.minutes(3)))
+@Suite("Real peers: stalled connections", .timeLimit(.minutes(3)), .bothEngines)
 struct StalledConnectionTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 
@@ -40,7 +40,8 @@ struct StalledConnectionTests {
         let transfer = transport.start(
             request("/freeze", idle: .seconds(60)), receiver: receiver)
         // Waits until a request over another transport times out.
-        let other = try await CurlTransport().run(request("/freeze", idle: .milliseconds(1500)))
+        let other = try await CurlTransport.tested().run(
+            request("/freeze", idle: .milliseconds(1500)))
         #expect(other.error?.timeout == .idle, "\(other.errorText)")
         transfer.cancel()
         #expect(try await receiver.ended().error?.code == .cancelled)

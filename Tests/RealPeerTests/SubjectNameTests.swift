@@ -9,10 +9,10 @@ import Testing
 /// Certificates that name their host only as the subject's common name (RFC 9110 §4.3.4).
 ///
 /// libcurl with OpenSSL alone would accept them.
-@Suite("Real peers: common names", .timeLimit(.minutes(3)))
+@Suite("Real peers: common names", .timeLimit(.minutes(3)), .bothEngines)
 struct SubjectNameTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 

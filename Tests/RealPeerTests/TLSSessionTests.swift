@@ -7,10 +7,10 @@ import HTTPTypes
 import Testing
 
 /// Resumption of TLS sessions, as reported by nginx's `$ssl_session_reused`.
-@Suite("Real peers: TLS sessions", .timeLimit(.minutes(3)))
+@Suite("Real peers: TLS sessions", .timeLimit(.minutes(3)), .bothEngines)
 struct TLSSessionTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 
@@ -68,15 +68,15 @@ struct TLSSessionTests {
     }
 
     @Test func resumptionCanBeDisabled() async throws {
-        var configuration = CurlConfiguration()
-        configuration.resumesTLSSessions = false
-        let transport = CurlTransport(configuration: configuration)
+        let transport = CurlTransport.tested {
+            $0.resumesTLSSessions = false
+        }
         for _ in 0..<3 { #expect(try await !isResumed(request(), by: transport)) }
     }
 
     @Test func sessionsAreNotSharedBetweenTransports() async throws {
         #expect(try await !isResumed(request()))
-        #expect(try await !isResumed(request(), by: CurlTransport()))
+        #expect(try await !isResumed(request(), by: CurlTransport.tested()))
     }
 
     /// Different authorities, validation or versions start a new session; the first policy resumes its own again.

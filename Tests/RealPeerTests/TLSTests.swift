@@ -7,10 +7,10 @@ import HTTPTypes
 import Testing
 
 /// Certificate authorities and TLS versions.
-@Suite("Real peers: TLS", .timeLimit(.minutes(3)))
+@Suite("Real peers: TLS", .timeLimit(.minutes(3)), .bothEngines)
 struct TLSTests {
     private let peers: Peers
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.tested()
 
     init() throws { peers = try Peers.get() }
 
@@ -96,7 +96,7 @@ struct TLSTests {
         // Another transport reads the current file.
         var again = request { $0.authorityFile = file.path }
         again.options.httpVersion = .http11
-        let other = try await CurlTransport().run(again)
+        let other = try await CurlTransport.tested().run(again)
         #expect(other.error?.code == .certificateRejected, "\(other.errorText)")
     }
 

@@ -13,11 +13,15 @@
         private let mailbox: Mailbox
         private let poll: Int32
         private let wakeUp: Int32
-        private let configuration: CurlConfiguration
+        let configuration: CurlConfiguration
         private(set) var multi: UnsafeMutableRawPointer?
         /// Closes connections that block a call of libcurl.
         let watchdog = StallWatchdog()
         private var isOpen = false
+        /// The HTTP/1.1 engine, if it is on.
+        private(set) var http1: HTTP1Engine?
+        /// The socket that stays open when libcurl closes it; -1 if there is none.
+        var socketToKeep: Int32 = -1
 
         /// The time at which this turn began.
         private(set) var now = EventLoop.readClock()
@@ -55,7 +59,7 @@
         var lastTicket: UInt64 = 0
         /// The connections whose writes wait for the end of this turn.
         @exclusivity(unchecked) var unflushed: [SharedWrites] = []
-        private var isShutDown = false
+        private(set) var isShutDown = false
         private var isClosing = false
 
         init(mailbox: Mailbox, configuration: CurlConfiguration, poll: Int32, wakeUp: Int32) {
@@ -75,11 +79,11 @@
             guard let multi else { return }
             let context = Unmanaged.passUnretained(self).toOpaque()
             _ = errand_multi_set_callbacks(multi, onSocket, onTimer, context)
-            set(CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections))
-            set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maximumConnections ?? 0))
-            set(CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.connectionsPerHost ?? 0))
-            // A high limit: the server decides how many requests share a connection.
-            set(CURLMOPT_MAX_CONCURRENT_STREAMS, 1000)
+            setLimits(of: multi)
+            // Only libcurl can count its own connections for a limit in total.
+            if configuration.http1Engine == .own, configuration.maximumConnections == nil {
+                http1 = HTTP1Engine(loop: self, poll: poll, configuration: configuration)
+            }
         }
 
         /// Frees libcurl's handles.
@@ -89,6 +93,7 @@
             spare.removeAll()
             refusedUploads.removeAll()
             admitted.removeAll()
+            http1?.cleanUp()
             if let multi { curl_multi_cleanup(multi) }
             sockets.cleanUp()
             multi = nil
@@ -129,15 +134,15 @@
             collect()
             flushWrites()
             reportEnds()
-            if isClosing, active.isEmpty, mailbox.leave() {
+            if isClosing, transferCount == 0, mailbox.leave() {
                 cleanUp()
                 return nil
             }
             // If a thread is still about to signal this loop, check again at once: no later event
             // would wake it.
-            let isLeaving = isClosing && active.isEmpty
+            let isLeaving = isClosing && transferCount == 0
             guard !isLeaving, !isBusy,
-                mailbox.fallAsleep(allowsCallerTurns: active.count < Self.callerTurnLimit)
+                mailbox.fallAsleep(allowsCallerTurns: transferCount < Self.callerTurnLimit)
             else { return 0 }
             asleepUntil = min(curlTimer, nextSweep)
             // The turn may have been long, so the clock is read again.
@@ -196,6 +201,8 @@
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
+            } else if let http1, http1.serve(socket, flags) {
+                return
             } else if sockets.recordEvents(flags, of: socket, at: now) {
                 var action: Int32 = 0
                 if flags & errand_epoll_in != 0 { action |= CURL_CSELECT_IN }
@@ -244,6 +251,7 @@
             }
             for easyHandle in completeRefusals { easyHandle.takeResponse() }
             for (easyHandle, kind) in late { easyHandle.expire(kind) }
+            if let http1 { nextSweep = min(nextSweep, http1.sweep(at: now)) }
         }
 
         /// Queues an upload whose refusal arrived before its request was completely sent; it is
@@ -266,6 +274,7 @@
                 guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle
                 else { continue }
                 let result = errand_message_result(message)
+                if let http1, http1.finishConnect(handle, result) { continue }
                 var context: UnsafeMutablePointer<CChar>?
                 errand_get_string(handle, CURLINFO_PRIVATE, &context)
                 guard let context else { continue }
@@ -313,12 +322,14 @@
                 case .shutDown:
                     isShutDown = true
                     for easyHandle in active { easyHandle.stop(.shutDown) }
+                    http1?.shutDown()
                 }
             }
             batch.removeAll(keepingCapacity: true)
         }
 
         private func start(_ transfer: CurlTransfer) {
+            if let engine = engine(for: transfer.request) { return engine.start(transfer) }
             let easyHandle = spare.popLast() ?? EasyHandle(loop: self)
             easyHandle.activeIndex = active.count
             active.append(easyHandle)
@@ -335,6 +346,7 @@
 
         private func attend(_ transfer: CurlTransfer) {
             let signals = transfer.takeSignals()
+            if let exchange = transfer.exchange { return exchange.attend(signals) }
             guard let easyHandle = transfer.easyHandle else { return }
             if signals.contains(.cancel) { return easyHandle.stop(.cancelled) }
             if signals.contains(.readable) { easyHandle.bodyIsReadable() }
@@ -365,10 +377,6 @@
 
         fileprivate func setTimer(_ milliseconds: Int) {
             curlTimer = milliseconds < 0 ? .never : now.advanced(milliseconds: milliseconds)
-        }
-
-        private func set(_ option: CURLMoption, _ value: Int) {
-            _ = errand_multi_set_long(multi, option, value)
         }
     }
 

@@ -33,6 +33,8 @@
         var receiver: (any TransferReceiver)?
         /// The easy handle that carries out the transfer while it is active.
         var easyHandle: EasyHandle?
+        /// The engine's part of the transfer while it is active.
+        var exchange: HTTP1Transfer?
         /// The time at which the transfer was created.
         let created = EventLoop.readClock()
 

@@ -14,9 +14,17 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
     case scripted
     case urlSession
     case curl
+    /// `CurlTransport` with libcurl's HTTP/1.1.
+    case libcurl
+
+    private static var withoutOwnEngine: CurlConfiguration {
+        var configuration = CurlConfiguration()
+        configuration.http1Engine = .libcurl
+        return configuration
+    }
 
     /// The transports that use sockets.
-    static let wire: [TransportKind] = [.urlSession, .curl]
+    static let wire: [TransportKind] = [.urlSession, .curl, .libcurl]
 
     /// The transports that use sockets and have a capability.
     static func wire(with capability: Capability) -> [TransportKind] {
@@ -30,6 +38,7 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
         case .scripted: ScriptedTransport()
         case .urlSession: URLSessionTransport(configuration: .ephemeral)
         case .curl: CurlTransport()
+        case .libcurl: CurlTransport(configuration: Self.withoutOwnEngine)
         }
     }
 
@@ -37,7 +46,7 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
         switch self {
         case .scripted: []
         case .urlSession: Capability.ofURLSession
-        case .curl: Capability.ofCurl
+        case .curl, .libcurl: Capability.ofCurl
         }
     }
 }

@@ -11,7 +11,11 @@ enum HTTPBench {
             )
             exit(2)
         }
-        let transport = CurlTransport()
+        var configuration = CurlConfiguration()
+        if ProcessInfo.processInfo.environment["HTTP_BENCH_ENGINE"] == "libcurl" {
+            configuration.http1Engine = .libcurl
+        }
+        let transport = CurlTransport(configuration: configuration)
         let agent =
             job.mode == .steps
             ? EverySteps.agent(over: transport) : RequestAgent(transport: transport, store: nil)

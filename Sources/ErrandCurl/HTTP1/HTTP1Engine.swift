@@ -1,0 +1,273 @@
+// Performance annotations: decision 17.
+
+#if os(Linux)
+    import CLibcurl
+    import ErrandTransport
+
+    /// Carries requests over HTTP/1.1 connections of its own, whose sockets libcurl opens.
+    ///
+    /// It belongs to the loop. ``ConnectionPool`` decides which connection a request uses.
+    final class HTTP1Engine {
+        /// The size of the input buffer, unless a request sets another.
+        private static let inputBytes = 64 << 10
+
+        unowned(unsafe) let loop: EventLoop
+        private let poll: Int32
+        // Unchecked: only the loop's thread uses the engine.
+        @exclusivity(unchecked) private var pool: ConnectionPool<HTTP1Connection, HTTP1Transfer>
+        @exclusivity(unchecked) private var connectors: [UnsafeMutableRawPointer: SocketConnector] =
+            [:]
+        /// The connections by the number of their socket.
+        @exclusivity(unchecked) private var connections: [HTTP1Connection?] = []
+        @exclusivity(unchecked) private(set) var active: [HTTP1Transfer] = []
+        @exclusivity(unchecked) private var input = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: HTTP1Engine.inputBytes, alignment: 16)
+        /// The bytes that are sent next.
+        let output = TextBuffer(capacity: 64 << 10)
+        /// The number of the transfer whose request head, and nothing else, is in `output`; 0 for
+        /// none.
+        @exclusivity(unchecked) var headOwner: UInt64 = 0
+        private var lastNumber: UInt64 = 0
+
+        init(loop: EventLoop, poll: Int32, configuration: CurlConfiguration) {
+            self.loop = loop
+            self.poll = poll
+            var limits = ConnectionPool<HTTP1Connection, HTTP1Transfer>.Limits()
+            if let count = configuration.connectionsPerHost, count > 0 { limits.perHost = count }
+            limits.idle = max(1, configuration.idleConnections)
+            pool = ConnectionPool(limits: limits)
+        }
+
+        deinit { input.deallocate() }
+
+        /// Closes all connections; no transfer is active.
+        func cleanUp() {
+            for connector in connectors.values { connector.cancel() }
+            connectors.removeAll()
+            while let connection = pool.nextIdle() { close(connection) }
+        }
+
+        // MARK: - Transfers
+
+        func start(_ transfer: CurlTransfer) {
+            lastNumber += 1
+            let exchange = HTTP1Transfer(transfer, number: lastNumber, engine: self)
+            exchange.activeIndex = active.count
+            active.append(exchange)
+            transfer.exchange = exchange
+            if loop.isShutDown {
+                exchange.stop(.shutDown)
+            } else if transfer.signals().contains(.cancel) {
+                exchange.stop(.cancelled)
+            } else {
+                exchange.begin()
+            }
+        }
+
+        /// Ends all transfers and connects.
+        func shutDown() { for exchange in active { exchange.stop(.shutDown) } }
+
+        func ended(_ exchange: HTTP1Transfer) {
+            let index = exchange.activeIndex
+            guard active.indices.contains(index), active[index] === exchange else { return }
+            active[index] = active[active.count - 1]
+            active[index].activeIndex = index
+            active.removeLast()
+        }
+
+        // MARK: - Connections for transfers
+
+        /// Gives a transfer an idle connection, or lets it wait for one.
+        ///
+        /// - Parameter isNew: Whether idle connections are not used, because they are probably dead
+        ///   like the one that the transfer has lost.
+        func acquire(for exchange: HTTP1Transfer, isNew: Bool = false) {
+            while !isNew, let connection = pool.reuse(exchange.key) {
+                if connection.isQuiet { return exchange.use(connection) }
+                discard(connection)
+            }
+            exchange.ticket = pool.wait(exchange.key, for: exchange)
+            startConnects()
+        }
+
+        /// Ends the wait of a transfer, and a connect that no other transfer needs.
+        func cancelWait(of exchange: HTTP1Transfer) {
+            guard let ticket = exchange.ticket else { return }
+            exchange.ticket = nil
+            guard pool.cancel(ticket, exchange.key) != nil else { return }
+            while pool.abandonSurplusConnect(exchange.key) {
+                // The connect that was started for the transfer, or the newest.
+                let surplus = connectors.values.filter { $0.key == exchange.key }
+                guard
+                    let abandoned = surplus.first(where: { $0.ticket == ticket })
+                        ?? surplus.max(by: { $0.ticket < $1.ticket })
+                else { break }
+                connectors[abandoned.handle] = nil
+                abandoned.cancel()
+            }
+            startConnects()
+        }
+
+        /// Takes back a connection after an exchange.
+        func release(_ connection: HTTP1Connection, keepsConnection: Bool) {
+            connection.transfer = nil
+            guard keepsConnection, connection.state.isIdle else { return discard(connection) }
+            connection.readsInput = true
+            connection.updateEvents()
+            // Unsolicited data must not become the response to the next request.
+            if pool.hasWaiter(connection.key), !connection.isQuiet { return discard(connection) }
+            give(connection, to: pool.release(connection, connection.key, at: loop.now))
+        }
+
+        /// Lets a waiting transfer use a connection that has become available.
+        private func give(_ connection: HTTP1Connection, to waiter: HTTP1Transfer?) {
+            if let waiter {
+                waiter.ticket = nil
+                return waiter.use(connection)
+            }
+            if pool.hasTooManyIdle { expireIdle() }
+            loop.scheduleSweep(by: pool.expiry(of: loop.now))
+            // A request with another key may need the place of the idle connection.
+            startConnects()
+        }
+
+        /// Closes a connection that was in use.
+        func discard(_ connection: HTTP1Connection) {
+            connection.transfer = nil
+            close(connection)
+            pool.closed(connection.key)
+            startConnects()
+        }
+
+        private func close(_ connection: HTTP1Connection) {
+            connections[Int(connection.socket)] = nil
+            connection.close()
+        }
+
+        private func startConnects() {
+            while let start = pool.nextStart() {
+                switch start {
+                case .close(let connection): close(connection)
+                case .connect(let key, let waiter, let ticket):
+                    let limit = waiter.transfer.request.timeouts.connect
+                    guard let connector = SocketConnector(key, ticket, limit: limit, loop: loop)
+                    else {
+                        pool.connectFailed(key)?.connectFailed(CurlFailure.cannotStart)
+                        continue
+                    }
+                    connectors[connector.handle] = connector
+                }
+            }
+        }
+
+        /// Takes the result of a connect; returns false if libcurl's handle is not a connector's.
+        func finishConnect(_ handle: UnsafeMutableRawPointer, _ result: CURLcode) -> Bool {
+            guard !connectors.isEmpty, let connector = connectors.removeValue(forKey: handle)
+            else { return false }
+            guard result == CURLE_OK else {
+                if let waiter = pool.connectFailed(connector.key) {
+                    let limits = waiter.transfer.request.timeouts
+                    let error = connector.error(result, limits: limits)
+                    connector.cancel()
+                    waiter.connectFailed(error)
+                } else {
+                    connector.cancel()
+                }
+                startConnects()
+                return true
+            }
+            let key = connector.key
+            let socket = connector.takeSocket()
+            guard socket >= 0 else {
+                // The server has closed the connection, so libcurl has removed it.
+                let error = ResponseFault.noResponse.error(host: key.host.name)
+                pool.connectFailed(key)?.connectFailed(error)
+                startConnects()
+                return true
+            }
+            guard let connection = HTTP1Connection(socket, key, connector.facts, poll: poll) else {
+                pool.connectFailed(key)?.connectFailed(CurlFailure.cannotStart)
+                startConnects()
+                return true
+            }
+            add(connection)
+            give(connection, to: pool.connected(connection, key, at: loop.now))
+            startConnects()
+            return true
+        }
+
+        private func add(_ connection: HTTP1Connection) {
+            let index = Int(connection.socket)
+            if index >= connections.count {
+                connections += repeatElement(nil, count: index + 64 - connections.count)
+            }
+            connections[index] = connection
+        }
+
+        // MARK: - Events
+
+        /// Serves the events of a socket; returns false if it is not one of the engine's.
+        func serve(_ socket: Int32, _ flags: UInt32) -> Bool {
+            let index = Int(socket)
+            guard connections.indices.contains(index), let connection = connections[index] else {
+                return false
+            }
+            guard let exchange = connection.transfer else {
+                // The end of an idle connection, or unsolicited data (RFC 9112 §9.2).
+                // An event of an earlier socket with this number changes nothing.
+                if !connection.isQuiet, connection.state.unsolicitedInput() == .close,
+                    pool.closedIdle(connection, connection.key)
+                {
+                    close(connection)
+                    startConnects()
+                }
+                return true
+            }
+            if flags & errand_epoll_out != 0 { exchange.writable() }
+            if flags & ~errand_epoll_out != 0, connection.transfer === exchange {
+                exchange.readable(inputBuffer(for: exchange))
+            }
+            return true
+        }
+
+        /// The buffer for one read, of the size that the transfer's options set.
+        private func inputBuffer(for exchange: HTTP1Transfer) -> UnsafeMutableRawBufferPointer {
+            let options = exchange.transfer.request.options
+            guard !options.hasDefaults, let wanted = options.receiveBufferBytes else {
+                return UnsafeMutableRawBufferPointer(rebasing: input[..<Self.inputBytes])
+            }
+            let size = min(max(wanted, 1 << 10), 1 << 20)
+            if size > input.count {
+                input.deallocate()
+                input = .allocate(byteCount: size, alignment: 16)
+            }
+            return UnsafeMutableRawBufferPointer(rebasing: input[..<size])
+        }
+
+        /// Ends transfers whose deadline has passed and closes expired idle connections; returns the
+        /// time of the next check.
+        func sweep(at now: MonotonicTime) -> MonotonicTime {
+            var next = MonotonicTime.never
+            var late: [(HTTP1Transfer, RequestError.TimeoutKind)] = []
+            for exchange in active {
+                next = min(next, exchange.checkContinue(at: now))
+                switch exchange.deadlines.check(at: now) {
+                case .expired(let kind): late.append((exchange, kind))
+                case .next(let moment): next = min(next, moment)
+                }
+            }
+            for (exchange, kind) in late { exchange.expire(kind) }
+            expireIdle()
+            startConnects()
+            if active.isEmpty, input.count > Self.inputBytes {
+                input.deallocate()
+                input = .allocate(byteCount: Self.inputBytes, alignment: 16)
+            }
+            return min(next, pool.nextExpiry)
+        }
+
+        private func expireIdle() {
+            while let connection = pool.nextExpired(at: loop.now) { close(connection) }
+        }
+    }
+#endif

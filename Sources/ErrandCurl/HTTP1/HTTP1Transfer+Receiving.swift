@@ -1,0 +1,118 @@
+// Performance annotations: decision 17.
+
+#if os(Linux)
+    import ErrandTransport
+    import HTTPTypes
+
+    // Receives the response of a transfer.
+    extension HTTP1Transfer {
+        /// The number of reads at once, so that other transfers proceed.
+        private static let readsAtOnce = 16
+
+        /// The socket has input, or its end.
+        func readable(_ buffer: UnsafeMutableRawBufferPointer) {
+            for _ in 0..<Self.readsAtOnce {
+                guard let connection, connection.readsInput else { return }
+                switch connection.read(into: buffer) {
+                case .bytes(let count):
+                    received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    if count < buffer.count { return }
+                case .nothing: return
+                case .end: return received(connection.parser.endOfInput(), isEnd: true)
+                case .failed: return received(connection.parser.connectionFailed(), isEnd: true)
+                }
+            }
+        }
+
+        private func received(_ bytes: UnsafeRawBufferPointer) {
+            deadlines.active(at: loop.now)
+            times.receivedInput()
+            var input = bytes
+            parse(&input)
+            keep(input)
+        }
+
+        /// Keeps input that the receiver does not accept now, and stops reading.
+        func keep(_ input: UnsafeRawBufferPointer) {
+            guard let connection, state.isPaused else { return }
+            connection.unread.append(contentsOf: input)
+            connection.readsInput = false
+            connection.updateEvents()
+        }
+
+        func parse(_ input: inout UnsafeRawBufferPointer) {
+            while let connection, connection.readsInput, !state.isPaused {
+                if transfer.signals().contains(.cancel) { return stop(.cancelled) }
+                let event = connection.parser.next(&input, cache: &loop.scratch.fields)
+                if case .needsInput = event { return }
+                received(event, isEnd: false)
+            }
+        }
+
+        private func received(_ event: ResponseParser.Event, isEnd: Bool) {
+            guard let connection else { return }
+            switch event {
+            case .needsInput:
+                // The end of the input after a complete response.
+                if isEnd { perform(connection.state.inputEnded()) }
+            case .interim(let head):
+                receiver?.didReceive(informational: responseHead(head, hasBody: false))
+                if head.status.code == 100 { continueBody() }
+            case .head(let head): received(head)
+            case .body(let bytes): deliver(bytes)
+            case .complete(let end):
+                trailers = end.trailers
+                perform(
+                    connection.state.responseComplete(keepsConnection: end.keepsConnection))
+                if isEnd, let connection = self.connection {
+                    perform(connection.state.inputEnded())
+                }
+            case .failed(.unsolicitedData):
+                perform(connection.state.unsolicitedInput())
+                // Nothing more is read from the connection, which closes after this exchange.
+                connection.readsInput = false
+                connection.updateEvents()
+            case .failed(let fault): connectionFailed(fault)
+            case .switchedProtocols: fail(CurlFailure.badResponse(.switchesProtocols))
+            }
+        }
+
+        private func received(_ head: HeadParser.Head) {
+            guard let connection else { return }
+            let hasBody =
+                transfer.request.method != .head && head.status.code != 204
+                && head.status.code != 304
+            var fault: RequestError?
+            if hasBody { fault = body.begin(head.framing) } else { body.beginEmpty() }
+            perform(connection.state.headReceived(status: head.status.code))
+            receiver?.didReceive(head: responseHead(head, hasBody: hasBody))
+            if let fault { fail(fault) }
+        }
+
+        private func responseHead(_ head: HeadParser.Head, hasBody: Bool) -> ResponseHead {
+            let isPlain = hasBody && !head.framing.isChunked && !body.isDecoding
+            return ResponseHead(
+                status: head.status, headers: head.fields, httpVersion: head.version,
+                remoteAddress: connection?.facts.peer,
+                contentLength: isPlain ? head.framing.contentLength : nil)
+        }
+
+        /// Decodes bytes, or those that remained from an earlier pause, and delivers them.
+        func deliver(_ bytes: UnsafeRawBufferPointer?) {
+            guard let receiver else { return }
+            let fault = body.deliver(bytes, by: loop.scratch.decoded) { bytes in
+                switch receiver.didReceive(bytes: bytes) {
+                case .more: break
+                case .pause:
+                    state.pause()
+                    deadlines.suspend()
+                case .stop: state.abort(.cancelled)
+                }
+                if transfer.signals().contains(.cancel) { state.abort(.cancelled) }
+                return state.mayCallReceiver
+            }
+            if state.isAborting { return stop(.failed) }
+            if let fault { fail(fault) }
+        }
+    }
+#endif

@@ -1,0 +1,310 @@
+// Performance annotations: decision 17.
+
+#if os(Linux)
+    import CLibcurl
+    import ErrandTransport
+    import HTTPTypes
+
+    /// A transfer over a connection of ``HTTP1Engine``.
+    ///
+    /// ``TransferState`` decides about the end and the receiver, ``ConnectionState`` about the
+    /// connection; this class executes both.
+    final class HTTP1Transfer {
+        unowned(unsafe) let engine: HTTP1Engine
+        let transfer: CurlTransfer
+        /// The number among the engine's transfers.
+        private let number: UInt64
+        let key: ConnectionKey
+        /// The index among the engine's active transfers.
+        @exclusivity(unchecked) var activeIndex = 0
+        /// The number in the line of waiting requests.
+        @exclusivity(unchecked) var ticket: UInt64?
+        @exclusivity(unchecked) var deadlines = Deadlines()
+
+        let receiver: (any TransferReceiver)?
+        @exclusivity(unchecked) var connection: HTTP1Connection?
+        @exclusivity(unchecked) var state = TransferState()
+        @exclusivity(unchecked) var body = BodyReader()
+        @exclusivity(unchecked) var upload: Upload?
+        @exclusivity(unchecked) var writer = RequestBodyWriter(.none)
+        /// Whether the body source has no bytes at present.
+        @exclusivity(unchecked) var isSourceEmpty = false
+        let mayReplay: Bool
+        @exclusivity(unchecked) var hasReplayed = false
+        @exclusivity(unchecked) var failure: RequestError?
+        @exclusivity(unchecked) var trailers = HTTPFields()
+        /// The time at which the body is sent without 100 (Continue).
+        @exclusivity(unchecked) var continueAt = MonotonicTime.never
+        @exclusivity(unchecked) var reportedBytes: Int64 = 0
+        @exclusivity(unchecked) var times = HTTP1Times()
+
+        var loop: EventLoop { engine.loop }
+
+        init(_ transfer: CurlTransfer, number: UInt64, engine: HTTP1Engine) {
+            let request = transfer.request
+            self.transfer = transfer
+            self.number = number
+            self.engine = engine
+            receiver = transfer.receiver
+            key = ConnectionKey(request)
+            mayReplay =
+                request.options.mayReplay && request.method.isIdempotent
+                && request.body?.isReplayable != false
+            body.reset(request.options)
+        }
+
+        // MARK: - Start
+
+        func begin() {
+            guard state.begin() == .begin else { return }
+            times.started = loop.now
+            do throws(RequestError) {
+                if let source = transfer.source { upload = Upload(try source.get()) }
+                if let length = upload?.length, length < 0 { throw Self.hasNegativeLength }
+                // A request that must not be sent fails before a connection is opened.
+                try writeHead()
+            } catch {
+                return fail(error)
+            }
+            startDeadlines()
+            engine.acquire(for: self)
+        }
+
+        private static let hasNegativeLength = RequestError(
+            .invalidBody, stage: .build,
+            "The length of the request body is negative. Correct the length of its source.")
+
+        func startDeadlines() {
+            deadlines = Deadlines(transfer.request.timeouts, startingAt: loop.now)
+            loop.scheduleSweep(by: deadlines.first)
+        }
+
+        var bodyLength: RequestWriter.BodyLength {
+            upload.map { RequestWriter.BodyLength($0.length) } ?? .none
+        }
+
+        /// Writes the request head into the engine's output buffer, unless it is there.
+        func writeHead() throws(RequestError) {
+            guard engine.headOwner != number else { return }
+            engine.headOwner = 0
+            engine.output.removeAll()
+            try RequestWriter.write(transfer.request, body: bodyLength, into: engine.output)
+            engine.headOwner = number
+        }
+
+        /// Sends the request on a connection.
+        func use(_ connection: HTTP1Connection) {
+            guard !transfer.signals().contains(.cancel) else {
+                engine.release(connection, keepsConnection: true)
+                return stop(.cancelled)
+            }
+            let request = transfer.request
+            deadlines.connected(at: loop.now)
+            loop.scheduleSweep(by: deadlines.first)
+            do throws(RequestError) {
+                try writeHead()
+            } catch {
+                engine.release(connection, keepsConnection: true)
+                return fail(error)
+            }
+            writer = RequestBodyWriter(bodyLength)
+            isSourceEmpty = false
+            let expects = request.headers[.expect]?.lowercased() == "100-continue"
+            let isStarted = connection.state.begin(
+                hasBody: !writer.isComplete, expectsContinue: expects,
+                closes: closesConnection(request))
+            guard isStarted else {
+                engine.discard(connection)
+                return fail(CurlFailure.unknown)
+            }
+            self.connection = connection
+            connection.transfer = self
+            connection.parser.begin(
+                isHead: request.method == .head, limit: request.options.maximumHeadBytes)
+            times.use(connection, created: transfer.created)
+            times.headBytesSent += Int64(engine.output.count)
+            engine.headOwner = 0
+            if upload != nil, !expects {
+                // The first part of the body follows in the same system call.
+                guard writeBody() != nil else { return }
+            }
+            send()
+            pump()
+        }
+
+        /// Whether the connection is not used after this request.
+        private func closesConnection(_ request: TransportRequest) -> Bool {
+            // After CONNECT the server may treat the connection as a tunnel.
+            if request.method != .get, request.method.rawValue == "CONNECT" { return true }
+            guard request.headers[.connection] != nil else { return false }
+            var options = ConnectionOptions()
+            for field in request.headers[fields: .connection] { options.add(field) }
+            return options.hasClose
+        }
+
+        /// Acts on signals from other threads.
+        func attend(_ signals: CurlTransfer.Signals) {
+            if signals.contains(.cancel) { return stop(.cancelled) }
+            if signals.contains(.readable) { bodyIsReadable() }
+            if signals.contains(.resume), transfer.exchange === self { resume() }
+        }
+
+        // MARK: - Pauses
+
+        /// The receiver accepts bytes again.
+        func resume() { perform(state.resume()) }
+
+        func unpause() {
+            deadlines.resume(at: loop.now)
+            loop.scheduleSweep(by: deadlines.first)
+            deliver(nil)
+            guard let connection, !state.isPaused else { return }
+            let unread = connection.unread
+            connection.unread = []
+            connection.readsInput = true
+            unread.withUnsafeBytes { bytes in
+                var input = UnsafeRawBufferPointer(rebasing: bytes[...])
+                parse(&input)
+                keep(input)
+            }
+            // The connection may carry another transfer by now.
+            guard let connection = self.connection, !state.isPaused else { return }
+            if !connection.updateEvents() { fail(CurlFailure.cannotStart) }
+        }
+
+        // MARK: - End
+
+        func perform(_ action: ConnectionState.Action) {
+            switch action {
+            case .none, .sendBody, .close: break
+            case .stopSending:
+                connection?.dropUnsent()
+                connection?.updateEvents()
+            case .end(let keepsConnection): complete(keepsConnection: keepsConnection)
+            case .fail: connectionFailed(.lostInBody)
+            }
+        }
+
+        /// The response is complete.
+        func complete(keepsConnection: Bool) {
+            guard let connection else { return }
+            detach(connection)
+            engine.release(connection, keepsConnection: keepsConnection)
+            perform(state.finished(complete: true))
+        }
+
+        func detach(_ connection: HTTP1Connection) {
+            times.headBytesReceived = connection.parser.headBytes
+            self.connection = nil
+            connection.transfer = nil
+            connection.unread = []
+        }
+
+        /// The response is malformed, or the connection was lost.
+        func connectionFailed(_ fault: ResponseFault) {
+            guard let connection else { return }
+            let hasBegun = connection.parser.hasBegun
+            let decision = connection.state.replayDecision(
+                mayReplay: mayReplay, hasResponseBegun: hasBegun, isConnectionLost: !hasBegun,
+                isWanted: state.mayCallReceiver && failure == nil)
+            let isReused = connection.state.isReused
+            _ = connection.state.failed()
+            detach(connection)
+            engine.discard(connection)
+            if decision.shouldReplay, !hasReplayed, upload?.rewind() ?? true { return replay() }
+            fail(
+                isReused && !hasBegun
+                    ? CurlFailure.lostBeforeResponse : fault.error(host: key.host.name))
+        }
+
+        /// Sends the request again; the time spent on the lost connection counts as queued.
+        func replay() {
+            if transfer.signals().contains(.cancel) { return stop(.cancelled) }
+            hasReplayed = true
+            times.started = loop.now
+            continueAt = .never
+            startDeadlines()
+            engine.acquire(for: self, isNew: true)
+        }
+
+        /// The connection for the transfer could not be opened.
+        func connectFailed(_ error: RequestError) {
+            ticket = nil
+            fail(error)
+        }
+
+        /// Called when a deadline has passed.
+        func expire(_ kind: RequestError.TimeoutKind) {
+            if kind == .idle, let connection, connection.state.exchange?.receiving == .done {
+                return perform(connection.state.idleLimitReached())
+            }
+            stop(.timedOut(kind))
+        }
+
+        func fail(_ error: RequestError) {
+            if failure == nil { failure = error }
+            stop(.failed)
+        }
+
+        /// Ends the transfer at once.
+        func stop(_ ending: TransferState.Ending) { perform(state.stop(ending)) }
+
+        func perform(_ action: TransferState.Action) {
+            switch action {
+            case .nothing, .begin: break
+            case .detachAndEnd(let ending):
+                engine.cancelWait(of: self)
+                if let connection {
+                    _ = connection.state.failed()
+                    detach(connection)
+                    engine.discard(connection)
+                }
+                reportEnd(ending)
+            case .end(let ending): reportEnd(ending)
+            case .unpause: unpause()
+            case .drain:
+                deliver(nil)
+                if state.mayCallReceiver, failure == nil { failure = body.errorAtEnd() }
+                perform(state.drained(complete: failure == nil))
+            }
+        }
+
+        func reportEnd(_ ending: TransferState.Ending) {
+            var end = TransferEnd(timings: timings())
+            switch ending {
+            case .complete:
+                loop.noteOrigin(of: transfer.request)
+                end.trailers = trailers
+            case .cancelled: end.error = .cancelled
+            case .shutDown: end.error = CurlFailure.shutDown
+            case .timedOut(let kind):
+                end.error = CurlFailure.timedOut(kind, limits: transfer.request.timeouts)
+            case .failed: end.error = failure ?? CurlFailure.unknown
+            }
+            release()
+            if let receiver { loop.queueEnd(receiver, end) }
+        }
+
+        func timings() -> AttemptTimings {
+            var timings = times.timings(created: transfer.created)
+            timings.bytesSent = times.headBytesSent + (upload?.bytesSent ?? 0)
+            timings.bytesReceived = body.bytesReceived
+            return timings
+        }
+
+        func release() {
+            if let upload {
+                upload.close()
+            } else if case .success(let source) = transfer.source {
+                source.close()
+            }
+            upload = nil
+            body.releaseDecoders()
+            engine.ended(self)
+            transfer.ended()
+            transfer.exchange = nil
+            transfer.receiver = nil
+            transfer.source = nil
+        }
+    }
+#endif

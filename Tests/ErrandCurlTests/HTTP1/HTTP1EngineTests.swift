@@ -1,0 +1,129 @@
+import ErrandCore
+import ErrandCurl
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Connections and requests of the transport's own HTTP/1.1 engine; both engines must agree.
+@Suite(.timeLimit(.minutes(5)), .bothEngines)
+struct HTTP1EngineTests {
+    /// A server that responds with the first line of each request.
+    private func echoing() throws -> RawServer {
+        try RawServer { connection in
+            while let head = connection.readHead() {
+                connection.respond(String(head.prefix { $0 != "\r\n" }))
+            }
+        }
+    }
+
+    /// The head of a request whose connect has failed is never sent for a later one.
+    @Test func headOfAFailedRequestIsNotSent() async throws {
+        let server = try echoing()
+        let dead = try DeadPort.Refusing()
+        let transport = CurlTransport.tested()
+        for number in 0..<50 {
+            let failed = try await transport.run(.get, "http://127.0.0.1:\(dead.port)/secret") {
+                $0.headers[.authorization] = "Bearer secret"
+            }
+            #expect(failed.error?.code == .cannotConnect)
+            let record = try await transport.run(.get, server.url("/\(number)"))
+            #expect(record.text == "GET /\(number) HTTP/1.1", "\(record.errorText)")
+        }
+    }
+
+    /// An idle connection with other options makes room for one that a request needs.
+    @Test func idleConnectionMakesRoom() async throws {
+        let server = try echoing()
+        let transport = CurlTransport.tested { $0.connectionsPerHost = 1 }
+        for family in [TransportOptions.AddressFamily.any, .ipv4, .any] {
+            let record = try await transport.run(.get, server.url("/")) {
+                $0.options.addressFamily = family
+            }
+            #expect(record.error == nil, "\(record.errorText)")
+        }
+    }
+
+    /// The same, while the request already waits.
+    @Test func connectionThatBecomesIdleMakesRoom() async throws {
+        let isHeld = AsyncStream<Void>.makeStream()
+        let mayRespond = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            while let head = connection.readHead() {
+                if head.hasPrefix("GET /held") {
+                    isHeld.continuation.yield()
+                    mayRespond.wait()
+                }
+                connection.respond("good")
+            }
+        }
+        let transport = CurlTransport.tested { $0.connectionsPerHost = 1 }
+        let held = TransportRequest(url: try .test(server.url("/held")))
+        var other = TransportRequest(url: try .test(server.url("/other")))
+        other.options.addressFamily = .ipv4
+        let recorders = [RecordingReceiver(), RecordingReceiver()]
+        _ = transport.start(held, receiver: recorders[0])
+        for await _ in isHeld.stream { break }
+        _ = transport.start(other, receiver: recorders[1])
+        mayRespond.signal()
+        for recorder in recorders {
+            let record = try await recorder.ended()
+            #expect(record.error == nil && record.text == "good", "\(record.errorText)")
+        }
+    }
+
+    /// A connect limit is divided among the addresses of the host.
+    @Test func nextAddressIsTriedWithinTheConnectLimit() async throws {
+        let silent = try DeadPort.Silent()
+        let server = try RawServer(on: "127.0.0.2", port: silent.port) { connection in
+            while connection.readHead() != nil { connection.respond("good") }
+        }
+        let url = "http://two.errand.test:\(server.port)/"
+        let record = try await CurlTransport.tested().run(.get, url) {
+            $0.options.addressOverrides = [
+                "two.errand.test:\(server.port)": ["127.0.0.1", "127.0.0.2"]
+            ]
+            $0.timeouts = Timeouts(connect: .seconds(4))
+        }
+        #expect(record.text == "good", "\(record.errorText)")
+        withExtendedLifetime(silent) {}
+    }
+
+    /// Another request must not follow on a connection that may be a tunnel.
+    @Test func connectionIsNotUsedAfterCONNECT() async throws {
+        let server = try echoing()
+        let transport = CurlTransport.tested { $0.http1Engine = .own }
+        _ = try await transport.run("CONNECT", server.url("/"))
+        let record = try await transport.run(.get, server.url("/"))
+        #expect(record.text == "GET / HTTP/1.1", "\(record.errorText)")
+        #expect(record.end?.timings.reusedConnection == false)
+    }
+
+    /// Without chunked, Transfer-Encoding means that the body ends with the connection (RFC 9112
+    /// §6.3), whatever its length is.
+    @Test func connectionIsNotUsedAfterAnUnknownEnd() async throws {
+        let server = try RawServer { connection in
+            while connection.readHead() != nil {
+                connection.write(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nhi")
+            }
+        }
+        let transport = CurlTransport.tested()
+        for _ in 0..<2 {
+            let record = try await transport.run(.get, server.url())
+            #expect(record.text == "hi" && record.error == nil, "\(record.errorText)")
+            #expect(record.end?.timings.reusedConnection == false)
+        }
+    }
+
+    @Test func negativeLengthIsRefused() async throws {
+        let server = try echoing()
+        let body = HTTPBody.stream(length: -5) {
+            AsyncStream<Data> { $0.finish() }
+        }
+        let record = try await CurlTransport.tested().run(.post, server.url(), body: body)
+        #expect(record.error?.code == .invalidBody, "\(record.errorText)")
+        #expect(server.connections == 0)
+    }
+}
