@@ -189,6 +189,28 @@ struct ResponseParserTests {
         #expect(mismatches == 0)
     }
 
+    /// The end of a response reports bytes after it, before they are read.
+    @Test func endReportsSurplusBytes() {
+        for (surplus, keeps) in [("", true), ("X", false)] {
+            var parser = ResponseParser()
+            var cache = FieldCache()
+            parser.begin(isHead: false, limit: 1 << 10)
+            var ends: [Bool] = []
+            let response = Array((Self.ok + "Content-Length: 2\r\n\r\nhi\(surplus)").utf8)
+            response.withUnsafeBytes { bytes in
+                var input = bytes
+                while ends.isEmpty {
+                    switch parser.next(&input, cache: &cache) {
+                    case .complete(let end): ends.append(end.keepsConnection)
+                    case .needsInput, .failed: return
+                    default: break
+                    }
+                }
+            }
+            #expect(ends == [keeps])
+        }
+    }
+
     // MARK: - The end of the connection
 
     /// No part of a response with a marked end is taken for a complete one.
