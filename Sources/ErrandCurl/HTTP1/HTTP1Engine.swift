@@ -236,7 +236,7 @@
             guard !options.hasDefaults, let wanted = options.receiveBufferBytes else {
                 return UnsafeMutableRawBufferPointer(rebasing: input[..<Self.inputBytes])
             }
-            let size = min(max(wanted, 1 << 10), 1 << 20)
+            let size = min(max(wanted, 1 << 10), 10 << 20)
             if size > input.count {
                 input.deallocate()
                 input = .allocate(byteCount: size, alignment: 16)

@@ -43,7 +43,7 @@ public struct TransportOptions: Sendable, Hashable {
     /// The number of bytes per read, if the transport can choose it (default `nil`).
     ///
     /// `nil` means 512 KiB for downloads, which costs a third less CPU for a large body, and the transport's
-    /// choice otherwise.
+    /// choice otherwise. `CurlTransport` uses at least 1 KiB and at most 10 MiB.
     public var receiveBufferBytes: Int? {
         get { shared.value.receiveBufferBytes }
         set { change { $0.receiveBufferBytes = newValue } }
