@@ -305,6 +305,8 @@
             if state.isAborting || result != CURLE_OK {
                 // This call may have delivered the last bytes of the response.
                 if !state.isAborting, hasEarlyResponse { return takeResponse() }
+                // The transfer has left its connection: its result is about to be collected.
+                if !state.isAborting, result == CURLE_BAD_FUNCTION_ARGUMENT { return }
                 fail(transferError(after: result) ?? CurlFailure.cannotStart)
             }
         }
