@@ -71,15 +71,7 @@ enum RequestWriter {
             buffer.append("://")
             writeAuthority(url, into: buffer)
         }
-        if url.path.isEmpty {
-            buffer.append(UInt8(ascii: "/"))
-        } else {
-            buffer.append(url.path)
-        }
-        if let query = url.query {
-            buffer.append(UInt8(ascii: "?"))
-            buffer.append(query)
-        }
+        buffer.appendTarget(of: url)
         // A URI has no such bytes. One of them would end the target, or the line.
         let written = buffer.contents[start...]
         guard written.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
@@ -166,7 +158,8 @@ enum RequestWriter {
         "transfer-encoding", "upgrade",
     ]
 
-    private static let acceptEncoding: String? =
+    /// The line that announces the content codings; `nil` if none can be decoded.
+    static let acceptEncoding: String? =
         ContentCoding.announcement.isEmpty
         ? nil : "Accept-Encoding: " + ContentCoding.announcement
 

@@ -1,5 +1,7 @@
 // Performance annotations: decision 17.
 
+import ErrandTransport
+
 /// A reusable buffer of text for C functions.
 final class TextBuffer {
     // Unchecked: one thread uses a buffer, and none of these methods calls other code.
@@ -43,6 +45,19 @@ final class TextBuffer {
         while divisor > 0 {
             append(UInt8(truncatingIfNeeded: number / divisor % 10) + UInt8(ascii: "0"))
             divisor /= 10
+        }
+    }
+
+    /// Appends path and query of a URL; an empty path becomes `/`.
+    func appendTarget(of url: URI) {
+        if url.path.isEmpty {
+            append(UInt8(ascii: "/"))
+        } else {
+            append(url.path)
+        }
+        if let query = url.query {
+            append(UInt8(ascii: "?"))
+            append(query)
         }
     }
 

@@ -239,17 +239,15 @@
             if let contentType {
                 headers.append(HTTPField(name: .contentType, value: contentType))
             }
-            if announcesCodings, let line = Self.acceptEncoding { headers.append(line: line) }
+            if announcesCodings, let line = RequestWriter.acceptEncoding {
+                headers.append(line: line)
+            }
             if announcesNothing { headers.append(line: "Content-Length: 0") }
             // Suppresses headers that libcurl would add to the request.
             if hasAccept, let usualAccept { headers.append(usualAccept) }
             if !hasAccept, usualAccept == nil { headers.append(line: "Accept:") }
             if upload != nil, !hasExpect { headers.append(line: "Expect:") }
         }
-
-        private static let acceptEncoding: String? =
-            ContentCoding.announcement.isEmpty
-            ? nil : "Accept-Encoding: " + ContentCoding.announcement
 
         private func writeURL(_ target: URI) {
             url.removeAll()
@@ -260,15 +258,7 @@
                 url.append(UInt8(ascii: ":"))
                 url.append(String(port))
             }
-            if target.path.isEmpty {
-                url.append(UInt8(ascii: "/"))
-            } else {
-                url.append(target.path)
-            }
-            if let query = target.query {
-                url.append(UInt8(ascii: "?"))
-                url.append(query)
-            }
+            url.appendTarget(of: target)
             url.append(0)
         }
 

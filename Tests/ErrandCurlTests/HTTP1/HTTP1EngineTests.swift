@@ -45,7 +45,18 @@ struct HTTP1EngineTests {
         }
     }
 
-    /// The same, while the request already waits.
+    /// The limit in total holds with both values of `http1Engine`.
+    @Test func maximumConnectionsIsNotExceeded() async throws {
+        let server = try echoing()
+        let transport = CurlTransport.tested { $0.maximumConnections = 2 }
+        let request = TransportRequest(url: try .test(server.url("/")))
+        let recorders = (0..<12).map { _ in RecordingReceiver() }
+        for recorder in recorders { _ = transport.start(request, receiver: recorder) }
+        for recorder in recorders { #expect(try await recorder.ended().error == nil) }
+        #expect(server.connections <= 2)
+    }
+
+    /// A connection that becomes idle makes room for a request that already waits.
     @Test func connectionThatBecomesIdleMakesRoom() async throws {
         let isHeld = AsyncStream<Void>.makeStream()
         let mayRespond = DispatchSemaphore(value: 0)
