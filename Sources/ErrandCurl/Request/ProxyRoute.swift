@@ -17,12 +17,17 @@
 
         /// Finds the proxy of a request; `nil` if it has none.
         init?(_ request: TransportRequest) {
+            self.init(request.options, isSecure: request.isSecure)
+        }
+
+        /// Finds the proxy for a scheme; `nil` if there is none.
+        init?(_ options: TransportOptions, isSecure usesTLS: Bool) {
             // libcurl treats a proxy without a scheme as an http proxy.
-            guard let text = Self.text(for: request),
+            guard let text = Self.text(options, isSecure: usesTLS),
                 let url = try? URI(parsing: text.contains("://") ? text : "http://" + text),
                 let host = url.host
             else { return nil }
-            switch request.options.proxy {
+            switch options.proxy {
             case .none: return nil
             case .url(_, let bypass): isCertain = bypass.isEmpty
             case .environment:
@@ -42,18 +47,18 @@
         /// libcurl accepts proxy URLs in the environment that ``URI`` refuses, such as one with a
         /// backslash in the user's name; for them the result is true.
         static func mayUseTLS(_ request: TransportRequest) -> Bool {
-            text(for: request) != nil && Self(request)?.isSecure != false
+            text(request.options, isSecure: request.isSecure) != nil && Self(request)?.isSecure != false
         }
 
-        /// The URL of a request's proxy; `nil` if it has none.
-        private static func text(for request: TransportRequest) -> String? {
-            guard request.options.unixSocketPath == nil else { return nil }
-            return switch request.options.proxy {
+        /// The URL of the proxy for a scheme; `nil` if there is none.
+        private static func text(_ options: TransportOptions, isSecure: Bool) -> String? {
+            guard options.unixSocketPath == nil else { return nil }
+            return switch options.proxy {
             case .none: nil
             case .url(let named, _): named
             case .environment:
                 CurlLibrary.linked.environmentNamesProxy
-                    ? environment(isSecure: request.isSecure) : nil
+                    ? environment(isSecure: isSecure) : nil
             }
         }
 

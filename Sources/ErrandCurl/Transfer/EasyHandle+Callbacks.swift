@@ -45,7 +45,7 @@
             if admissionSlot?.isProbe == true {
                 loop.connectionFound(self, isNew: opensConnection, isShared: speaksHTTP2)
             }
-            if let connection { peer = PeerObserver.of(connection) }
+            if let connection { trust.observer = PeerObserver.of(connection) }
             awaitEarlyResponse(on: socket)
             limitReads()
             collectWrites(on: socket)
@@ -81,7 +81,7 @@
                 lacksResources = true
             }
             if socket >= 0 { openedSockets.append(socket) }
-            nextHandshakePort = errand_port(address)
+            trust.nextHandshakePort = errand_port(address)
             return socket
         }
 

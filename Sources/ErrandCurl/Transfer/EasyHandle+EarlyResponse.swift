@@ -19,14 +19,14 @@
             guard upload != nil, !speaksHTTP2, let socket, let connection,
                 let hook = ConnectionHook.of(connection)
             else { return }
-            peer?.awaitsResponse = false
+            trust.observer?.awaitsResponse = false
             hook.ignoresFailedWrites = false
             if hook.writes == nil { hook.writes = FailedWrites(on: socket) }
         }
 
         /// Ends the special treatment of a new connection when the peer has responded.
         func stopAwaitingResponse() {
-            guard let peer, peer.awaitsResponse else { return }
+            guard let peer = trust.observer, peer.awaitsResponse else { return }
             peer.awaitsResponse = false
             if let connection { ConnectionHook.stopIgnoringFailedWrites(of: connection) }
         }

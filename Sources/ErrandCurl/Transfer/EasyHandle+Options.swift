@@ -13,7 +13,7 @@
             try request.method.check()
             try request.checkURL()
             var keepsOptions = specialOptions.map { $0 == request.options } ?? false
-            resolveRules(of: request)
+            trust = PeerTrust(request.options, host: request.host ?? "")
             if needsReset, !keepsOptions { try resetOptions() }
             if !applyBuffer(request) {
                 renewHandle()
@@ -115,19 +115,13 @@
                 try expect(errand_set_tls_context_callback(handle, onHandshake))
             }
             try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
-            try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
+            try ConnectOptions(handle).setDefaults()
             // If a transfer was abandoned before it started, a reset clears this option but not its
             // list.
             try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, nil))
-            try set(CURLOPT_NOSIGNAL, 1)
-            try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             try set(CURLOPT_PATH_AS_IS, 1)
             try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
-            try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             bufferBytes = 0
-            // Without this option, abandoning a name lookup would block the loop until the resolver
-            // has finished.
-            try set(CURLOPT_QUICK_EXIT, 1)
             // A reset keeps the share but not the number of sessions in it, so the share is set
             // again. It is set at once, because libcurl 7.88 forgets the state of its last request
             // if a used handle gets its first share.
@@ -137,19 +131,6 @@
             isLimitedToHTTP11 = false
             if CurlLibrary.linked.hasHTTP2 {
                 try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-            }
-            if CurlLibrary.linked.hasBundle {
-                // libcurl caches the parsed bundle for all connections, unless a directory is set.
-                try expect(errand_set_string(handle, CURLOPT_CAPATH, nil))
-            }
-            if CurlLibrary.linked.hasSecureProxies {
-                try set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
-                if CurlLibrary.linked.hasBundle {
-                    try expect(errand_set_string(handle, CURLOPT_PROXY_CAPATH, nil))
-                }
-            }
-            if !CurlLibrary.linked.environmentNamesProxy {
-                try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
             }
         }
 

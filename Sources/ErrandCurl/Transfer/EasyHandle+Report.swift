@@ -10,7 +10,7 @@
                 return lacksCloseNotify ? CurlFailure.missingCloseNotify : nil
             }
             guard let handle else { return CurlFailure.unknown }
-            if let peer, peer.hasRefusedName {
+            if let peer = trust.observer, peer.hasRefusedName {
                 return CurlFailure.unnamedHost(
                     transfer?.request.host ?? "",
                     proxy: peer.isForProxy
@@ -23,7 +23,7 @@
             return CurlFailure.error(
                 result,
                 context: CurlFailure.Context(
-                    text: String(cString: errorText), alert: peer?.alert ?? 0,
+                    text: String(cString: errorText), alert: trust.observer?.alert ?? 0,
                     host: transfer?.request.host ?? "",
                     port: transfer?.request.url.effectivePort,
                     isConnected: sendCount > 0, isHeadComplete: head.isComplete,

@@ -45,15 +45,10 @@
         var needsOtherConnection = false
         /// The error of the transfer, once known.
         var failure: RequestError?
-        /// The security policy for the request's host, and the pins for its connection.
-        var rules: TrustRules?
-        var pins: PeerPins?
-        /// The observer of the last TLS handshake, or of the connection that is used.
-        var peer: PeerObserver?
-        /// The sockets that were opened for the transfer, and the port to which the last one
-        /// connects; 0 after its first TLS handshake has begun.
+        /// The trust in the peers of the connection.
+        var trust = PeerTrust()
+        /// The sockets that were opened for the transfer.
         var openedSockets: [Int32] = []
-        var nextHandshakePort: Int32 = 0
         /// Whether libcurl's receiving or sending is paused.
         var isReceivingPaused = false
         var isSendingPaused = false
@@ -73,8 +68,7 @@
 
         // State for the options; see EasyHandle+Options.swift.
         let headers = HeaderList()
-        lazy var connectTo = HeaderList()
-        lazy var resolve = HeaderList()
+        let lists = ConnectOptions.Lists()
         let url = TextBuffer(capacity: 256)
         /// Whether options were set that the next request must not inherit.
         var needsReset = true
@@ -350,9 +344,7 @@
             transfer = nil
             receiver = nil
             failure = nil
-            rules = nil
-            pins = nil
-            peer = nil
+            trust = PeerTrust()
             endHook = nil
             ticket = nil
             nextUploadCheck = .never

@@ -1,0 +1,190 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandTransport
+    import Foundation
+
+    /// Sets the options of a libcurl handle that shape its connection: address, proxy and trust.
+    ///
+    /// Easy handles and connectors use the same options, so that both paths connect in the same
+    /// way.
+    struct ConnectOptions {
+        /// Lists that libcurl reads while it connects.
+        final class Lists {
+            lazy var connectTo = HeaderList()
+            lazy var resolve = HeaderList()
+        }
+
+        private let handle: UnsafeMutableRawPointer
+        /// Whether an option was set that another request must not inherit.
+        private(set) var isMarked = false
+
+        init(_ handle: UnsafeMutableRawPointer) { self.handle = handle }
+
+        // MARK: - Options of all connections
+
+        /// Sets the options that do not depend on the request.
+        func setDefaults() throws(RequestError) {
+            try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
+            try set(CURLOPT_NOSIGNAL, 1)
+            try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+            try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+            // Without this option, abandoning a name lookup would block the loop until the resolver
+            // has finished.
+            try set(CURLOPT_QUICK_EXIT, 1)
+            if CurlLibrary.linked.hasBundle {
+                // libcurl caches the parsed bundle for all connections, unless a directory is set.
+                try expect(errand_set_string(handle, CURLOPT_CAPATH, nil))
+            }
+            if CurlLibrary.linked.hasSecureProxies {
+                try set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+                if CurlLibrary.linked.hasBundle {
+                    try expect(errand_set_string(handle, CURLOPT_PROXY_CAPATH, nil))
+                }
+            }
+            if !CurlLibrary.linked.environmentNamesProxy {
+                try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
+            }
+        }
+
+        // MARK: - Route
+
+        /// Sets the address, the proxy and the trust that differ from the defaults.
+        mutating func set(
+            _ options: TransportOptions, url: URI, trust: PeerTrust, lists: Lists
+        ) throws(RequestError) {
+            switch options.addressFamily {
+            case .any: break
+            case .ipv4: try mark(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+            case .ipv6: try mark(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+            }
+            if let path = options.unixSocketPath { try mark(CURLOPT_UNIX_SOCKET_PATH, path) }
+            if !options.addressOverrides.isEmpty {
+                try setOverride(options, url: url, lists: lists)
+            }
+            switch options.proxy {
+            case .environment: break
+            case .none: try mark(CURLOPT_PROXY, "")
+            case .url(let url, let bypass):
+                try mark(CURLOPT_PROXY, url)
+                try mark(CURLOPT_NOPROXY, AddressOverride.bypass(bypass))
+            }
+            let isTunnelled = url.scheme == "https"
+            if let security = options.security, isTunnelled || options.proxySecurity == nil {
+                try set(security, rules: trust.rules, names: .server)
+                if trust.pins != nil, !CurlLibrary.linked.sessionsKeepChains {
+                    try mark(CURLOPT_SSL_SESSIONID_CACHE, 0)
+                }
+            }
+            if let security = options.proxySecurity {
+                try setProxySecurity(security, isTunnelled: isTunnelled)
+            }
+        }
+
+        /// Connects to addresses that override DNS.
+        ///
+        /// Several addresses get an alias, which separates their connections and their entry in
+        /// libcurl's DNS cache from those of requests without the override. A proxy does not know
+        /// the alias and gets the first address. The Host header and the certificate check use the
+        /// URL's host.
+        private mutating func setOverride(
+            _ options: TransportOptions, url: URI, lists: Lists
+        ) throws(RequestError) {
+            guard
+                let route = AddressOverride.route(
+                    to: url, options,
+                    environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
+            else { return }
+            isMarked = true
+            lists.connectTo.removeAll()
+            lists.connectTo.append(line: route.connectTo)
+            try expect(errand_set_pointer(handle, CURLOPT_CONNECT_TO, lists.connectTo.chain()))
+            if let line = route.resolve {
+                lists.resolve.removeAll()
+                lists.resolve.append(line: line)
+                try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, lists.resolve.chain()))
+            }
+        }
+
+        // MARK: - Trust
+
+        /// Sets the trust and the client certificate for an `https://` proxy.
+        private mutating func setProxySecurity(
+            _ security: SecurityPolicy, isTunnelled: Bool
+        ) throws(RequestError) {
+            // The host is empty: only pins depend on it, and pins are not supported for proxies.
+            let rules = TrustRules(security, host: "", now: Date())
+            try set(security, rules: rules, names: .proxy)
+            // When libcurl 7.88 looks for a proxy connection to reuse for a plain request, it
+            // compares the TLS settings of the server and not those of the proxy. So the server's
+            // settings get the proxy's values. The fake pin distinguishes them from the settings of
+            // a real server.
+            if !isTunnelled {
+                try set(security, rules: rules, names: .server)
+                try mark(CURLOPT_PINNEDPUBLICKEY, "sha256//proxy")
+            }
+        }
+
+        private mutating func set(
+            _ security: SecurityPolicy, rules: TrustRules?, names: TLSOptionNames
+        ) throws(RequestError) {
+            if let text = security.authorities { try mark(names.authorities, Data(text.utf8)) }
+            if let file = security.authorityFile { try mark(names.authorityFile, file) }
+            if let file = security.clientCertificateFile { try mark(names.certificate, file) }
+            if let file = security.clientKeyFile { try mark(names.key, file) }
+            // Without a password OpenSSL would prompt on the terminal and block the loop.
+            if security.clientCertificateFile != nil { try mark(names.password, "") }
+            if let identity = security.clientIdentity { try set(identity, names: names) }
+            if let rules {
+                if !rules.requiresValidChain { try mark(names.checksChain, 0) }
+                if !rules.requiresName { try mark(names.checksName, 0) }
+            }
+            if security.minimumVersion == .tls13 {
+                try mark(names.version, CURL_SSLVERSION_TLSv1_3)
+            }
+        }
+
+        private mutating func set(
+            _ identity: ClientIdentity, names: TLSOptionNames
+        ) throws(RequestError) {
+            try mark(names.certificateForm, identity.form == .pkcs12 ? "P12" : "PEM")
+            switch identity.certificate {
+            case .file(let path): try mark(names.certificate, path)
+            case .bytes(let data): try mark(names.certificateBytes, data)
+            }
+            switch identity.key {
+            case .file(let path): try mark(names.key, path)
+            case .bytes(let data): try mark(names.keyBytes, data)
+            case nil: break
+            }
+            // Without a password OpenSSL would prompt on the terminal and block the loop.
+            try mark(names.password, identity.password ?? "")
+        }
+
+        // MARK: - Setting options
+
+        func set(_ option: CURLoption, _ value: Int) throws(RequestError) {
+            try expect(errand_set_long(handle, option, value))
+        }
+
+        mutating func mark(_ option: CURLoption, _ value: Int) throws(RequestError) {
+            isMarked = true
+            try set(option, value)
+        }
+
+        private mutating func mark(_ option: CURLoption, _ value: String) throws(RequestError) {
+            isMarked = true
+            try expect(value.withCString { errand_set_string(handle, option, $0) })
+        }
+
+        private mutating func mark(_ option: CURLoption, _ value: Data) throws(RequestError) {
+            isMarked = true
+            try expect(
+                value.withUnsafeBytes { errand_set_blob(handle, option, $0.baseAddress, $0.count) })
+        }
+
+        /// Throws if libcurl does not accept an option.
+        func expect(_ code: CURLcode) throws(RequestError) {
+            if code != CURLE_OK { throw CurlFailure.optionRejected(code) }
+        }
+    }
+#endif

@@ -1,0 +1,79 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandTransport
+    import Foundation
+
+    /// A request's trust in the peers of its connection: the rules and pins for its host, and the
+    /// observer of its TLS handshakes.
+    struct PeerTrust {
+        /// The security policy, resolved for the request's host.
+        private(set) var rules: TrustRules?
+        private(set) var pins: PeerPins?
+        /// The observer of the last TLS handshake, or of the connection that is used.
+        var observer: PeerObserver?
+        /// The port to which the last socket connects; 0 after its first TLS handshake has begun.
+        var nextHandshakePort: Int32 = 0
+
+        init() {}
+
+        init(_ options: TransportOptions, host: String) {
+            guard !options.hasDefaults else { return }
+            rules = options.security.map { TrustRules($0, host: host, now: Date()) }
+            pins = rules.flatMap { rules in
+                TLSLibrary.loaded.flatMap { PeerPins(rules, library: $0) }
+            }
+        }
+
+        /// Checks a handle's connection against the pins; returns the mismatches that are only
+        /// reported.
+        func checkPins(
+            of handle: UnsafeMutableRawPointer
+        ) throws(RequestError) -> [PinMismatch] {
+            guard let pins else { return [] }
+            switch pins.decision(for: handle) {
+            case .accept(let mismatches): return mismatches
+            case .reject(let reason):
+                throw CurlFailure.rejected(reason, host: rules?.host ?? "")
+            }
+        }
+
+        /// Called before a TLS handshake, with its `SSL_CTX`; returns false if the peer's
+        /// certificate cannot be checked.
+        mutating func handshakeWillStart(
+            _ tls: UnsafeMutableRawPointer, to url: URI, _ options: TransportOptions
+        ) -> Bool {
+            let side = nextPeer(url, options)
+            let isForProxy = side == .proxy
+            nextHandshakePort = 0
+            var applied = isForProxy ? [] : [rules]
+            if side != .server {
+                applied.append(
+                    options.proxySecurity.map { TrustRules($0, host: "", now: Date()) })
+            }
+            // If the peer can be either, the stricter rules apply.
+            let observer = PeerObserver(
+                isForProxy: isForProxy,
+                requiresName: applied.contains { $0?.requiresName ?? true },
+                requiresValidChain: applied.contains { $0?.requiresValidChain ?? true })
+            self.observer = observer
+            return observer.install(in: tls)
+        }
+
+        /// The peer of a TLS handshake.
+        private enum Peer { case server, proxy, either }
+
+        /// The peer of the next TLS handshake.
+        ///
+        /// The first one on a connection to an `https://` proxy is with the proxy. It can be with
+        /// either if the host may bypass the proxy, and both have the same port.
+        private func nextPeer(_ url: URI, _ options: TransportOptions) -> Peer {
+            guard nextHandshakePort > 0,
+                !options.hasDefaults || CurlLibrary.linked.environmentNamesProxy,
+                let route = ProxyRoute(options, isSecure: url.scheme == "https"), route.isSecure
+            else { return .server }
+            if route.isCertain { return .proxy }
+            guard Int(nextHandshakePort) == route.port else { return .server }
+            return (url.port ?? 443) == route.port ? .either : .proxy
+        }
+    }
+#endif
