@@ -33,11 +33,15 @@
                 return abort(with: CurlFailure.noHTTP2(wasSent: sendCount > 0))
             }
             sendCount += 1
+            ports = (localPort, remotePort)
             guard matchesPins() else {
                 state.abort(.failed)
                 return CURL_PREREQFUNC_ABORT
             }
             speaksHTTP2 = sharesConnection
+            if opensConnection, let request = transfer?.request {
+                loop.noteProtocol(of: request, isHTTP2: speaksHTTP2)
+            }
             let newSocket = newSocket(from: localPort, to: remotePort)
             let socket = newSocket ?? loop.sockets.socket(from: localPort, to: remotePort)
             if newSocket == nil, hasUnsolicitedData(on: socket) { return abandonConnection() }

@@ -31,19 +31,18 @@
                     proxyVerification: proxyVerification,
                     proxy: transfer.flatMap { ProxyRoute($0.request) },
                     lacksResources: lacksResources,
-                    hasAuthorities: namesAuthorities,
+                    hasAuthorities: transfer.map {
+                        CurlFailure.namesAuthorities($0.request.options)
+                    } ?? false,
                     unixSocket: transfer?.request.options.unixSocketPath,
                     limits: transfer?.request.timeouts))
         }
 
-        private var namesAuthorities: Bool {
-            guard let options = transfer?.request.options else { return false }
-            return [options.security, options.proxySecurity].contains {
-                $0?.authorities != nil || $0?.authorityFile != nil
-            }
-        }
-
         func timings() -> AttemptTimings {
+            if var timings = finalTimings, let transfer {
+                timings.finished = EventLoop.readClock().since(transfer.created)
+                return timings
+            }
             var timings = AttemptTimings()
             guard let handle, let transfer else { return timings }
             // `loop.now` is the start of the turn, which may be earlier than the creation of the

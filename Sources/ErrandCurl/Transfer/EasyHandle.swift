@@ -106,6 +106,10 @@
 
         private(set) var startedAt = MonotonicTime.never
         private(set) var wasAttached = false
+        /// The ports of the connection on which the request was sent; 0 if it was not.
+        var ports: (local: Int32, remote: Int32) = (0, 0)
+        /// The timings of a transfer whose handle the engine has taken over.
+        var finalTimings: AttemptTimings?
 
         init(loop: EventLoop) {
             self.loop = loop
@@ -139,6 +143,7 @@
             needsReadmission = false
             hasReplayed = false
             needsOtherConnection = false
+            ports = (0, 0)
             if !openedSockets.isEmpty { openedSockets.removeAll(keepingCapacity: true) }
             failure = nil
             lacksResources = false
@@ -201,8 +206,11 @@
 
         /// Called after libcurl has finished with the handle.
         func libcurlFinished(_ result: CURLcode) {
-            if result == CURLE_OK { markHTTP1Connection() }
-            loop.detach(self)
+            let isHandedOver = result == CURLE_OK && handsOverConnection()
+            if !isHandedOver {
+                if result == CURLE_OK { markHTTP1Connection() }
+                loop.detach(self)
+            }
             if replays(after: result) { return }
             if result != CURLE_OK { replaceAfterStreamError() }
             if failure == nil, !hasEarlyResponse, !ignoresLibcurlRepeat {
@@ -345,6 +353,7 @@
             receiver = nil
             failure = nil
             trust = PeerTrust()
+            finalTimings = nil
             endHook = nil
             ticket = nil
             nextUploadCheck = .never
@@ -352,9 +361,29 @@
             if hasCustomBuffer || needsReplacement { renewHandle() }
         }
 
+        /// Gives up a transfer that waits for admission, if the engine can carry it; returns whether
+        /// it does.
+        func moveToEngine() -> Bool {
+            guard !hasReplayed, let transfer, let engine = loop.engine(for: transfer.request)
+            else { return false }
+            let deadlines = deadlines
+            ticket = nil
+            transfer.easyHandle = nil
+            self.transfer = nil
+            receiver = nil
+            loop.recycle(self)
+            engine.start(transfer, deadlines)
+            return true
+        }
+
         /// Replaces the easy handle, because libcurl keeps its buffer and pending repetitions.
         func renewHandle() {
             if let handle { curl_easy_cleanup(handle) }
+            replaceHandle()
+        }
+
+        /// Leaves the easy handle to its new owner and creates another one.
+        func replaceHandle() {
             handle = curl_easy_init()
             (hasCustomBuffer, needsReplacement, watchesFirstLine) = (false, false, false)
             watchesGoAway = false
