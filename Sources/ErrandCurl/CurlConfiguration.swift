@@ -52,8 +52,11 @@ public struct CurlConfiguration: Sendable, Hashable {
 
     /// An implementation of HTTP/1.1.
     public enum HTTP1Engine: Sendable, Hashable {
-        /// Errand's own, over connections that libcurl opens, for `http` URLs without a proxy;
-        /// libcurl for other requests, and for all if ``maximumConnections`` is set.
+        /// Errand's own, over connections that libcurl opens.
+        ///
+        /// libcurl carries HTTP/2, the first request to an `https` origin, `http` requests whose
+        /// proxy the environment or a bypass list decides, and all requests if
+        /// ``maximumConnections`` is set.
         case own
         /// libcurl.
         case libcurl

@@ -38,6 +38,8 @@
         @exclusivity(unchecked) private var watched: UInt32 = 0
         /// Whether input is watched; not while the receiver pauses.
         @exclusivity(unchecked) var readsInput = true
+        /// The number of the loop's idle checks when the connection became idle.
+        @exclusivity(unchecked) var idleSince = UInt64.max
         /// Whether more can be sent although nothing is left over.
         @exclusivity(unchecked) var hasMoreToSend = false
 

@@ -112,11 +112,20 @@
         ///   like the one that the transfer has lost.
         func acquire(for exchange: HTTP1Transfer, isNew: Bool = false) {
             while !isNew, let connection = pool.reuse(exchange.key) {
-                if connection.isQuiet { return exchange.use(connection) }
+                if isQuiet(connection) { return exchange.use(connection) }
                 discard(connection)
             }
             exchange.ticket = pool.wait(exchange.key, for: exchange)
             startConnects()
+        }
+
+        /// Whether an idle connection has neither input nor an end.
+        private func isQuiet(_ connection: HTTP1Connection) -> Bool {
+            // OpenSSL may hold input that no check of the sockets has found.
+            if !connection.buffersInput, loop.sockets.isKnownIdle(since: connection.idleSince) {
+                return true
+            }
+            return connection.isQuiet
         }
 
         /// Ends the wait of a transfer, and a connect that no other transfer needs.
@@ -154,6 +163,7 @@
                 waiter.ticket = nil
                 return waiter.use(connection)
             }
+            connection.idleSince = loop.sockets.idleChecks
             if pool.hasTooManyIdle { expireIdle() }
             loop.scheduleSweep(by: pool.expiry(of: loop.now))
             // A request with another key may need the place of the idle connection.

@@ -18,6 +18,8 @@
         /// `nil` if the transfer has failed.
         func writeBody() -> Bool? {
             guard var source = upload, !writer.isComplete else { return false }
+            // The source and the receiver may take any time.
+            loop.sockets.expireIdleCheck()
             // The property is empty meanwhile, so that the bytes it holds back are not copied.
             upload = nil
             let step = writer.write(from: &source, into: engine.output, limit: 32 << 10)

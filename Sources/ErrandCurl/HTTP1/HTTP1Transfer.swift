@@ -164,6 +164,7 @@
             guard let trust, let handle = connection.connector?.handle else { return false }
             let mismatches = try trust.checkPins(of: handle)
             for mismatch in mismatches { receiver?.didNotice(mismatch) }
+            if !mismatches.isEmpty { loop.sockets.expireIdleCheck() }
             return !mismatches.isEmpty
         }
 

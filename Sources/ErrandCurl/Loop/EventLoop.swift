@@ -1,7 +1,6 @@
 #if os(Linux)
     // Performance annotations: decision 17.
     import CLibcurl
-    import Dispatch
     import ErrandTransport
     import Glibc
 
@@ -49,13 +48,12 @@
         private var asleepUntil = MonotonicTime.never
         private var wasCallerTurn = false
         /// The origins for which a caller may run a turn.
-        @exclusivity(unchecked) private var origins = RecentOrigins()
+        @exclusivity(unchecked) var origins = RecentOrigins()
         @exclusivity(unchecked) private var refusedUploads: [EasyHandle] = []
         var admission = HTTP2Admission<AdmissionTicket>()
         @exclusivity(unchecked) var admitted: [(waiting: AdmissionTicket, slot: AdmissionSlot)] = []
         /// The ends that are not yet reported; see ``reportEnds(isCallerTurn:)``.
-        @exclusivity(unchecked) private var ends:
-            [(receiver: any TransferReceiver, end: TransferEnd)] = []
+        @exclusivity(unchecked) var ends: [(receiver: any TransferReceiver, end: TransferEnd)] = []
         var lastTicket: UInt64 = 0
         /// The connections whose writes wait for the end of this turn.
         @exclusivity(unchecked) var unflushed: [SharedWrites] = []
@@ -108,6 +106,7 @@
         /// `nil` if the mailbox is closed and every transfer has ended.
         func turn(_ events: EventBuffer) -> Int32? {
             if !isOpen { open() }
+            sockets.expireIdleCheck()
             // A caller's turn may already have processed these events: the response may be read,
             // the connection idle, or the descriptor reused for another socket.
             if wasCallerTurn { events.wait(0) }
@@ -121,11 +120,7 @@
             mailbox.take(into: &batch)
             // Unsolicited data on idle connections must not become the response to a request that
             // starts now.
-            if !batch.isEmpty {
-                events.wait(0)
-                sockets.checkedIdleSockets(isIdle: events.found.isEmpty)
-                serve(events.found)
-            }
+            if !batch.isEmpty { checkIdleSockets(events) }
             readBatch()
             startAdmitted()
             resumeRefusedUploads()
@@ -185,6 +180,18 @@
         }
 
         // MARK: - Events
+
+        /// Serves all events that have arrived.
+        ///
+        /// A second check without events is cheaper than one of each connection that is reused.
+        private func checkIdleSockets(_ events: EventBuffer) {
+            for _ in 0..<2 {
+                events.wait(0)
+                sockets.checkedIdleSockets(isIdle: events.found.isEmpty)
+                if events.found.isEmpty { return }
+                serve(events.found)
+            }
+        }
 
         private func serve(_ events: UnsafeBufferPointer<epoll_event>) {
             now = EventLoop.readClock()
@@ -285,33 +292,6 @@
             }
         }
 
-        /// Records that a complete response arrived from the request's origin.
-        func noteOrigin(of request: TransportRequest) { origins.add(request.url, request.options) }
-
-        /// Queues the end of a transfer; its receiver is notified within this turn.
-        func queueEnd(_ receiver: any TransferReceiver, _ end: consuming TransferEnd) {
-            ends.append((receiver, end))
-        }
-
-        /// Reports all ends of a turn.
-        ///
-        /// Several ends are reported from a thread of the pool. Each end resumes a task, and
-        /// resuming tasks from this thread would wake a pool thread for each of them. The ends of a
-        /// caller's turn are reported there too, because receivers must not run on that caller's
-        /// thread.
-        private func reportEnds(isCallerTurn: Bool = false) {
-            guard !ends.isEmpty else { return }
-            closeSuspectConnections()
-            if ends.count == 1, !isCallerTurn {
-                ends[0].receiver.didEnd(ends[0].end)
-            } else {
-                DispatchQueue.global().async { [ends] in
-                    for (receiver, end) in ends { receiver.didEnd(end) }
-                }
-            }
-            ends.removeAll()
-        }
-
         // MARK: - Messages
 
         private func readBatch() {
@@ -348,6 +328,8 @@
 
         private func attend(_ transfer: CurlTransfer) {
             let signals = transfer.takeSignals()
+            // A receiver that resumes, or a body source, may take any time.
+            sockets.expireIdleCheck()
             if let exchange = transfer.exchange { return exchange.attend(signals) }
             guard let easyHandle = transfer.easyHandle else { return }
             if signals.contains(.cancel) { return easyHandle.stop(.cancelled) }

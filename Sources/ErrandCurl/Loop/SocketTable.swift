@@ -50,7 +50,7 @@
         /// the connect was abandoned.
         private(set) var abandonedConnects = 0
         /// The number of checks of the idle sockets for input, and whether the last one is recent.
-        private var idleChecks: UInt64 = 0
+        private(set) var idleChecks: UInt64 = 0
         private var isIdleCheckRecent = false
 
         init(poll: Int32) { self.poll = poll }
@@ -111,6 +111,10 @@
             return entry.requested == 0 && entry.watched & errand_epoll_in != 0
                 && entry.releasedAt < idleChecks
         }
+
+        /// Whether a recent check has found no input on a socket that was watched and idle when
+        /// there had been this number of checks.
+        func isKnownIdle(since check: UInt64) -> Bool { isIdleCheckRecent && check < idleChecks }
 
         /// The socket with these endpoints, if its peer has sent nothing since this time.
         func silentSocket(
