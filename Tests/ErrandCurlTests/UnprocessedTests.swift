@@ -129,16 +129,16 @@ struct UnprocessedTests {
 
     @Test(
         arguments: [
-            ("Using Stream ID: 7 (easy handle 0x1)", StreamErrorText.opened(7)),
+            ("Using Stream ID: 7 (easy handle 0x1)", StreamEvent.opened(7)),
             ("[HTTP/2] [9] OPENED stream for https://a.example/", .opened(9)),
             ("recveived GOAWAY, error=0, last_stream=5\n", .goAway(last: 5)),
             ("received GOAWAY, error=11, last_stream=2147483647\n", .goAway(last: 2_147_483_647)),
             ("received GOAWAY, error=0, last_stream=\n", nil), ("last_stream=3", nil),
             ("Using Stream ID: 99999999999", nil), ("", nil), ("Connection #0 left intact", nil),
-        ] as [(String, StreamErrorText?)])
-    func streamErrorTextIsParsed(text: String, meaning: StreamErrorText?) {
+        ] as [(String, StreamEvent?)])
+    func streamErrorTextIsParsed(text: String, meaning: StreamEvent?) {
         let bytes = Array(text.utf8)
-        #expect(bytes.withUnsafeBytes { StreamErrorText($0) } == meaning)
+        #expect(bytes.withUnsafeBytes { StreamEvent($0) } == meaning)
     }
 
     /// A refusal after a partial response is an error, and libcurl's mark must not affect the next

@@ -27,15 +27,15 @@
 
         /// Requests admission again for a transfer that lost its connection.
         func requestReadmission(_ easyHandle: EasyHandle) -> Bool {
-            guard let lost = easyHandle.admissionSlot else { return true }
-            easyHandle.admissionSlot = nil
+            guard let lost = easyHandle.admission.slot else { return true }
+            easyHandle.admission.slot = nil
             let ticket = AdmissionTicket(easyHandle: easyHandle, number: lastTicket + 1)
             return assignSlot(admission.reenter(lost, ticket), for: ticket)
         }
 
         private func assignSlot(_ slot: AdmissionSlot?, for ticket: AdmissionTicket) -> Bool {
             if let slot {
-                ticket.easyHandle.admissionSlot = slot
+                ticket.easyHandle.admission.slot = slot
                 return true
             }
             lastTicket = ticket.number
@@ -45,15 +45,15 @@
 
         /// Reports the connection of a probe to the admission control.
         func connectionFound(_ easyHandle: EasyHandle, isNew: Bool, isShared: Bool) {
-            guard let slot = easyHandle.admissionSlot, slot.isProbe else { return }
-            easyHandle.admissionSlot?.isProbe = false
+            guard let slot = easyHandle.admission.slot, slot.isProbe else { return }
+            easyHandle.admission.slot?.isProbe = false
             admitted += admission.connected(slot, isNew: isNew, isShared: isShared)
         }
 
         /// Returns the slot of a transfer that has ended.
         func releaseSlot(_ easyHandle: EasyHandle) {
-            guard let slot = easyHandle.admissionSlot else { return }
-            easyHandle.admissionSlot = nil
+            guard let slot = easyHandle.admission.slot else { return }
+            easyHandle.admission.slot = nil
             admitted += admission.leave(slot, isStillProbe: slot.isProbe)
         }
 
@@ -65,11 +65,11 @@
                 let batch = admitted
                 admitted.removeAll(keepingCapacity: true)
                 for (ticket, slot) in batch {
-                    guard ticket.easyHandle.isAwaitingAdmission(ticket.number) else {
+                    guard ticket.easyHandle.admission.isAwaiting(ticket.number) else {
                         admitted += admission.leave(slot, isStillProbe: slot.isProbe)
                         continue
                     }
-                    ticket.easyHandle.admissionSlot = slot
+                    ticket.easyHandle.admission.slot = slot
                     ticket.easyHandle.begin()
                 }
             }

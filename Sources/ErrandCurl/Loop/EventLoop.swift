@@ -32,12 +32,12 @@
 
         @exclusivity(unchecked) var sockets: SocketTable
         /// The number of reads of shared connections within one call of libcurl; see
-        /// EasyHandle+ReadBudget.swift.
+        /// ``SharedReads``.
         var readsInCall = 0
         /// The number of the current call of libcurl.
         var callNumber: UInt64 = 0
         /// The last stream that each server has processed according to its GOAWAY, by connection;
-        /// see EasyHandle+Unprocessed.swift.
+        /// see EasyHandle+Replay.swift.
         var lastStreams: [UnsafeMutableRawPointer: UInt32] = [:]
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
         @exclusivity(unchecked) private(set) var active: [EasyHandle] = []

@@ -7,7 +7,7 @@
     /// Closes connections that block the loop within one call of libcurl.
     ///
     /// Over HTTP/2, libcurl 7.88 continues to read within a call until a frame contains something
-    /// for the transfer. Over TLS the reads are counted (EasyHandle+ReadBudget.swift). With prior
+    /// for the transfer. Over TLS the reads are counted (``SharedReads``). With prior
     /// knowledge and without TLS, no code of the transport runs during the call. While such
     /// connections exist, another thread compares the number of the current call once per second.
     /// If one call lasts from one check to the next, the connections that have unread input are

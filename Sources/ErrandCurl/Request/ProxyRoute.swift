@@ -47,7 +47,8 @@
         /// libcurl accepts proxy URLs in the environment that ``URI`` refuses, such as one with a
         /// backslash in the user's name; for them the result is true.
         static func mayUseTLS(_ request: TransportRequest) -> Bool {
-            text(request.options, isSecure: request.isSecure) != nil && Self(request)?.isSecure != false
+            text(request.options, isSecure: request.isSecure) != nil
+                && Self(request)?.isSecure != false
         }
 
         /// The URL of the proxy for a scheme; `nil` if there is none.

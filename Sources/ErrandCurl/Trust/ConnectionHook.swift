@@ -17,13 +17,13 @@
             case written
         }
 
-        /// The read budget of a shared connection; see EasyHandle+ReadBudget.swift.
+        /// The read budget of a shared connection; see ``SharedReads``.
         var reads: SharedReads?
         /// The failed writes of an upload, and whether those of a new connection are ignored; see
-        /// EasyHandle+EarlyResponse.swift.
+        /// ``FailedWrites``.
         var writes: FailedWrites?
         /// Whether the writes of a shared connection are collected; see
-        /// EasyHandle+SharedWrites.swift.
+        /// ``SharedWrites``.
         var collectsWrites = false
         var ignoresFailedWrites = false
         /// Whether the TCP connection ended without a close_notify of the peer.

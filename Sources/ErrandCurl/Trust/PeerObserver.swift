@@ -22,7 +22,7 @@
         /// The description of the last alert (RFC 8446 §6); 0 if there was none.
         private(set) var alert: Int32 = 0
         /// Whether failed writes are ignored until the peer responds; see
-        /// EasyHandle+EarlyResponse.swift.
+        /// ``FailedWrites``.
         var awaitsResponse = false
         private var hasSecured = false
 

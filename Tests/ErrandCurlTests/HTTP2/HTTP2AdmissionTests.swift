@@ -1,5 +1,6 @@
-import ErrandCurl
 import Testing
+
+@testable import ErrandCurl
 
 /// Bursts of requests to origins with shared connections, without network.
 @Suite struct HTTP2AdmissionTests {
@@ -192,5 +193,41 @@ import Testing
             admitted += released.map(\.waiting)
         }
         #expect(admitted.sorted() == Array(0..<400))
+    }
+
+    // MARK: - The state of one transfer
+
+    @Test func transferThatHasNotWaitedBegins() {
+        var state = AdmissionState<Int>()
+        #expect(!state.isProbe)
+        #expect(state.begin() == false)
+    }
+
+    @Test func waitEndsWithItsNumber() {
+        var state = AdmissionState<Int>()
+        state.wait(3)
+        #expect(state.isAwaiting(3))
+        #expect(!state.isAwaiting(2))
+        #expect(state.begin() == true)
+        #expect(!state.isAwaiting(3))
+        #expect(state.begin() == false)
+    }
+
+    /// An admission that comes after the end of the transfer is not used.
+    @Test func endedTransferDoesNotWait() {
+        var state = AdmissionState<Int>()
+        state.wait(3)
+        state.stopWaiting()
+        #expect(!state.isAwaiting(3))
+        #expect(state.begin() == false)
+    }
+
+    @Test func probeIsKnownByItsSlot() {
+        var state = AdmissionState<Int>()
+        var admission = Admission()
+        state.slot = admission.enter(origin, 1)
+        #expect(state.isProbe)
+        state.slot?.isProbe = false
+        #expect(!state.isProbe)
     }
 }

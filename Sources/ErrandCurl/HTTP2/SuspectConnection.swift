@@ -4,17 +4,18 @@
     import Glibc
 
     /// A shared connection that is probably dead.
+    ///
+    /// When a stream is cancelled, libcurl keeps its connection, even if the server is gone or
+    /// hangs. Every later request to the host would use this connection and wait until its own time
+    /// limit. So a transfer that is cancelled or timed out checks whether the whole connection was
+    /// silent for as long as the transfer. If so, the connection is closed, unless another transfer
+    /// depends on it.
     struct SuspectConnection {
         /// OpenSSL's object for the connection, which identifies the transfers that use it.
         let tls: UnsafeMutableRawPointer
         let socket: Int32
     }
 
-    // When a stream is cancelled, libcurl keeps its connection, even if the server is gone or
-    // hangs. Every later request to the host would use this connection and wait until its own time
-    // limit. So a transfer that is cancelled or timed out checks whether the whole connection was
-    // silent for as long as the transfer. If so, the connection is closed, unless another transfer
-    // depends on it.
     extension EasyHandle {
         /// The minimum silence before a cancelled request counts against its connection.
         private static let minimumSilence = Duration.seconds(1)
@@ -22,7 +23,7 @@
         /// Removes the handle from libcurl, and marks its connection as suspect if the transfer
         /// ends because of silence.
         func detachAndMarkSuspect(_ ending: TransferState.Ending) {
-            if !head.isComplete { replaceAfterStreamError() }
+            if !response.head.isComplete { replaceAfterStreamError() }
             if endsBecauseOfSilence(ending), let handle, let tls = sharedConnection,
                 let ends = ConnectionEndpoints(of: handle)
             {
@@ -37,7 +38,7 @@
         }
 
         private func endsBecauseOfSilence(_ ending: TransferState.Ending) -> Bool {
-            guard speaksHTTP2, !isReceivingPaused, !isSendingPaused else { return false }
+            guard connection.speaksHTTP2, paused.isEmpty else { return false }
             return switch ending {
             case .timedOut(.idle): true
             case .cancelled: deadlines.isIdle(for: Self.minimumSilence, at: loop.now)
@@ -52,8 +53,8 @@
         /// Whether the transfer needs this connection and could not restart on another one.
         func depends(on connection: SuspectConnection) -> Bool {
             let canMove =
-                mayReplay && usedSharedConnection && !hasReplayed && !head.hasBegun
-                && state.mayCallReceiver
+                state.mayCallReceiver
+                && replay.canMove(hasResponseBegun: response.head.hasBegun)
             return !canMove && sharedConnection == connection.tls
         }
     }

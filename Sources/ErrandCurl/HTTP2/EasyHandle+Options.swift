@@ -12,9 +12,9 @@
         func apply(_ request: TransportRequest) throws(RequestError) {
             try request.method.check()
             try request.checkURL()
-            var keepsOptions = specialOptions.map { $0 == request.options } ?? false
+            var keepsOptions = applied.areInherited(by: request.options)
             trust = PeerTrust(request.options, host: request.host ?? "")
-            if needsReset, !keepsOptions { try resetOptions() }
+            if applied.needsReset, !keepsOptions { try resetOptions() }
             if !applyBuffer(request) {
                 renewHandle()
                 try resetOptions()
@@ -44,31 +44,23 @@
         /// existing connection, including one that uses HTTP/2 with prior knowledge.
         private func applyVersion(_ request: TransportRequest) throws(RequestError) {
             guard CurlLibrary.linked.hasHTTP2, request.options.httpVersion == .automatic,
-                isLimitedToHTTP11 == request.isSecure
+                applied.isLimitedToHTTP11 == request.isSecure
             else { return }
             let version = request.isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
             try set(CURLOPT_HTTP_VERSION, version)
-            isLimitedToHTTP11 = !request.isSecure
+            applied.isLimitedToHTTP11 = !request.isSecure
         }
 
         private func resetOptions() throws(RequestError) {
             guard let handle else { throw CurlFailure.cannotStart }
             curl_easy_reset(handle)
+            applied.wereReset()
+            debugOutput = DebugOutput()
             try applyPermanentOptions()
-            needsReset = false
-            waitsForSharing = false
-            repeatsUnprocessedOnly = false
-            watchesFirstLine = false
-            watchesGoAway = false
-            specialOptions = nil
+            applied.completedReset()
         }
 
         /// Sets the size of the receive buffer, which libcurl allocates for each transfer.
-        ///
-        /// If an HTTP/2 head exceeds the buffer, libcurl 7.88 confuses parts of several heads on
-        /// one connection, and misses the end of a body that arrives with the head. So the buffer
-        /// holds the largest head that libcurl accepts, 128 KB, and 32 KB that it may decrypt at
-        /// once. Memory that is never written costs nothing.
         ///
         /// Returns false if the handle still has the buffer of an earlier transfer: libcurl 7.88
         /// does not free or resize it while other transfers use its connection.
@@ -76,17 +68,14 @@
             let mayBeHTTP2 =
                 Self.sharesConnections(request)
                 || request.options.httpVersion == .http2PriorKnowledge
-            var bytes = mayBeHTTP2 ? 160 << 10 : 32 << 10
-            if let wanted = request.options.receiveBufferBytes {
-                // The range that libcurl takes.
-                bytes = min(max(wanted, mayBeHTTP2 ? bytes : 1 << 10), 10 << 20)
-                hasCustomBuffer = true
+            let custom = request.options.receiveBufferBytes
+            guard let bytes = applied.bufferToSet(custom: custom, mayBeHTTP2: mayBeHTTP2) else {
+                return true
             }
-            guard bytes != bufferBytes else { return true }
             guard errand_set_long(handle, CURLOPT_BUFFERSIZE, bytes) == CURLE_OK else {
                 return false
             }
-            bufferBytes = bytes
+            applied.changedBuffer(to: bytes)
             return true
         }
 
@@ -114,21 +103,17 @@
                 try expect(errand_set_pointer(handle, CURLOPT_SSL_CTX_DATA, context))
                 try expect(errand_set_tls_context_callback(handle, onHandshake))
             }
-            try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
+            try expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, memory.errorText))
             try ConnectOptions(handle).setDefaults()
             // If a transfer was abandoned before it started, a reset clears this option but not its
             // list.
             try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, nil))
             try set(CURLOPT_PATH_AS_IS, 1)
             try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
-            bufferBytes = 0
-            // A reset keeps the share but not the number of sessions in it, so the share is set
-            // again. It is set at once, because libcurl 7.88 forgets the state of its last request
+            // The share is set at once, because libcurl 7.88 forgets the state of its last request
             // if a used handle gets its first share.
-            sessionShare = nil
             try shareSessions(with: nil)
             if !self.loop.sessions.isEnabled { try set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
-            isLimitedToHTTP11 = false
             if CurlLibrary.linked.hasHTTP2 {
                 try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
             }
@@ -137,18 +122,18 @@
         /// Shares TLS sessions with the other handles of the loop.
         private func shareSessions(with host: String?) throws(RequestError) {
             let share = loop.sessions.share(for: host)
-            guard share != sessionShare else { return }
+            guard share != applied.sessionShare else { return }
             try expect(errand_set_pointer(handle, CURLOPT_SHARE, share))
-            sessionShare = share
+            applied.sessionShare = share
         }
 
         /// Lets libcurl wait for shared connections if the negotiated protocol is not visible; see
         /// ``HTTP2Admission``.
         private func applyMultiplexing(_ request: TransportRequest) throws(RequestError) {
             let waits = Self.sharesConnections(request) && !Self.needsAdmission(request)
-            guard waits != waitsForSharing else { return }
+            guard waits != applied.waitsForSharing else { return }
             try set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
-            waitsForSharing = waits
+            applied.waitsForSharing = waits
         }
 
         /// Whether a request waits for the loop's admission control.
@@ -241,6 +226,39 @@
             }
             url.appendTarget(of: target)
             url.append(0)
+        }
+
+        // MARK: - Special options
+
+        /// Sets version, address, proxy and trust options that differ from the defaults.
+        func applyTransportOptions(_ request: TransportRequest) throws(RequestError) {
+            let options = request.options
+            guard !options.hasDefaults else { return }
+            switch options.httpVersion {
+            case .automatic: break
+            case .http11: try special(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+            case .http2: try special(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+            case .http2PriorKnowledge:
+                try special(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+                if !CurlLibrary.linked.reusesPriorKnowledge {
+                    try special(CURLOPT_FRESH_CONNECT, 1)
+                    try special(CURLOPT_FORBID_REUSE, 1)
+                }
+            }
+            guard let handle else { throw CurlFailure.cannotStart }
+            var connection = ConnectOptions(handle)
+            defer { if connection.isMarked { applied.addedSpecial() } }
+            try connection.set(options, url: request.url, trust: trust, lists: memory.lists)
+            // The next request probably uses the same options, unless they depend on the URL.
+            let dependsOnURL =
+                !options.addressOverrides.isEmpty || options.security?.pins.isEmpty == false
+                || options.proxySecurity != nil
+            if !dependsOnURL { applied.completedSpecial(options, isMarked: connection.isMarked) }
+        }
+
+        func special(_ option: CURLoption, _ value: Int) throws(RequestError) {
+            applied.addedSpecial()
+            try set(option, value)
         }
 
         // MARK: - Setting options

@@ -7,116 +7,47 @@
 
     /// A libcurl easy handle and its current transfer.
     ///
-    /// It belongs to the loop and is reused. ``TransferState`` decides what happens; this class
-    /// executes it.
+    /// It belongs to the loop and is reused. ``TransferState`` and the other values decide what
+    /// happens; this class executes their decisions.
     final class EasyHandle {
         private(set) var handle: UnsafeMutableRawPointer?
         unowned(unsafe) let loop: EventLoop
-        let scratch: LoopScratch
         /// The index among the loop's active handles.
         var activeIndex = 0
-
         /// The admission at an origin with shared connections.
-        var admissionSlot: EventLoop.AdmissionSlot?
-        private var ticket: UInt64?
+        var admission = AdmissionState<EventLoop.AdmissionTicket>()
 
-        // State for the callbacks; see EasyHandle+Callbacks.swift. The unchecked variables are used
-        // most often (decision 17). Only the thread that runs the turn uses this state, and
-        // callbacks do not overlap.
+        // Only the thread that runs the turn uses this state, and callbacks do not overlap. The
+        // unchecked variables are used most often (decision 17).
         var transfer: CurlTransfer?
         var receiver: (any TransferReceiver)?
         var state = TransferState()
         var deadlines = Deadlines()
-        @exclusivity(unchecked) var head = HeadReader()
-        @exclusivity(unchecked) var body = BodyReader()
+        @exclusivity(unchecked) var response = ResponseState()
         @exclusivity(unchecked) var upload: Upload?
-        var mayReplay = false
-        /// The upload progress that was last reported to the receiver.
-        var reportedBytes: Int64 = 0
-        /// The number of times that the request head was sent.
-        var sendCount = 0
-        /// Whether the request may be repeated and was sent on a shared connection.
-        var usedSharedConnection = false
-        /// Whether the request lost its shared connection and requests admission again; see
-        /// EasyHandle+Replay.swift.
-        var needsReadmission = false
-        var hasReplayed = false
-        /// Whether the chosen connection cannot be used; see EasyHandle+Between.swift.
-        var needsOtherConnection = false
+        var uploadWatch = UploadWatch()
+        var replay = ReplayState(mayReplay: false)
+        var connection = ConnectionUse()
+        var paused = PausedDirections()
+        var debugOutput = DebugOutput()
+        var times = TransferTimes(startingAt: .never)
         /// The error of the transfer, once known.
         var failure: RequestError?
         /// The trust in the peers of the connection.
         var trust = PeerTrust()
-        /// The sockets that were opened for the transfer.
-        var openedSockets: [Int32] = []
-        /// Whether libcurl's receiving or sending is paused.
-        var isReceivingPaused = false
-        var isSendingPaused = false
-        /// The time of the next upload check, and whether a check is queued; see
-        /// EasyHandle+UploadStall.swift.
-        var nextUploadCheck = MonotonicTime.never
-        var isUploadCheckQueued = false
-        var hasRefusalStatus = false
-        /// Whether the response is complete although libcurl would repeat the request.
-        var ignoresLibcurlRepeat = false
-        var isHTTP2 = false
-        /// Whether HTTP/2 was negotiated for the connection, whatever the response states.
-        var speaksHTTP2 = false
-        /// The check of the line after a status line; see EasyHandle+FirstLine.swift.
-        var watchesFirstLine = false
-        var beginsFolded = false
 
-        // State for the options; see EasyHandle+Options.swift.
-        let headers = HeaderList()
-        let lists = ConnectOptions.Lists()
-        let url = TextBuffer(capacity: 256)
-        /// Whether options were set that the next request must not inherit.
-        var needsReset = true
-        /// The special options that are set, which a request with equal options may inherit.
-        var specialOptions: TransportOptions?
-        /// The share object for the handle's TLS sessions.
-        var sessionShare: UnsafeMutableRawPointer?
-        /// The size of the handle's receive buffer; 0 if unknown.
-        var bufferBytes = 0
-        /// Whether the handle has a receive buffer of a custom size.
-        var hasCustomBuffer = false
-        /// Whether the handle must be replaced, because it keeps state that would harm the next
-        /// transfer, such as a pending repetition.
-        var needsReplacement = false
-        /// Whether the system had no file descriptor or no memory for a socket.
-        var lacksResources = false
-        /// Whether the handle is limited to HTTP/1.1; see ``applyVersion(_:)``.
-        var isLimitedToHTTP11 = false
-        /// Whether libcurl repeats only requests that a server has not processed; see
-        /// EasyHandle+Unprocessed.swift.
-        var repeatsUnprocessedOnly = false
-        /// Whether GOAWAY frames are observed; then the request's stream, and the last stream that
-        /// the server has processed.
-        var watchesGoAway = false
-        var stream: UInt32 = 0
-        var lastStream: UInt32?
-        /// OpenSSL's object of the connection on which the request was last sent; `nil` without TLS.
-        var connection: UnsafeMutableRawPointer?
-        /// Whether libcurl waits for a connection that can be shared.
-        var waitsForSharing = false
-        /// The hook that observes the end of the connection, for a body that ends with it; see
-        /// EasyHandle+Between.swift.
-        var endHook: ConnectionHook?
-        let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-
-        private(set) var startedAt = MonotonicTime.never
-        private(set) var wasAttached = false
+        /// The options that are set, and the memory that they refer to.
+        var applied = AppliedOptions()
+        let memory = OptionMemory()
+        var headers: HeaderList { memory.headers }
+        var url: TextBuffer { memory.url }
 
         init(loop: EventLoop) {
             self.loop = loop
-            scratch = loop.scratch
             handle = curl_easy_init()
         }
 
-        deinit {
-            if let handle { curl_easy_cleanup(handle) }
-            errorText.deallocate()
-        }
+        deinit { if let handle { curl_easy_cleanup(handle) } }
 
         // MARK: - Lifecycle
 
@@ -126,51 +57,31 @@
             self.transfer = transfer
             receiver = transfer.receiver
             state = TransferState()
-            head.reset(limit: request.options.maximumHeadBytes)
-            body.reset(request.options)
+            response.reset(request.options)
+            uploadWatch = UploadWatch()
             // A request processor may have changed the method since the agent decided.
-            mayReplay =
-                request.options.mayReplay && request.method.isIdempotent
-                && request.body?.isReplayable != false
-            reportedBytes = 0
-            sendCount = 0
-            usedSharedConnection = false
-            speaksHTTP2 = false
-            needsReadmission = false
-            hasReplayed = false
-            needsOtherConnection = false
-            if !openedSockets.isEmpty { openedSockets.removeAll(keepingCapacity: true) }
-            failure = nil
-            lacksResources = false
-            isReceivingPaused = false
-            isSendingPaused = false
-            nextUploadCheck = .never
-            isUploadCheckQueued = false
-            hasRefusalStatus = false
-            ignoresLibcurlRepeat = false
-            startedAt = loop.now
-            wasAttached = false
-            errorText[0] = 0
-            forgetFirstLine()
+            replay = ReplayState(
+                mayReplay: request.options.mayReplay && request.method.isIdempotent
+                    && request.body?.isReplayable != false)
+            paused = []
+            times = TransferTimes(startingAt: loop.now)
+            memory.errorText[0] = 0
+            resetDebugOutput()
         }
 
         /// Waits for admission; the connect limit includes this wait.
         func awaitAdmission(ticket: UInt64) {
-            self.ticket = ticket
+            admission.wait(ticket)
             deadlines = Deadlines(transfer?.request.timeouts ?? Timeouts(), startingAt: loop.now)
             loop.scheduleSweep(by: deadlines.first)
         }
 
-        /// Whether the handle still waits for the admission with this number.
-        func isAwaitingAdmission(_ ticket: UInt64) -> Bool { self.ticket == ticket }
-
         /// Gives the transfer to libcurl.
         func begin() {
-            let hasWaited = ticket != nil
-            ticket = nil
+            let hasWaited = admission.begin()
             // libcurl's timings start here.
-            if hasWaited { startedAt = EventLoop.readClock() }
-            if hasReplayed { return reattach() ? () : fail(CurlFailure.cannotStart) }
+            if hasWaited { times.restart(at: EventLoop.readClock()) }
+            if replay.hasReplayed { return reattach() ? () : fail(CurlFailure.cannotStart) }
             guard let transfer, state.begin() == .begin else { return }
             do throws(RequestError) {
                 if let source = transfer.source { upload = Upload(try source.get()) }
@@ -182,8 +93,8 @@
                 deadlines = Deadlines(transfer.request.timeouts, startingAt: loop.now)
                 loop.scheduleSweep(by: deadlines.first)
             }
-            wasAttached = loop.attach(self)
-            if !wasAttached { fail(CurlFailure.cannotStart) }
+            times.wasAttached = loop.attach(self)
+            if !times.wasAttached { fail(CurlFailure.cannotStart) }
         }
 
         /// Ends the transfer at once.
@@ -205,7 +116,7 @@
             loop.detach(self)
             if replays(after: result) { return }
             if result != CURLE_OK { replaceAfterStreamError() }
-            if failure == nil, !hasEarlyResponse, !ignoresLibcurlRepeat {
+            if failure == nil, !hasEarlyResponse, !response.ignoresRepetition {
                 failure =
                     isBeyondGoAway ? CurlFailure.unprocessed : transferError(after: result)
             }
@@ -215,10 +126,9 @@
         /// Resets pauses and deadlines for a replay; the time spent on the lost connection counts
         /// as queued.
         func resetForReplay(_ timeouts: Timeouts) {
-            isReceivingPaused = false
-            isSendingPaused = false
-            nextUploadCheck = .never
-            startedAt = loop.now
+            paused = []
+            uploadWatch.restart()
+            times.restart(at: loop.now)
             deadlines = Deadlines(timeouts, startingAt: loop.now)
             loop.scheduleSweep(by: deadlines.first)
         }
@@ -241,13 +151,13 @@
         /// Whether the response was complete before the request was completely sent; a server may
         /// then ignore the rest of the request (RFC 9113 §8.1).
         var hasEarlyResponse: Bool {
-            failure == nil && (upload != nil || body.isCompleteByLength) && head.isComplete
-                && body.isComplete
+            failure == nil && (upload != nil || response.body.isCompleteByLength)
+                && response.isComplete
         }
 
         /// Whether the receiver pauses, so that input on this socket is for this transfer.
         func isPaused(on socket: Int32) -> Bool {
-            guard isReceivingPaused else { return false }
+            guard paused.contains(.receiving) else { return false }
             var ownSocket: curl_socket_t = -1
             errand_get_socket(handle, &ownSocket)
             return ownSocket == socket || ownSocket < 0
@@ -258,9 +168,7 @@
 
         /// Resumes sending, because the body source has more bytes.
         func bodyIsReadable() {
-            guard isSendingPaused else { return }
-            isSendingPaused = false
-            applyPause()
+            if paused.remove(.sending) != nil { applyPause() }
         }
 
         private func perform(_ action: TransferState.Action) {
@@ -273,7 +181,7 @@
             case .unpause: unpause()
             case .drain:
                 deliverBody(nil)
-                if state.mayCallReceiver, failure == nil { failure = body.errorAtEnd() }
+                if state.mayCallReceiver, failure == nil { failure = response.body.errorAtEnd() }
                 perform(state.drained(complete: failure == nil))
             }
         }
@@ -283,19 +191,14 @@
             loop.scheduleSweep(by: deadlines.first)
             deliverBody(nil)
             if state.isAborting { return stop(.failed) }
-            guard isReceivingPaused, !state.isPaused else { return }
-            isReceivingPaused = false
-            applyPause()
+            if !state.isPaused, paused.remove(.receiving) != nil { applyPause() }
         }
 
         /// Sets the paused directions in libcurl.
         ///
         /// libcurl may deliver bytes before this call returns.
         private func applyPause() {
-            var mask: Int32 = 0
-            if isReceivingPaused { mask |= CURLPAUSE_RECV }
-            if isSendingPaused { mask |= CURLPAUSE_SEND }
-            let result = curl_easy_pause(handle, mask)
+            let result = curl_easy_pause(handle, paused.rawValue)
             if state.isAborting || result != CURLE_OK {
                 // This call may have delivered the last bytes of the response.
                 if !state.isAborting, hasEarlyResponse { return takeResponse() }
@@ -313,7 +216,7 @@
             case .complete:
                 if let transfer { loop.noteOrigin(of: transfer.request) }
                 do {
-                    end.trailers = try head.trailers(cache: &scratch.fields)
+                    end.trailers = try response.head.trailers(cache: &loop.scratch.fields)
                 } catch {
                     end.error = CurlFailure.badResponse(error)
                 }
@@ -336,7 +239,7 @@
                 source.close()
             }
             upload = nil
-            body.releaseDecoders()
+            response.body.releaseDecoders()
             transfer?.ended()
             transfer?.easyHandle = nil
             transfer?.receiver = nil
@@ -345,23 +248,18 @@
             receiver = nil
             failure = nil
             trust = PeerTrust()
-            endHook = nil
-            ticket = nil
-            nextUploadCheck = .never
-            isUploadCheckQueued = false
-            if hasCustomBuffer || needsReplacement { renewHandle() }
+            connection.reset()
+            admission.stopWaiting()
+            uploadWatch = UploadWatch()
+            if applied.needsReplacement { renewHandle() }
         }
 
         /// Replaces the easy handle, because libcurl keeps its buffer and pending repetitions.
         func renewHandle() {
             if let handle { curl_easy_cleanup(handle) }
             handle = curl_easy_init()
-            (hasCustomBuffer, needsReplacement, watchesFirstLine) = (false, false, false)
-            watchesGoAway = false
-            needsReset = true
-            specialOptions = nil
-            repeatsUnprocessedOnly = false
-            bufferBytes = 0
+            applied = AppliedOptions()
+            debugOutput = DebugOutput()
         }
     }
 #endif

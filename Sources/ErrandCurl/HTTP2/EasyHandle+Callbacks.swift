@@ -24,34 +24,34 @@
             loop.scheduleSweep(by: deadlines.first)
             // libcurl may have found a kept connection dead, and want to repeat a request that the
             // server may have read.
-            if sendCount > 0, let error = repetitionError { return abort(with: error) }
-            connection = handle.flatMap { errand_get_tls($0) }
+            if replay.wasSent, let refusal = replay.refusal(of: repetition) {
+                return abort(with: error(for: refusal))
+            }
+            connection.chose(handle.flatMap { errand_get_tls($0) })
             guard usesRequiredProtocol else {
-                if admissionSlot?.isProbe == true {
+                if admission.isProbe {
                     loop.connectionFound(self, isNew: opensConnection, isShared: false)
                 }
-                return abort(with: CurlFailure.noHTTP2(wasSent: sendCount > 0))
+                return abort(with: CurlFailure.noHTTP2(wasSent: replay.wasSent))
             }
-            sendCount += 1
+            replay.willSend()
             guard matchesPins() else {
                 state.abort(.failed)
                 return CURL_PREREQFUNC_ABORT
             }
-            speaksHTTP2 = sharesConnection
+            connection.willSend(speaksHTTP2: sharesConnection)
             let newSocket = newSocket(from: localPort, to: remotePort)
             let socket = newSocket ?? loop.sockets.socket(from: localPort, to: remotePort)
             if newSocket == nil, hasUnsolicitedData(on: socket) { return abandonConnection() }
             scheduleUploadCheck()
-            if admissionSlot?.isProbe == true {
-                loop.connectionFound(self, isNew: opensConnection, isShared: speaksHTTP2)
+            let isShared = connection.speaksHTTP2
+            if admission.isProbe {
+                loop.connectionFound(self, isNew: opensConnection, isShared: isShared)
             }
-            if let connection { trust.observer = PeerObserver.of(connection) }
-            awaitEarlyResponse(on: socket)
-            limitReads()
-            collectWrites(on: socket)
+            hookConnection(on: socket)
             observeGoAway()
-            if mayReplay || repeatsUnprocessedOnly, admissionSlot != nil, speaksHTTP2 {
-                usedSharedConnection = true
+            if isShared, admission.slot != nil {
+                replay.sharesConnection(repeatsUnprocessed: applied.repeatsUnprocessedOnly)
             }
             return CURL_PREREQFUNC_OK
         }
@@ -61,83 +61,29 @@
         /// libcurl needs a second one if the request's connection was dead and it wants to repeat
         /// the request.
         fileprivate func openRequestedSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-            guard sendCount > 0 else { return openSocket(address) }
-            needsReplacement = true
-            if let error = repetitionError {
-                _ = abort(with: error)
-            } else if usedSharedConnection, !hasReplayed, !mustUseHTTP11 {
-                // Other requests may have lost that connection too, and each would open a new one.
-                needsReadmission = true
-            } else {
-                return openSocket(address)
+            guard replay.wasSent else { return openSocket(address) }
+            applied.taint()
+            switch replay.socketAction(repetition) {
+            case .open: return openSocket(address)
+            case .fail(let refusal): _ = abort(with: error(for: refusal))
+            case .readmit: break
             }
             return -1
-        }
-
-        private func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-            let socket = loop.open(address, as: use)
-            // Another address may still work; the end of the transfer decides which error this is.
-            if socket < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
-                lacksResources = true
-            }
-            if socket >= 0 { openedSockets.append(socket) }
-            trust.nextHandshakePort = errand_port(address)
-            return socket
-        }
-
-        /// Whether the connection uses HTTP/2 if the request requires it.
-        ///
-        /// This is the last check before the server receives the request.
-        private var usesRequiredProtocol: Bool {
-            guard transfer?.request.options.httpVersion == .http2,
-                let library = TLSLibrary.loaded, let connection
-            else { return true }
-            return library.speaksHTTP2(connection)
-        }
-
-        /// The protocol on the socket, which uses TLS if the server or the proxy does.
-        private var use: SocketTable.Use {
-            guard let request = transfer?.request, !request.isSecure else { return .secure }
-            let isSecured =
-                switch request.options.proxy {
-                case .none: false
-                case .environment: CurlLibrary.linked.environmentNamesProxy
-                case .url(let url, _): url.lowercased().hasPrefix("https:")
-                }
-            if isSecured { return .secure }
-            return request.options.httpVersion == .http2PriorKnowledge ? .shared : .plain
-        }
-
-        /// Whether a response on this connection may use HTTP/2.
-        var mayBeHTTP2: Bool {
-            speaksHTTP2 || TLSLibrary.loaded == nil && transfer?.request.isSecure == true
-        }
-
-        var opensConnection: Bool {
-            var connections = 0
-            errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
-            return connections > 0
-        }
-
-        private var sharesConnection: Bool {
-            guard transfer?.request.options.httpVersion != .http2PriorKnowledge else { return true }
-            guard let connection else { return false }
-            return TLSLibrary.loaded?.speaksHTTP2(connection) ?? false
         }
 
         /// Receives a line of a head or of the trailers.
         fileprivate func receive(line: UnsafeRawBufferPointer) -> Int {
             deadlines.active(at: loop.now)
             if CurlLibrary.linked.mishandlesFoldedFirstLines { watchFirstLine() }
-            guard !beginsFolded else {
+            guard !debugOutput.firstLine.hasFold else {
                 _ = abort(with: CurlFailure.badResponse(.beginsFolded))
                 return 0
             }
-            switch head.feed(line, cache: &scratch.fields) {
+            switch response.head.feed(line, cache: &loop.scratch.fields) {
             case .more: return line.count
             case .interim(let head):
                 guard !isCancelled, !state.isAborting else { return 0 }
-                receiver?.didReceive(informational: responseHead(head))
+                receiver?.didReceive(informational: responseHead(head, contentLength: nil))
                 return isCancelled ? 0 : line.count
             case .final(let head): return receive(final: head) ? line.count : 0
             case .failed(let fault):
@@ -154,62 +100,47 @@
                 _ = abort(with: fault)
                 return false
             }
-            ignoresLibcurlRepeat = isRepeatedByLibcurl(head.status.code, transfer.request)
-            let hasBody =
-                transfer.request.method != .head && head.status.code != 204
-                && head.status.code != 304 && !ignoresLibcurlRepeat
-            var fault: RequestError?
-            if hasBody { fault = body.begin(head.framing) } else { body.beginEmpty() }
+            let request = transfer.request
+            let isRepeated = ResponseState.isRepeated(
+                status: head.status.code, expectsContinue: request.headers[.expect] != nil,
+                isUploadUnfinished: upload?.isComplete == false)
+            let start = response.begin(head, to: request.method, isRepeated: isRepeated)
             stopAwaitingResponse()
-            if hasBody, !head.framing.isChunked, head.framing.contentLength == nil {
-                observeConnectionEnd()
-            }
-            isHTTP2 = head.version == .http2
-            hasRefusalStatus = head.status.code >= 300
-            if hasRefusalStatus { handleRefusal() }
-            receiver?.didReceive(head: responseHead(head, hasBody: hasBody))
-            if let fault { _ = abort(with: fault) }
-            return !isCancelled && !state.isAborting && !body.isCompleteByLength
-                && !ignoresLibcurlRepeat
+            if start.endsWithConnection { observeConnectionEnd() }
+            if response.isRefusal { handleRefusal() }
+            receiver?.didReceive(head: responseHead(head, contentLength: start.contentLength))
+            if let fault = start.fault { _ = abort(with: fault) }
+            return !isCancelled && !state.isAborting && !response.isCompleteEarly
         }
 
-        /// Whether libcurl will repeat the request with the same headers and discard the response
-        /// body.
-        ///
-        /// It does this for a 417 response that arrives before the request body was sent.
-        private func isRepeatedByLibcurl(_ status: Int, _ request: TransportRequest) -> Bool {
-            status == 417 && request.headers[.expect] != nil && upload?.isComplete == false
-        }
-
-        private func responseHead(_ head: HeadParser.Head, hasBody: Bool = false) -> ResponseHead {
-            let isPlain = hasBody && !head.framing.isChunked && !body.isDecoding
-            return ResponseHead(
+        private func responseHead(_ head: HeadParser.Head, contentLength: Int64?) -> ResponseHead {
+            ResponseHead(
                 status: head.status, headers: head.fields, httpVersion: head.version,
-                remoteAddress: handle.flatMap { scratch.peer.text(of: $0) },
-                contentLength: isPlain ? head.framing.contentLength : nil)
+                remoteAddress: handle.flatMap { loop.scratch.peer.text(of: $0) },
+                contentLength: contentLength)
         }
 
         /// Receives bytes of the body, without chunk framing and before content decoding.
         fileprivate func receive(bytes: UnsafeRawBufferPointer) -> Int {
             guard !isCancelled, !state.isAborting else { return Int(CURL_WRITEFUNC_ERROR) }
             if state.isPaused {
-                isReceivingPaused = true
+                paused.insert(.receiving)
                 return Int(CURL_WRITEFUNC_PAUSE)
             }
             deadlines.active(at: loop.now)
-            guard head.isComplete else {
+            guard response.head.isComplete else {
                 return Int(abort(with: CurlFailure.truncatedHead)) * Int(CURL_WRITEFUNC_ERROR)
             }
-            if hasRefusalStatus { handleRefusal() }
-            deliverBody(body.bodyPart(of: bytes))
-            return state.isAborting || body.isCompleteByLength
+            if response.isRefusal { handleRefusal() }
+            deliverBody(response.body.bodyPart(of: bytes))
+            return state.isAborting || response.body.isCompleteByLength
                 ? Int(CURL_WRITEFUNC_ERROR) : bytes.count
         }
 
         /// Decodes bytes, or those that remained from an earlier pause, and delivers them.
         func deliverBody(_ bytes: UnsafeRawBufferPointer?) {
             guard let receiver, let transfer else { return }
-            let fault = body.deliver(bytes, by: scratch.decoded) { bytes in
+            let fault = response.body.deliver(bytes, by: loop.scratch.decoded) { bytes in
                 switch receiver.didReceive(bytes: bytes) {
                 case .more: break
                 case .pause:
@@ -230,15 +161,13 @@
             switch fill {
             case .bytes(let count):
                 deadlines.active(at: loop.now)
-                // A repeated body starts at 0, but the reported progress never decreases.
-                if let sent = upload?.bytesSent, sent > reportedBytes {
-                    reportedBytes = sent
+                if let sent = upload?.bytesSent, uploadWatch.sent(sent) {
                     receiver?.didSend(bodyBytes: sent)
                 }
                 return count
             case .end: return 0
             case .wait:
-                isSendingPaused = true
+                paused.insert(.sending)
                 upload?.whenReadable { [weak transfer] in transfer?.raise(.readable) }
                 return Int(CURL_READFUNC_PAUSE)
             case .failed(let error):
@@ -249,7 +178,7 @@
 
         /// Called when libcurl wants to send the request body again from its start.
         fileprivate func seek(to offset: Int64) -> Int32 {
-            guard offset == 0, mayReplay || isUnprocessed, upload?.rewind() == true else {
+            guard offset == 0, replay.mayReplay || isUnprocessed, upload?.rewind() == true else {
                 return CURL_SEEKFUNC_FAIL
             }
             return CURL_SEEKFUNC_OK

@@ -6,7 +6,7 @@
     extension EasyHandle {
         func transferError(after result: CURLcode) -> RequestError? {
             if result == CURLE_OK {
-                guard head.isComplete else { return CurlFailure.truncatedHead }
+                guard response.head.isComplete else { return CurlFailure.truncatedHead }
                 return lacksCloseNotify ? CurlFailure.missingCloseNotify : nil
             }
             guard let handle else { return CurlFailure.unknown }
@@ -23,14 +23,14 @@
             return CurlFailure.error(
                 result,
                 context: CurlFailure.Context(
-                    text: String(cString: errorText), alert: trust.observer?.alert ?? 0,
+                    text: String(cString: memory.errorText), alert: trust.observer?.alert ?? 0,
                     host: transfer?.request.host ?? "",
                     port: transfer?.request.url.effectivePort,
-                    isConnected: sendCount > 0, isHeadComplete: head.isComplete,
-                    hasHeadBegun: head.hasBegun, proxyResponse: proxyResponse,
+                    isConnected: replay.wasSent, isHeadComplete: response.head.isComplete,
+                    hasHeadBegun: response.head.hasBegun, proxyResponse: proxyResponse,
                     proxyVerification: proxyVerification,
                     proxy: transfer.flatMap { ProxyRoute($0.request) },
-                    lacksResources: lacksResources,
+                    lacksResources: connection.lacksResources,
                     hasAuthorities: namesAuthorities,
                     unixSocket: transfer?.request.options.unixSocketPath,
                     limits: transfer?.request.timeouts))
@@ -44,41 +44,41 @@
         }
 
         func timings() -> AttemptTimings {
-            var timings = AttemptTimings()
-            guard let handle, let transfer else { return timings }
+            guard let handle, let transfer else { return AttemptTimings() }
             // `loop.now` is the start of the turn, which may be earlier than the creation of the
             // transfer. So the clock is read again.
-            let queued = startedAt.since(transfer.created)
-            timings.queued = queued
-            timings.finished = EventLoop.readClock().since(transfer.created)
-            guard wasAttached else { return timings }
-            var connections = 0
-            errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
-            func moment(_ info: CURLINFO) -> Duration? {
-                var microseconds: curl_off_t = 0
-                errand_get_offset(handle, info, &microseconds)
-                return microseconds > 0 ? queued + .microseconds(microseconds) : nil
-            }
-            if connections > 0 {
-                timings.nameLookedUp = moment(CURLINFO_NAMELOOKUP_TIME_T)
-                timings.connected = moment(CURLINFO_CONNECT_TIME_T)
-                timings.secured = moment(CURLINFO_APPCONNECT_TIME_T)
-                // If libcurl connected twice, it may report the end of the second name lookup and
-                // of the first connect.
-                if let name = timings.nameLookedUp, let connected = timings.connected {
-                    timings.nameLookedUp = min(name, connected)
-                }
-            }
-            if sendCount > 0 { timings.reusedConnection = connections == 0 }
-            if head.hasBegun { timings.firstByte = moment(CURLINFO_STARTTRANSFER_TIME_T) }
+            let finished = EventLoop.readClock()
+            var measured: TransferTimes.Measured?
+            if times.wasAttached { measured = measure(handle) }
+            var timings = times.timings(
+                created: transfer.created, finished: finished, measured: measured,
+                wasSent: replay.wasSent, hasResponseBegun: response.head.hasBegun)
+            guard times.wasAttached else { return timings }
             var headBytes = 0
             errand_get_long(handle, CURLINFO_REQUEST_SIZE, &headBytes)
             timings.bytesSent = Int64(headBytes) + (upload?.bytesSent ?? 0)
-            timings.bytesReceived = body.bytesReceived
+            timings.bytesReceived = response.body.bytesReceived
             var responseBytes = 0
             errand_get_long(handle, CURLINFO_HEADER_SIZE, &responseBytes)
             timings.headBytesReceived = Int64(responseBytes)
             return timings
+        }
+
+        private func measure(_ handle: UnsafeMutableRawPointer) -> TransferTimes.Measured {
+            func microseconds(_ info: CURLINFO) -> Int64 {
+                var number: curl_off_t = 0
+                errand_get_offset(handle, info, &number)
+                return Int64(number)
+            }
+            var measured = TransferTimes.Measured()
+            measured.isConnectionNew = opensConnection
+            if measured.isConnectionNew {
+                measured.nameLookup = microseconds(CURLINFO_NAMELOOKUP_TIME_T)
+                measured.connect = microseconds(CURLINFO_CONNECT_TIME_T)
+                measured.handshake = microseconds(CURLINFO_APPCONNECT_TIME_T)
+            }
+            measured.firstByte = microseconds(CURLINFO_STARTTRANSFER_TIME_T)
+            return measured
         }
     }
 #endif

@@ -1,0 +1,231 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandTransport
+    import Glibc
+
+    // The connection of a transfer: its protocol, its state between two requests, and its end.
+    extension EasyHandle {
+        /// Opens a socket for the transfer; -1 on failure.
+        func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+            let socket = loop.open(address, as: use)
+            connection.opened(socket, error: errno)
+            trust.nextHandshakePort = errand_port(address)
+            return socket
+        }
+
+        // MARK: - Trust
+
+        /// Checks the connection against its pins; returns false and sets ``failure`` if they do
+        /// not match.
+        func matchesPins() -> Bool {
+            guard let handle else { return true }
+            do throws(RequestError) {
+                for mismatch in try trust.checkPins(of: handle) {
+                    receiver?.didNotice(mismatch)
+                    // The receiver may have taken any time.
+                    loop.sockets.expireIdleCheck()
+                }
+                return true
+            } catch {
+                if failure == nil { failure = error }
+                return false
+            }
+        }
+
+        /// Called before a TLS handshake, with its `SSL_CTX`; returns false if the peer's
+        /// certificate cannot be checked.
+        func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> Bool {
+            guard let request = transfer?.request else { return false }
+            return trust.handshakeWillStart(tls, to: request.url, request.options)
+        }
+
+        // MARK: - Protocol
+
+        /// Whether the connection uses HTTP/2 if the request requires it.
+        ///
+        /// This is the last check before the server receives the request.
+        var usesRequiredProtocol: Bool {
+            guard transfer?.request.options.httpVersion == .http2,
+                let library = TLSLibrary.loaded, let tls = connection.tls
+            else { return true }
+            return library.speaksHTTP2(tls)
+        }
+
+        /// The protocol on the socket, which uses TLS if the server or the proxy does.
+        var use: SocketTable.Use {
+            guard let request = transfer?.request, !request.isSecure else { return .secure }
+            let isSecured =
+                switch request.options.proxy {
+                case .none: false
+                case .environment: CurlLibrary.linked.environmentNamesProxy
+                case .url(let url, _): url.lowercased().hasPrefix("https:")
+                }
+            if isSecured { return .secure }
+            return request.options.httpVersion == .http2PriorKnowledge ? .shared : .plain
+        }
+
+        /// Whether a response on this connection may use HTTP/2.
+        var mayBeHTTP2: Bool {
+            connection.speaksHTTP2 || TLSLibrary.loaded == nil && transfer?.request.isSecure == true
+        }
+
+        var opensConnection: Bool {
+            var connections = 0
+            errand_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
+            return connections > 0
+        }
+
+        var sharesConnection: Bool {
+            guard transfer?.request.options.httpVersion != .http2PriorKnowledge else { return true }
+            guard let tls = connection.tls else { return false }
+            return TLSLibrary.loaded?.speaksHTTP2(tls) ?? false
+        }
+
+        // MARK: - Between two requests
+
+        /// Marks a new connection as HTTP/1 after its first complete response, so that unsolicited
+        /// data closes it.
+        ///
+        /// Plain connections are marked when they open. Over TLS the negotiated protocol decides.
+        func markHTTP1Connection() {
+            guard !connection.speaksHTTP2, TLSLibrary.loaded != nil, let transfer,
+                transfer.request.isSecure || !transfer.request.options.hasDefaults, opensConnection
+            else { return }
+            var socket: curl_socket_t = -1
+            errand_get_socket(handle, &socket)
+            loop.sockets.markHTTP1(socket)
+        }
+
+        /// The socket of the connection, if this transfer has opened it.
+        func newSocket(from localPort: Int32, to remotePort: Int32) -> Int32? {
+            guard !connection.openedSockets.isEmpty,
+                let socket = connection.openedSockets.last(where: {
+                    errand_has_ports($0, localPort, remotePort) != 0
+                })
+            else { return nil }
+            loop.sockets.connected(socket, from: localPort, to: remotePort)
+            return socket
+        }
+
+        /// Whether the server has sent data on a kept HTTP/1 connection that is about to be reused
+        /// (RFC 9112 §9.2).
+        ///
+        /// The loop checks idle connections before each turn that starts requests. That check does
+        /// not see data that arrives later in the turn, data of a connection that libcurl gives
+        /// from one request to the next, and data that OpenSSL has decrypted.
+        func hasUnsolicitedData(on socket: Int32?) -> Bool {
+            guard !connection.speaksHTTP2 else { return false }
+            if let tls = connection.tls, let library = TLSLibrary.loaded {
+                if library.hasInput(tls) { return true }
+            } else if let socket, !loop.sockets.isHTTP1(socket) {
+                return false
+            }
+            guard let socket else { return false }
+            let isChecked = loop.sockets.isKnownIdle(socket)
+            loop.sockets.expireIdleCheck()
+            return !isChecked && errand_unread(socket) > 0
+        }
+
+        /// Makes libcurl close the connection, and the transfer start again on a new one; nothing
+        /// was sent yet.
+        func abandonConnection() -> Int32 {
+            guard replay.abandonConnection() else {
+                return abort(with: CurlFailure.lostBeforeResponse)
+            }
+            return CURL_PREREQFUNC_ABORT
+        }
+
+        /// Starts to observe how the connection ends, for a body that ends with its connection.
+        ///
+        /// An attacker on the path can close a TCP connection, but only the server can end TLS with
+        /// close_notify (RFC 9112 §9.8). libcurl does not distinguish them. The hook does: after
+        /// close_notify, OpenSSL does not read again, so it never sees the end of the TCP
+        /// connection.
+        func observeConnectionEnd() {
+            guard !connection.speaksHTTP2, let handle, let tls = errand_get_tls(handle)
+            else { return }
+            connection.endHook = ConnectionHook.of(tls)
+        }
+
+        /// Whether the response ended with its connection without close_notify; a content coding
+        /// has an end marker of its own.
+        var lacksCloseNotify: Bool {
+            connection.endHook?.hasEnded == true && !response.body.isDecoding
+        }
+
+        // MARK: - Reads and writes of the connection
+
+        /// Installs what the request needs in the reads and writes of its TLS connection.
+        func hookConnection(on socket: Int32?) {
+            guard let tls = connection.tls else { return }
+            trust.observer = PeerObserver.of(tls)
+            if connection.speaksHTTP2 {
+                guard let hook = ConnectionHook.of(tls) else { return }
+                if hook.reads == nil { hook.reads = SharedReads(of: loop) }
+                collectWrites(on: socket, of: tls, hook)
+            } else if upload != nil {
+                awaitEarlyResponse(on: socket, of: tls)
+            }
+        }
+
+        /// Hooks the writes of an upload over HTTP/1; see ``FailedWrites``.
+        private func awaitEarlyResponse(on socket: Int32?, of tls: UnsafeMutableRawPointer) {
+            guard let socket, let hook = ConnectionHook.of(tls) else { return }
+            trust.observer?.awaitsResponse = false
+            hook.ignoresFailedWrites = false
+            if hook.writes == nil { hook.writes = FailedWrites(on: socket) }
+        }
+
+        /// Ends the special treatment of a new connection when the peer has responded.
+        func stopAwaitingResponse() {
+            guard let peer = trust.observer, peer.awaitsResponse else { return }
+            peer.awaitsResponse = false
+            if let tls = connection.tls { ConnectionHook.stopIgnoringFailedWrites(of: tls) }
+        }
+
+        /// Collects the writes of a connection that may be shared; see ``SharedWrites``.
+        private func collectWrites(
+            on socket: Int32?, of tls: UnsafeMutableRawPointer, _ hook: ConnectionHook
+        ) {
+            guard let socket, let transfer, !hook.collectsWrites else { return }
+            hook.collectsWrites = true
+            // Records within the TLS connection to a proxy do not go to the socket. The addresses
+            // are compared, because the socket was found by its ports.
+            guard !ProxyRoute.mayUseTLS(transfer.request),
+                let ends = handle.flatMap({ ConnectionEndpoints(of: $0) }),
+                ends == ConnectionEndpoints(of: socket)
+            else { return }
+            _ = TLSLibrary.loaded?.writers?.insert(SharedWrites(on: socket, loop), in: tls)
+        }
+    }
+
+    /// The failed writes of one connection, on which an upload is sent over HTTP/1 and TLS.
+    ///
+    /// A server that refuses an upload and closes at once resets the connection. Linux keeps
+    /// earlier input readable, but writing fails at once, and libcurl gives up with the response
+    /// unread. Over TLS this is the usual case, because a piece of a body takes several writes. So a
+    /// write that fails while the socket has input is reported as "would block": libcurl reads
+    /// first, and the next write fails if that input was no response.
+    ///
+    /// With TLS 1.3, a server that rejects the client's certificate sends its alert after the
+    /// handshake, so the first request may be written after the server has reset the connection. So
+    /// until the peer responds, failed writes on a new connection are reported as successful:
+    /// libcurl then reads the alert, or finds the reset. "Would block" would not do, because libcurl
+    /// 7.88 does not expect it when it writes the preface of HTTP/2.
+    struct FailedWrites {
+        private let socket: Int32
+        /// The number of unread bytes at the last failed write.
+        private var unread: Int32 = 0
+
+        init(on socket: Int32) { self.socket = socket }
+
+        /// Returns whether libcurl should read before the failure of a write is reported.
+        mutating func postpone() -> Bool {
+            let unread = errand_unread(socket)
+            // If the number is unchanged, nothing is being read, because the receiver pauses.
+            guard unread > 0, unread != self.unread else { return false }
+            self.unread = unread
+            return true
+        }
+    }
+#endif
