@@ -8,7 +8,7 @@
     /// libcurl's multi handle with its easy handles and sockets; ``LoopLock`` admits one thread.
     ///
     /// Each turn processes socket events, the mailbox, libcurl's timer, deadlines and finished
-    /// transfers. Then the loop sleeps until an event or a message (`docs/curl-loop.md`).
+    /// transfers. Then the loop sleeps until an event or a message (`docs/curl-transport.md`).
     final class EventLoop {
         private let mailbox: Mailbox
         private let poll: Int32
