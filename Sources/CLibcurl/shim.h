@@ -230,6 +230,7 @@ typedef void (*errand_tls_free)(void *object);
 typedef long (*errand_tls_get_long)(const void *object);
 typedef void (*errand_tls_get_protocol)(const void *object, const uint8_t **name, unsigned int *length);
 typedef int (*errand_tls_count)(const void *stack);
+typedef long (*errand_tls_control)(void *connection, int command, long number, void *argument);
 typedef void *(*errand_tls_element)(const void *stack, int index);
 typedef int (*errand_tls_write)(const void *object, uint8_t **bytes);
 typedef void *(*errand_tls_read)(void **object, const uint8_t **bytes, long count);

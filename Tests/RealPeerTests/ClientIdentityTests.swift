@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 /// Client certificates in every format, and servers that require one.
-@Suite("Real peers: client certificates", .timeLimit(.minutes(3)), .bothEngines)
+@Suite("Real peers: client certificates", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
 struct ClientIdentityTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()
@@ -61,6 +61,8 @@ struct ClientIdentityTests {
     ) async throws -> RecordingReceiver.Record {
         var request = peers.request(peer, peer == .nginxClients ? "/info" : "/index.html")
         request.options.security = policy
+        // nghttpd speaks only HTTP/2.
+        if peer == .nghttpdClients { request.options.httpVersion = .automatic }
         return try await transport.run(request)
     }
 

@@ -14,7 +14,7 @@ import Testing
 /// HTTP and SOCKS proxies.
 ///
 /// tinyproxy connects from 127.0.0.8, microsocks from 127.0.0.9.
-@Suite("Real peers: proxies", .timeLimit(.minutes(3)), .bothEngines)
+@Suite("Real peers: proxies", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
 struct ProxyTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()
@@ -43,7 +43,7 @@ struct ProxyTests {
         let tunnelled = try await run(.nginxTLS, through: address(.tinyproxy))
         #expect(tunnelled.error == nil, "\(tunnelled.errorText)")
         #expect(PeerInfo(tunnelled)["from"] == "127.0.0.8")
-        #expect(tunnelled.head?.httpVersion == .http2)
+        #expect(tunnelled.head?.httpVersion == Peers.negotiated)
         let again = try await run(.nginxTLS, through: address(.tinyproxy))
         #expect(again.end?.timings.reusedConnection == true)
         // A request without a proxy does not reuse the tunnel.

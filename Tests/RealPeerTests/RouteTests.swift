@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Unix sockets, address overrides and the connections per host.
-@Suite("Real peers: routes", .timeLimit(.minutes(3)), .bothEngines)
+@Suite("Real peers: routes", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
 struct RouteTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()
@@ -25,7 +25,7 @@ struct RouteTests {
         secure.options.unixSocketPath = peers.folder + "/nginx-tls.sock"
         let tls = try await transport.run(secure)
         #expect(PeerInfo(tls)["from"] == "unix:", "\(tls.errorText)")
-        #expect(tls.head?.httpVersion == .http2)
+        #expect(tls.head?.httpVersion == Peers.negotiated)
         // The certificate must match the URL's host.
         secure.url.host = "elsewhere.test"
         let wrong = try await transport.run(secure)

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// HTTPS proxies: stunnel in front of tinyproxy, which connects from 127.0.0.8.
-@Suite("Real peers: proxies over TLS", .timeLimit(.minutes(3)), .bothEngines)
+@Suite("Real peers: proxies over TLS", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
 struct SecureProxyTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()
@@ -37,7 +37,7 @@ struct SecureProxyTests {
             let record = try await run(target, through: proxy(.secureProxy))
             #expect(record.error == nil, "\(record.errorText)")
             #expect(PeerInfo(record)["from"] == "127.0.0.8")
-            #expect(record.head?.httpVersion == (target == .nginxTLS ? .http2 : .http11))
+            #expect(record.head?.httpVersion == (target == .nginxTLS ? Peers.negotiated : .http11))
             // tinyproxy keeps only tunnels open.
             let isReused = target == .nginxTLS && !isFirst
             #expect(record.end?.timings.reusedConnection == isReused)

@@ -6,6 +6,11 @@ import Testing
 /// The tests create their transport with `CurlTransport.tested()`.
 struct BothEngines: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal static var current = CurlConfiguration().http1Engine
+    /// Whether requests over TLS ask for HTTP/1.1, so that the engine carries them.
+    @TaskLocal static var asksForHTTP11 = false
+
+    /// Whether each test runs a third time, with HTTP/1.1 over TLS.
+    var includesHTTP11 = false
 
     var isRecursive: Bool { true }
 
@@ -13,14 +18,22 @@ struct BothEngines: SuiteTrait, TestTrait, TestScoping {
         for test: Test, testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        for engine in [CurlConfiguration.HTTP1Engine.libcurl, .own] {
+        var runs: [(CurlConfiguration.HTTP1Engine, asksForHTTP11: Bool)] = [
+            (.libcurl, false), (.own, false),
+        ]
+        if includesHTTP11 { runs.append((.own, true)) }
+        for (engine, asksForHTTP11) in runs {
             let naming = IssueHandlingTrait.compactMapIssues { issue in
                 var issue = issue
-                issue.comments.append("HTTP/1.1 engine: \(engine)")
+                let version = asksForHTTP11 ? ", HTTP/1.1 over TLS" : ""
+                issue.comments.append("HTTP/1.1 engine: \(engine)\(version)")
                 return issue
             }
             try await Self.$current.withValue(engine) {
-                try await naming.provideScope(for: test, testCase: testCase, performing: function)
+                try await Self.$asksForHTTP11.withValue(asksForHTTP11) {
+                    try await naming.provideScope(
+                        for: test, testCase: testCase, performing: function)
+                }
             }
         }
     }
@@ -29,6 +42,8 @@ struct BothEngines: SuiteTrait, TestTrait, TestScoping {
 extension Trait where Self == BothEngines {
     /// Runs each test with both implementations of HTTP/1.1.
     static var bothEngines: BothEngines { BothEngines() }
+    /// Runs each test with both implementations, and with HTTP/1.1 over TLS.
+    static var bothEnginesAndTLS: BothEngines { BothEngines(includesHTTP11: true) }
 }
 
 extension CurlTransport {

@@ -1,6 +1,7 @@
 #if os(Linux)
     import CLibcurl
     import ErrandTransport
+    import Foundation
     import Glibc
 
     /// The proxy that a request or the environment sets, without its credentials, for use in
@@ -61,6 +62,29 @@
                 CurlLibrary.linked.environmentNamesProxy
                     ? environment(isSecure: isSecure) : nil
             }
+        }
+
+        /// The value of `Proxy-Authorization` for a request in absolute form (RFC 7617); `nil` if
+        /// the proxy's URL has no credentials.
+        static func credentials(_ options: TransportOptions) -> String? {
+            guard case .url(let text, _) = options.proxy,
+                let userInfo = (try? URI(parsing: text))?.userInfo, !userInfo.isEmpty
+            else { return nil }
+            var bytes: [UInt8] = []
+            var rest = userInfo.utf8[...]
+            while let byte = rest.popFirst() {
+                let digits = rest.prefix(2)
+                if byte == UInt8(ascii: "%"), digits.count == 2,
+                    let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+                {
+                    bytes.append(value)
+                    rest = rest.dropFirst(2)
+                } else {
+                    bytes.append(byte)
+                }
+            }
+            if !userInfo.contains(":") { bytes.append(UInt8(ascii: ":")) }
+            return "Basic " + Data(bytes).base64EncodedString()
         }
 
         /// Whether a failed connection was to this proxy.

@@ -37,6 +37,7 @@
         private let verify: errand_tls_verify
         private let chainOfVerification: errand_tls_get
         private let hasPending: errand_tls_count
+        private let control: errand_tls_control
         /// The BIO object that reads and writes the socket of a connection, and its callback; see
         /// ``ConnectionHook``.
         let writer: errand_tls_get
@@ -85,7 +86,8 @@
                 let chainOfVerification = get("X509_STORE_CTX_get0_chain"),
                 let hasPending: errand_tls_count = library.function("SSL_has_pending"),
                 let agreedProtocol: errand_tls_get_protocol =
-                    library.function("SSL_get0_alpn_selected")
+                    library.function("SSL_get0_alpn_selected"),
+                let control: errand_tls_control = library.function("SSL_ctrl")
             else { return nil }
             guard let writer = get("SSL_get_rbio"), let writeArgument = get("BIO_get_callback_arg"),
                 let setWriteArgument: errand_tls_set_pointer =
@@ -119,6 +121,7 @@
             self.verify = verify
             self.chainOfVerification = chainOfVerification
             self.hasPending = hasPending
+            self.control = control
             self.writer = writer
             self.writeArgument = writeArgument
             self.setWriteArgument = setWriteArgument
@@ -145,6 +148,12 @@
 
         /// Whether OpenSSL has input of a connection that was not read yet.
         func hasInput(_ connection: UnsafeMutableRawPointer) -> Bool { hasPending(connection) != 0 }
+
+        /// Allows that a write which the socket did not accept is repeated from other memory.
+        func allowMovedWrites(on connection: UnsafeMutableRawPointer) {
+            // `SSL_CTRL_MODE` with `SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER`.
+            _ = control(connection, 33, 2, nil)
+        }
 
         /// The public keys (SPKI, DER) of a connection's verified chain, the peer's own first.
         ///

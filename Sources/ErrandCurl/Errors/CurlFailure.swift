@@ -55,6 +55,13 @@
             return error
         }
 
+        /// Whether the options name certificate authorities.
+        static func namesAuthorities(_ options: TransportOptions) -> Bool {
+            [options.security, options.proxySecurity].contains {
+                $0?.authorities != nil || $0?.authorityFile != nil
+            }
+        }
+
         /// Whether the caller's settings are the cause; nothing was sent.
         private static func isMistake(_ result: CURLcode, _ context: Context) -> Bool {
             guard !context.isConnected else { return false }

@@ -203,6 +203,18 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
         return makeAvailable(connection, line, at: now)
     }
 
+    /// Adds a connection that was opened without a request of ``nextStart()``; returns the request
+    /// that uses it, or keeps it idle.
+    mutating func adopted(
+        _ connection: Connection, _ key: ConnectionKey, at now: MonotonicTime
+    ) -> Waiter? {
+        count += 1
+        hostCounts[key.host, default: 0] += 1
+        let line = makeLine(of: key)
+        lines[line].open += 1
+        return makeAvailable(connection, line, at: now)
+    }
+
     /// Records that a connection could not be opened; returns the request that fails, unless every
     /// waiting request has another connection in progress.
     mutating func connectFailed(_ key: ConnectionKey) -> Waiter? {
@@ -266,6 +278,11 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
 
     /// Removes an idle connection to be closed; call until `nil`.
     mutating func nextIdle() -> Connection? { takeOldestIdle { _ in true } }
+
+    /// Removes an idle connection to a host, to be closed; call until `nil`.
+    mutating func nextIdle(to host: ConnectionKey.Host) -> Connection? {
+        takeOldestIdle { $0.host == host }
+    }
 
     private mutating func takeOldestIdle(
         where isCandidate: (ConnectionKey) -> Bool

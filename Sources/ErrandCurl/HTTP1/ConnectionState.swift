@@ -91,6 +91,9 @@ struct ConnectionState: Sendable, Hashable {
         if phase == .connecting { phase = .idle }
     }
 
+    /// Another path has carried requests on the connection.
+    mutating func adopted() { isReused = true }
+
     /// Starts an exchange on an idle connection; returns false if the connection is not idle.
     ///
     /// - Parameter closes: Whether the request announces that the client closes the connection.

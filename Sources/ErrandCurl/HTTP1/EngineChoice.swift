@@ -23,23 +23,40 @@ enum EngineChoice: Sendable, Hashable {
         static let absoluteForm = Coverage(rawValue: 16)
     }
 
-    /// The proxy of a request.
+    /// The kind of a request's proxy.
     enum Proxy: Sendable, Hashable {
-        case none, socks, http
-        /// The environment names one, which libcurl selects.
+        case none
+        /// A SOCKS proxy, or an HTTP proxy that always gets CONNECT.
+        case tunnel
+        /// An HTTP proxy, which gets CONNECT for `https` and the absolute form for `http`.
+        case http
+        /// A proxy or none, as libcurl decides by the host and the environment; what there is gets
+        /// CONNECT for `https`.
         case unknown
 
-        init(_ policy: TransportOptions.ProxyPolicy, environmentNamesProxy: Bool) {
-            switch policy {
+        init(_ request: TransportRequest, environmentNamesProxy: Bool) {
+            let options = request.options
+            guard !options.hasDefaults || environmentNamesProxy, options.unixSocketPath == nil
+            else {
+                self = .none
+                return
+            }
+            switch options.proxy {
             case .none: self = .none
             case .environment: self = environmentNamesProxy ? .unknown : .none
             case .url(let url, let bypass):
-                // Only libcurl decides which hosts bypass the proxy.
-                guard bypass.isEmpty else {
+                if url.lowercased().hasPrefix("socks") {
+                    self = .tunnel
+                } else if !bypass.isEmpty {
+                    // Only libcurl decides which hosts bypass the proxy.
                     self = .unknown
-                    return
+                } else {
+                    // libcurl connects to another address through a tunnel.
+                    let isOverridden =
+                        AddressOverride.route(
+                            to: request.url, options, environmentNamesProxy: false) != nil
+                    self = isOverridden ? .tunnel : .http
                 }
-                self = url.lowercased().hasPrefix("socks") ? .socks : .http
             }
         }
     }
@@ -80,9 +97,9 @@ enum EngineChoice: Sendable, Hashable {
     private static func coverage(of proxy: Proxy, isSecure: Bool) -> Coverage? {
         switch proxy {
         case .none: []
-        case .socks: .tunnels
+        case .tunnel: .tunnels
         case .http: isSecure ? .tunnels : .absoluteForm
-        case .unknown: nil
+        case .unknown: isSecure ? .tunnels : nil
         }
     }
 }

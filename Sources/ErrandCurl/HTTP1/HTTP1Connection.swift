@@ -2,22 +2,30 @@
 
 #if os(Linux)
     import CLibcurl
+    import ErrandTransport
     import Glibc
 
-    /// A socket that carries HTTP/1.1 requests one after another.
+    /// A connection that carries HTTP/1.1 requests one after another.
     ///
-    /// ``ConnectionState`` and ``ResponseParser`` decide; this class reads and writes.
+    /// ``ConnectionState`` and ``ResponseParser`` decide; this class reads and writes: a socket, or
+    /// libcurl's handle if TLS protects the connection.
     final class HTTP1Connection: Equatable {
         /// The result of a write.
         enum WriteResult { case complete, partial, failed }
 
         /// The result of a read.
-        enum ReadResult { case bytes(Int), nothing, end, failed }
+        enum ReadResult: Equatable { case bytes(Int), nothing, end, failed }
 
         let socket: Int32
         let key: ConnectionKey
-        let facts: SocketConnector.Facts
+        let facts: Connector.Facts
         private let poll: Int32
+        /// The connector whose handle carries the bytes; `nil` if the socket does.
+        let connector: Connector?
+        /// Whether input may remain that no event of the socket announces.
+        let buffersInput: Bool
+        /// The hook that observes the end of the TLS connection.
+        private var endHook: ConnectionHook?
         @exclusivity(unchecked) var state = ConnectionState()
         @exclusivity(unchecked) var parser = ResponseParser()
         /// The transfer whose request the connection carries.
@@ -33,17 +41,40 @@
         /// Whether more can be sent although nothing is left over.
         @exclusivity(unchecked) var hasMoreToSend = false
 
-        /// Takes a socket over; closes it and returns `nil` if its events cannot be watched.
-        init?(_ socket: Int32, _ key: ConnectionKey, _ facts: SocketConnector.Facts, poll: Int32) {
-            self.socket = socket
-            self.key = key
-            self.facts = facts
+        /// Takes over the connection that a connector has established.
+        init(_ connector: Connector, poll: Int32) throws(RequestError) {
+            key = connector.key
             self.poll = poll
+            buffersInput = key.usesTLS
+            socket = buffersInput ? connector.keepHandle() : connector.takeSocket()
+            facts = connector.facts
+            self.connector = buffersInput ? connector : nil
+            // The server has closed the connection, so libcurl has removed it.
+            guard socket >= 0 else { throw ResponseFault.noResponse.error(host: key.host.name) }
             state.connected()
+            if buffersInput { attach() }
             guard updateEvents() else {
                 close()
-                return nil
+                throw CurlFailure.cannotStart
             }
+        }
+
+        /// Attaches libcurl's handle to its connection; otherwise libcurl closes the connection when
+        /// another transfer starts.
+        ///
+        /// Session tickets are read here. Other early input is kept for the first exchange; an
+        /// error occurs again when that exchange reads.
+        private func attach() {
+            guard let connector else { return }
+            var early = [UInt8](repeating: 0, count: 1024)
+            if case .bytes(let count) = early.withUnsafeMutableBytes({ read(into: $0) }) {
+                unread = Array(early[..<count])
+            }
+            guard let library = TLSLibrary.loaded, let tls = errand_get_tls(connector.handle)
+            else { return }
+            library.allowMovedWrites(on: tls)
+            // A failed write needs no special treatment here: the exchange reads on.
+            ConnectionHook.remove(from: tls)
         }
 
         static func == (one: HTTP1Connection, other: HTTP1Connection) -> Bool { one === other }
@@ -54,11 +85,27 @@
         /// turn.
         var isQuiet: Bool {
             var byte: UInt8 = 0
+            if buffersInput {
+                let result = withUnsafeMutableBytes(of: &byte) { read(into: $0) }
+                return result == .nothing && unread.isEmpty
+            }
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
             return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
         }
 
-        func close() { Glibc.close(socket) }
+        func close() {
+            if let connector { connector.cancel() } else { Glibc.close(socket) }
+        }
+
+        /// Starts to observe whether the server ends TLS with close_notify, for a body that ends
+        /// with its connection (RFC 9112 §9.8).
+        func observeEnd() {
+            endHook = connector.flatMap { errand_get_tls($0.handle) }
+                .flatMap { ConnectionHook.of($0) }
+        }
+
+        /// Whether the observed connection has ended without close_notify.
+        var lacksCloseNotify: Bool { endHook?.hasEnded == true }
 
         // MARK: - Events
 
@@ -123,6 +170,13 @@
 
         /// The number of bytes that were sent; -1 if the connection is broken.
         private func send(_ bytes: UnsafeRawBufferPointer) -> Int {
+            if let connector {
+                var count = 0
+                let result = curl_easy_send(
+                    connector.handle, bytes.baseAddress, bytes.count, &count)
+                if result == CURLE_AGAIN { return 0 }
+                return result == CURLE_OK ? count : -1
+            }
             while true {
                 let count = Glibc.send(
                     socket, bytes.baseAddress, bytes.count,
@@ -136,6 +190,14 @@
         // MARK: - Input
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
+            if let connector {
+                var count = 0
+                let result = curl_easy_recv(
+                    connector.handle, buffer.baseAddress, buffer.count, &count)
+                if result == CURLE_AGAIN { return .nothing }
+                guard result == CURLE_OK else { return .failed }
+                return count > 0 ? .bytes(count) : .end
+            }
             while true {
                 let count = recv(
                     socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))

@@ -15,8 +15,7 @@
         private let poll: Int32
         // Unchecked: only the loop's thread uses the engine.
         @exclusivity(unchecked) private var pool: ConnectionPool<HTTP1Connection, HTTP1Transfer>
-        @exclusivity(unchecked) private var connectors: [UnsafeMutableRawPointer: SocketConnector] =
-            [:]
+        @exclusivity(unchecked) private var connectors: [UnsafeMutableRawPointer: Connector] = [:]
         /// The connections by the number of their socket.
         @exclusivity(unchecked) private var connections: [HTTP1Connection?] = []
         @exclusivity(unchecked) private(set) var active: [HTTP1Transfer] = []
@@ -28,6 +27,11 @@
         /// none.
         @exclusivity(unchecked) var headOwner: UInt64 = 0
         private var lastNumber: UInt64 = 0
+        /// The requests that the engine carries.
+        let coverage: EngineChoice.Coverage
+        private var learned = LearnedOrigins()
+        /// The connections that may have input which no event of their socket announces.
+        @exclusivity(unchecked) private var unread: [HTTP1Connection] = []
 
         init(loop: EventLoop, poll: Int32, configuration: CurlConfiguration) {
             self.loop = loop
@@ -36,6 +40,14 @@
             if let count = configuration.connectionsPerHost, count > 0 { limits.perHost = count }
             limits.idle = max(1, configuration.idleConnections)
             pool = ConnectionPool(limits: limits)
+            var coverage: EngineChoice.Coverage = [.plain, .absoluteForm, .tunnels]
+            // Over TLS the transport needs functions of OpenSSL.
+            if TLSLibrary.loaded != nil {
+                coverage.insert(.secure)
+                // libcurl counts its own connections to a host for a limit.
+                if limits.perHost == .max { coverage.insert(.learned) }
+            }
+            self.coverage = coverage
         }
 
         deinit { input.deallocate() }
@@ -49,7 +61,8 @@
 
         // MARK: - Transfers
 
-        func start(_ transfer: CurlTransfer) {
+        /// Starts a transfer; its deadlines may have begun before.
+        func start(_ transfer: CurlTransfer, _ deadlines: Deadlines? = nil) {
             lastNumber += 1
             let exchange = HTTP1Transfer(transfer, number: lastNumber, engine: self)
             exchange.activeIndex = active.count
@@ -60,7 +73,7 @@
             } else if transfer.signals().contains(.cancel) {
                 exchange.stop(.cancelled)
             } else {
-                exchange.begin()
+                exchange.begin(deadlines)
             }
         }
 
@@ -73,6 +86,22 @@
             active[index] = active[active.count - 1]
             active[index].activeIndex = index
             active.removeLast()
+        }
+
+        // MARK: - Protocols
+
+        /// Records whether a new connection for a request has negotiated HTTP/1.1.
+        func learn(_ request: TransportRequest, isHTTP11: Bool) {
+            learned.negotiated(origin(of: request), isHTTP11: isHTTP11, at: loop.now)
+        }
+
+        /// Whether the origin of a request has negotiated HTTP/1.1 recently.
+        func hasLearned(_ request: TransportRequest) -> Bool {
+            !learned.isEmpty && learned.haveHTTP11(origin(of: request), at: loop.now)
+        }
+
+        private func origin(of request: TransportRequest) -> ConnectionKey.Host {
+            ConnectionKey.Host(name: request.host ?? "", port: request.url.effectivePort)
         }
 
         // MARK: - Connections for transfers
@@ -150,12 +179,12 @@
                 case .close(let connection): close(connection)
                 case .connect(let key, let waiter, let ticket):
                     let limit = waiter.transfer.request.timeouts.connect
-                    guard let connector = SocketConnector(key, ticket, limit: limit, loop: loop)
-                    else {
-                        pool.connectFailed(key)?.connectFailed(CurlFailure.cannotStart)
-                        continue
+                    do throws(RequestError) {
+                        let connector = try Connector(key, ticket, limit: limit, loop: loop)
+                        connectors[connector.handle] = connector
+                    } catch {
+                        pool.connectFailed(key)?.connectFailed(error)
                     }
-                    connectors[connector.handle] = connector
                 }
             }
         }
@@ -164,36 +193,37 @@
         func finishConnect(_ handle: UnsafeMutableRawPointer, _ result: CURLcode) -> Bool {
             guard !connectors.isEmpty, let connector = connectors.removeValue(forKey: handle)
             else { return false }
-            guard result == CURLE_OK else {
-                if let waiter = pool.connectFailed(connector.key) {
-                    let limits = waiter.transfer.request.timeouts
-                    let error = connector.error(result, limits: limits)
-                    connector.cancel()
-                    waiter.connectFailed(error)
-                } else {
-                    connector.cancel()
-                }
-                startConnects()
-                return true
-            }
             let key = connector.key
-            let socket = connector.takeSocket()
-            guard socket >= 0 else {
-                // The server has closed the connection, so libcurl has removed it.
-                let error = ResponseFault.noResponse.error(host: key.host.name)
-                pool.connectFailed(key)?.connectFailed(error)
-                startConnects()
-                return true
+            if result != CURLE_OK {
+                let waiter = pool.connectFailed(key)
+                let error = waiter.map { connector.error(result, for: $0.transfer.request) }
+                connector.cancel()
+                if let error { waiter?.connectFailed(error) }
+            } else {
+                do throws(RequestError) {
+                    let connection = try HTTP1Connection(connector, poll: poll)
+                    add(connection)
+                    give(connection, to: pool.connected(connection, key, at: loop.now))
+                } catch {
+                    pool.connectFailed(key)?.connectFailed(error)
+                }
             }
-            guard let connection = HTTP1Connection(socket, key, connector.facts, poll: poll) else {
-                pool.connectFailed(key)?.connectFailed(CurlFailure.cannotStart)
-                startConnects()
-                return true
-            }
-            add(connection)
-            give(connection, to: pool.connected(connection, key, at: loop.now))
             startConnects()
             return true
+        }
+
+        /// Takes over the connection of a transfer that libcurl has carried.
+        func adopt(_ connector: Connector) {
+            guard let connection = try? HTTP1Connection(connector, poll: poll) else { return }
+            connection.state.adopted()
+            add(connection)
+            give(connection, to: pool.adopted(connection, connection.key, at: loop.now))
+            startConnects()
+        }
+
+        /// Closes the idle connections to a host, because libcurl needs their places.
+        func closeIdle(_ host: ConnectionKey.Host) {
+            while let connection = pool.nextIdle(to: host) { close(connection) }
         }
 
         private func add(_ connection: HTTP1Connection) {
@@ -228,6 +258,27 @@
                 exchange.readable(inputBuffer(for: exchange))
             }
             return true
+        }
+
+        /// Whether connections must be read without an event.
+        var hasUnread: Bool { !unread.isEmpty }
+
+        /// Reads a connection in the next turn, although its socket may have no event then.
+        func readLater(_ connection: HTTP1Connection) { unread.append(connection) }
+
+        func readUnread() {
+            guard !unread.isEmpty else { return }
+            let connections = unread
+            unread.removeAll(keepingCapacity: true)
+            for connection in connections where holds(connection) {
+                guard let exchange = connection.transfer else { continue }
+                exchange.readable(inputBuffer(for: exchange))
+            }
+        }
+
+        private func holds(_ connection: HTTP1Connection) -> Bool {
+            let index = Int(connection.socket)
+            return connections.indices.contains(index) && connections[index] === connection
         }
 
         /// The buffer for one read, of the size that the transfer's options set.

@@ -8,13 +8,14 @@
         var headBytesReceived: Int64 = 0
         private var nameLookedUp: Duration?
         private var connected: Duration?
+        private var secured: Duration?
         private var isReused: Bool?
         private var firstByte = MonotonicTime.never
 
         /// Records the connection of the request.
         mutating func use(_ connection: HTTP1Connection, created: MonotonicTime) {
             isReused = connection.state.isReused
-            (nameLookedUp, connected) = (nil, nil)
+            (nameLookedUp, connected, secured) = (nil, nil, nil)
             guard !connection.state.isReused else { return }
             // The connect may have begun before the transfer was created.
             let queued = started.since(created)
@@ -25,6 +26,7 @@
             }
             nameLookedUp = moment(connection.facts.nameLookedUp)
             connected = moment(connection.facts.connected)
+            secured = moment(connection.facts.secured)
             if let name = nameLookedUp, let connected { nameLookedUp = min(name, connected) }
         }
 
@@ -38,6 +40,7 @@
             timings.finished = EventLoop.readClock().since(created)
             timings.nameLookedUp = nameLookedUp
             timings.connected = connected
+            timings.secured = secured
             if firstByte != .never { timings.firstByte = firstByte.since(created) }
             timings.reusedConnection = isReused
             timings.headBytesReceived = headBytesReceived

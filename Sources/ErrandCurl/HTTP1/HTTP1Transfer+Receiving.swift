@@ -16,15 +16,27 @@
                 switch connection.read(into: buffer) {
                 case .bytes(let count):
                     received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    if count < buffer.count { return }
+                    if count < buffer.count, !connection.buffersInput { return }
                 case .nothing: return
-                case .end: return received(connection.parser.endOfInput(), isEnd: true)
+                case .end: return inputEnded()
                 case .failed: return received(connection.parser.connectionFailed(), isEnd: true)
                 }
             }
+            if let connection, connection.buffersInput { engine.readLater(connection) }
         }
 
-        private func received(_ bytes: UnsafeRawBufferPointer) {
+        private func inputEnded() {
+            guard let connection else { return }
+            let event = connection.parser.endOfInput()
+            // An attacker on the path can end a TCP connection, but only the server TLS. A content
+            // coding has an end marker of its own.
+            if case .complete = event, connection.lacksCloseNotify, !body.isDecoding {
+                return fail(CurlFailure.missingCloseNotify)
+            }
+            received(event, isEnd: true)
+        }
+
+        func received(_ bytes: UnsafeRawBufferPointer) {
             deadlines.active(at: loop.now)
             times.receivedInput()
             var input = bytes
@@ -84,6 +96,11 @@
                 && head.status.code != 304
             var fault: RequestError?
             if hasBody { fault = body.begin(head.framing) } else { body.beginEmpty() }
+            if hasBody, connection.buffersInput, !head.framing.isChunked,
+                head.framing.contentLength == nil
+            {
+                connection.observeEnd()
+            }
             perform(connection.state.headReceived(status: head.status.code))
             receiver?.didReceive(head: responseHead(head, hasBody: hasBody))
             if let fault { fail(fault) }

@@ -15,6 +15,8 @@
         /// The number among the engine's transfers.
         private let number: UInt64
         let key: ConnectionKey
+        /// The trust in the server, unless it is the default.
+        private let trust: PeerTrust?
         /// The index among the engine's active transfers.
         @exclusivity(unchecked) var activeIndex = 0
         /// The number in the line of waiting requests.
@@ -46,7 +48,12 @@
             self.number = number
             self.engine = engine
             receiver = transfer.receiver
-            key = ConnectionKey(request)
+            trust =
+                request.isSecure && !request.options.hasDefaults
+                ? PeerTrust(request.options, host: request.host ?? "") : nil
+            key = ConnectionKey(
+                request, requiresValidChain: trust?.rules?.requiresValidChain ?? true,
+                environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
             mayReplay =
                 request.options.mayReplay && request.method.isIdempotent
                 && request.body?.isReplayable != false
@@ -55,7 +62,8 @@
 
         // MARK: - Start
 
-        func begin() {
+        /// Starts the transfer; its deadlines may have begun before.
+        func begin(_ started: Deadlines? = nil) {
             guard state.begin() == .begin else { return }
             times.started = loop.now
             do throws(RequestError) {
@@ -66,7 +74,7 @@
             } catch {
                 return fail(error)
             }
-            startDeadlines()
+            if let started { deadlines = started } else { startDeadlines() }
             engine.acquire(for: self)
         }
 
@@ -88,7 +96,12 @@
             guard engine.headOwner != number else { return }
             engine.headOwner = 0
             engine.output.removeAll()
-            try RequestWriter.write(transfer.request, body: bodyLength, into: engine.output)
+            let target: RequestWriter.Target =
+                key.route == .absoluteForm
+                ? .absolute(proxyAuthorization: ProxyRoute.credentials(transfer.request.options))
+                : .origin
+            try RequestWriter.write(
+                transfer.request, body: bodyLength, target: target, into: engine.output)
             engine.headOwner = number
         }
 
@@ -105,6 +118,18 @@
                 try writeHead()
             } catch {
                 engine.release(connection, keepsConnection: true)
+                return fail(error)
+            }
+            do throws(RequestError) {
+                // The receiver may have taken any time, in which the server may have sent data.
+                if try reportsPins(of: connection), connection.state.isReused,
+                    !connection.isQuiet
+                {
+                    engine.discard(connection)
+                    return engine.acquire(for: self)
+                }
+            } catch {
+                engine.discard(connection)
                 return fail(error)
             }
             writer = RequestBodyWriter(bodyLength)
@@ -130,6 +155,26 @@
             }
             send()
             pump()
+            readEarlyInput()
+        }
+
+        /// Checks a connection over TLS against the pins of the request's host; returns whether the
+        /// receiver was notified of a mismatch.
+        private func reportsPins(of connection: HTTP1Connection) throws(RequestError) -> Bool {
+            guard let trust, let handle = connection.connector?.handle else { return false }
+            let mismatches = try trust.checkPins(of: handle)
+            for mismatch in mismatches { receiver?.didNotice(mismatch) }
+            return !mismatches.isEmpty
+        }
+
+        /// Takes the input that arrived before the request was sent on a new connection.
+        private func readEarlyInput() {
+            guard let connection, connection.buffersInput, !connection.unread.isEmpty else {
+                return
+            }
+            let input = connection.unread
+            connection.unread = []
+            input.withUnsafeBytes { received($0) }
         }
 
         /// Whether the connection is not used after this request.
@@ -169,7 +214,8 @@
             }
             // The connection may carry another transfer by now.
             guard let connection = self.connection, !state.isPaused else { return }
-            if !connection.updateEvents() { fail(CurlFailure.cannotStart) }
+            guard connection.updateEvents() else { return fail(CurlFailure.cannotStart) }
+            if connection.buffersInput { engine.readLater(connection) }
         }
 
         // MARK: - End
@@ -208,13 +254,15 @@
                 mayReplay: mayReplay, hasResponseBegun: hasBegun, isConnectionLost: !hasBegun,
                 isWanted: state.mayCallReceiver && failure == nil)
             let isReused = connection.state.isReused
+            let alert = connection.connector?.alertError(for: transfer.request)
             _ = connection.state.failed()
             detach(connection)
             engine.discard(connection)
             if decision.shouldReplay, !hasReplayed, upload?.rewind() ?? true { return replay() }
+            if let alert { return fail(alert) }
+            let host = transfer.request.host ?? key.host.name
             fail(
-                isReused && !hasBegun
-                    ? CurlFailure.lostBeforeResponse : fault.error(host: key.host.name))
+                isReused && !hasBegun ? CurlFailure.lostBeforeResponse : fault.error(host: host))
         }
 
         /// Sends the request again; the time spent on the lost connection counts as queued.

@@ -62,6 +62,16 @@
             hook.release()
         }
 
+        /// Removes the effects of earlier requests on a connection, and the hook.
+        static func remove(from connection: UnsafeMutableRawPointer) {
+            guard let library = TLSLibrary.loaded, let object = library.writer(connection),
+                let argument = library.writeArgument(object)
+            else { return }
+            library.setWriteCallback(object, nil)
+            library.setWriteArgument(object, nil)
+            Unmanaged<ConnectionHook>.fromOpaque(argument).release()
+        }
+
         fileprivate func effect(
             _ operation: Int32, _ bytes: UnsafeRawBufferPointer, hasSucceeded: Bool,
             mayRetry: @autoclosure () -> Bool

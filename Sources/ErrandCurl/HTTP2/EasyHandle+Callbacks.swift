@@ -35,16 +35,20 @@
                 return abort(with: CurlFailure.noHTTP2(wasSent: replay.wasSent))
             }
             replay.willSend()
+            connection.uses(ConnectionUse.Ports(local: localPort, remote: remotePort))
             guard matchesPins() else {
                 state.abort(.failed)
                 return CURL_PREREQFUNC_ABORT
             }
             connection.willSend(speaksHTTP2: sharesConnection)
+            let isShared = connection.speaksHTTP2
+            if opensConnection, let request = transfer?.request {
+                loop.noteProtocol(of: request, isHTTP2: isShared)
+            }
             let newSocket = newSocket(from: localPort, to: remotePort)
             let socket = newSocket ?? loop.sockets.socket(from: localPort, to: remotePort)
             if newSocket == nil, hasUnsolicitedData(on: socket) { return abandonConnection() }
             scheduleUploadCheck()
-            let isShared = connection.speaksHTTP2
             if admission.isProbe {
                 loop.connectionFound(self, isNew: opensConnection, isShared: isShared)
             }

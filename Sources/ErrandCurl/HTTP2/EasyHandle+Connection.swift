@@ -5,6 +5,12 @@
 
     /// The connections that libcurl opens and chooses for one transfer.
     struct ConnectionUse {
+        /// The ports of both ends of a connection.
+        struct Ports: Hashable {
+            var local: Int32
+            var remote: Int32
+        }
+
         /// The sockets that were opened for the transfer.
         private(set) var openedSockets: [Int32] = []
         /// Whether the system had no file descriptor or no memory for a socket.
@@ -12,6 +18,8 @@
         /// OpenSSL's object of the connection on which the request was last sent; `nil` without
         /// TLS.
         private(set) var tls: UnsafeMutableRawPointer?
+        /// The ports of the connection on which the request was last sent.
+        private(set) var ports: Ports?
         /// Whether HTTP/2 was negotiated for the connection, whatever the response states.
         private(set) var speaksHTTP2 = false
         /// The hook that observes the end of the connection, for a body that ends with it.
@@ -24,6 +32,7 @@
             if !openedSockets.isEmpty { openedSockets.removeAll(keepingCapacity: true) }
             lacksResources = false
             tls = nil
+            ports = nil
             speaksHTTP2 = false
             endHook = nil
         }
@@ -39,6 +48,9 @@
 
         /// Records the connection that libcurl has chosen.
         mutating func chose(_ tls: UnsafeMutableRawPointer?) { self.tls = tls }
+
+        /// Records the ports of the chosen connection.
+        mutating func uses(_ ports: Ports) { self.ports = ports }
 
         /// Records that the request is sent on the chosen connection.
         mutating func willSend(speaksHTTP2: Bool) { self.speaksHTTP2 = speaksHTTP2 }
@@ -192,6 +204,48 @@
         /// has an end marker of its own.
         var lacksCloseNotify: Bool {
             connection.endHook?.hasEnded == true && !response.body.isDecoding
+        }
+
+        // MARK: - Hand-over to the engine
+        //
+        // libcurl carries the first request to an `https` origin, because only the negotiation
+        // shows the protocol. If it is HTTP/1.1, the engine carries the later requests, and takes
+        // over the connection of the first.
+
+        /// Hands the connection over to the engine if it carries the next request to the origin;
+        /// returns whether it does.
+        ///
+        /// Called when libcurl reports that the transfer is finished, before it can give the
+        /// connection to another transfer.
+        func handsOverConnection() -> Bool {
+            guard let handle, let transfer, transfer.request.isSecure, !connection.speaksHTTP2,
+                !response.isHTTP2, failure == nil, !replay.hasReplayed,
+                response.head.isComplete, !isConnectionTaken,
+                let engine = loop.engine(for: transfer.request)
+            else { return false }
+            let key = ConnectionKey(
+                transfer.request, requiresValidChain: trust.rules?.requiresValidChain ?? true,
+                environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
+            let timings = timings()
+            guard let connector = Connector(adopting: handle, key, trust, loop: loop) else {
+                // A connection that was attached is closed when the handle is removed.
+                loop.detach(self)
+                _ = errand_set_long(handle, CURLOPT_CONNECT_ONLY, 0)
+                _ = errand_set_pointer(handle, CURLOPT_ERRORBUFFER, memory.errorText)
+                return false
+            }
+            times.keep(timings)
+            replaceHandle()
+            engine.adopt(connector)
+            return true
+        }
+
+        /// Whether libcurl has given the connection to another transfer already.
+        ///
+        /// It can do so before it reports the end of this one.
+        private var isConnectionTaken: Bool {
+            guard let ports = connection.ports else { return true }
+            return loop.active.contains { $0 !== self && $0.connection.ports == ports }
         }
 
         // MARK: - Reads and writes of the connection

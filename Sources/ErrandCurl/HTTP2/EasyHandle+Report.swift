@@ -18,10 +18,23 @@ struct TransferTimes {
     /// Whether libcurl got the transfer.
     var wasAttached = false
 
+    /// The timings that were kept; see ``keep(_:)``.
+    private var kept: AttemptTimings?
+
     init(startingAt now: MonotonicTime) { started = now }
 
     /// Records that the transfer starts later; the earlier time counts as queued.
     mutating func restart(at now: MonotonicTime) { started = now }
+
+    /// Keeps the timings of a transfer whose handle the engine takes over.
+    mutating func keep(_ timings: AttemptTimings) { kept = timings }
+
+    /// The timings that were kept, with the end of the transfer.
+    func kept(created: MonotonicTime, finished: MonotonicTime) -> AttemptTimings? {
+        guard var timings = kept else { return nil }
+        timings.finished = finished.since(created)
+        return timings
+    }
 
     /// The timings of the transfer.
     ///
@@ -86,23 +99,22 @@ struct TransferTimes {
                     proxyVerification: proxyVerification,
                     proxy: transfer.flatMap { ProxyRoute($0.request) },
                     lacksResources: connection.lacksResources,
-                    hasAuthorities: namesAuthorities,
+                    hasAuthorities: transfer.map {
+                        CurlFailure.namesAuthorities($0.request.options)
+                    } ?? false,
                     unixSocket: transfer?.request.options.unixSocketPath,
                     limits: transfer?.request.timeouts))
         }
 
-        private var namesAuthorities: Bool {
-            guard let options = transfer?.request.options else { return false }
-            return [options.security, options.proxySecurity].contains {
-                $0?.authorities != nil || $0?.authorityFile != nil
-            }
-        }
-
         func timings() -> AttemptTimings {
-            guard let handle, let transfer else { return AttemptTimings() }
+            guard let transfer else { return AttemptTimings() }
             // `loop.now` is the start of the turn, which may be earlier than the creation of the
             // transfer. So the clock is read again.
             let finished = EventLoop.readClock()
+            if let timings = times.kept(created: transfer.created, finished: finished) {
+                return timings
+            }
+            guard let handle else { return AttemptTimings() }
             var measured: TransferTimes.Measured?
             if times.wasAttached { measured = measure(handle) }
             var timings = times.timings(

@@ -112,8 +112,11 @@
 
         /// Called after libcurl has finished with the handle.
         func libcurlFinished(_ result: CURLcode) {
-            if result == CURLE_OK { markHTTP1Connection() }
-            loop.detach(self)
+            let isHandedOver = result == CURLE_OK && handsOverConnection()
+            if !isHandedOver {
+                if result == CURLE_OK { markHTTP1Connection() }
+                loop.detach(self)
+            }
             if replays(after: result) { return }
             if result != CURLE_OK { replaceAfterStreamError() }
             if failure == nil, !hasEarlyResponse, !response.ignoresRepetition {
@@ -254,9 +257,30 @@
             if applied.needsReplacement { renewHandle() }
         }
 
+        /// Gives up a transfer that waits for admission, if the engine can carry it; returns whether
+        /// it does.
+        func moveToEngine() -> Bool {
+            guard !replay.hasReplayed, let transfer,
+                let engine = loop.engine(for: transfer.request)
+            else { return false }
+            let deadlines = deadlines
+            admission.stopWaiting()
+            transfer.easyHandle = nil
+            self.transfer = nil
+            receiver = nil
+            loop.recycle(self)
+            engine.start(transfer, deadlines)
+            return true
+        }
+
         /// Replaces the easy handle, because libcurl keeps its buffer and pending repetitions.
         func renewHandle() {
             if let handle { curl_easy_cleanup(handle) }
+            replaceHandle()
+        }
+
+        /// Leaves the easy handle to its new owner and creates another one.
+        func replaceHandle() {
             handle = curl_easy_init()
             applied = AppliedOptions()
             debugOutput = DebugOutput()

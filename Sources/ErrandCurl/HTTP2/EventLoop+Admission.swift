@@ -69,6 +69,10 @@
                         admitted += admission.leave(slot, isStillProbe: slot.isProbe)
                         continue
                     }
+                    if ticket.easyHandle.moveToEngine() {
+                        admitted += admission.leave(slot, isStillProbe: slot.isProbe)
+                        continue
+                    }
                     ticket.easyHandle.admission.slot = slot
                     ticket.easyHandle.begin()
                 }

@@ -45,13 +45,13 @@
         /// Sets the limits of connections and streams.
         func setLimits(of multi: UnsafeMutableRawPointer) {
             let limits = [
-                (CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections)),
                 (CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maximumConnections ?? 0)),
                 (CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.connectionsPerHost ?? 0)),
                 // A high limit: the server decides how many requests share a connection.
                 (CURLMOPT_MAX_CONCURRENT_STREAMS, 1000),
             ]
             for (option, value) in limits { _ = errand_multi_set_long(multi, option, value) }
+            limitIdleConnections()
         }
 
         /// Adds an easy handle to the multi handle.

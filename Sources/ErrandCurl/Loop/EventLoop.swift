@@ -20,8 +20,10 @@
         private var isOpen = false
         /// The HTTP/1.1 engine, if it is on.
         private(set) var http1: HTTP1Engine?
-        /// The socket that stays open when libcurl closes it; -1 if there is none.
+        /// The socket that stays open when libcurl closes it; -1 for none.
         var socketToKeep: Int32 = -1
+        /// The engine's connections that libcurl counts among its own.
+        var keptHandles = 0 { didSet { limitIdleConnections() } }
 
         /// The time at which this turn began.
         private(set) var now = EventLoop.readClock()
@@ -31,8 +33,7 @@
         let sessions: TLSSessionCache
 
         @exclusivity(unchecked) var sockets: SocketTable
-        /// The number of reads of shared connections within one call of libcurl; see
-        /// ``SharedReads``.
+        /// The number of reads of shared connections within one call of libcurl.
         var readsInCall = 0
         /// The number of the current call of libcurl.
         var callNumber: UInt64 = 0
@@ -42,10 +43,9 @@
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
         @exclusivity(unchecked) private(set) var active: [EasyHandle] = []
         @exclusivity(unchecked) private var spare: [EasyHandle] = []
-        private var curlTimer = MonotonicTime.never
+        var curlTimer = MonotonicTime.never
         private var nextSweep = MonotonicTime.never
-        /// The time until which the loop's thread sleeps, and whether a caller has run a turn
-        /// meanwhile.
+        /// The end of the thread's sleep, and whether a caller has run a turn meanwhile.
         private var asleepUntil = MonotonicTime.never
         private var wasCallerTurn = false
         /// The origins for which a caller may run a turn.
@@ -129,6 +129,7 @@
             readBatch()
             startAdmitted()
             resumeRefusedUploads()
+            http1?.readUnread()
             runCurlTimer()
             if nextSweep <= now { sweep() }
             collect()
@@ -179,7 +180,8 @@
 
         /// Whether there is work to do without waiting.
         private var isBusy: Bool {
-            !refusedUploads.isEmpty || !admitted.isEmpty || curlTimer <= now || nextSweep <= now
+            !refusedUploads.isEmpty || !admitted.isEmpty || http1?.hasUnread == true
+                || curlTimer <= now || nextSweep <= now
         }
 
         // MARK: - Events

@@ -49,8 +49,8 @@ struct EngineChoiceTests {
             Need(scheme: "http", version: .http11, proxy: .none, coverage: .plain),
             Need(scheme: "https", version: .http11, proxy: .none, coverage: .secure),
             Need(scheme: "https", version: .automatic, proxy: .none, coverage: .learned),
-            Need(scheme: "http", version: .http11, proxy: .socks, coverage: [.plain, .tunnels]),
-            Need(scheme: "https", version: .http11, proxy: .socks, coverage: [.secure, .tunnels]),
+            Need(scheme: "http", version: .http11, proxy: .tunnel, coverage: [.plain, .tunnels]),
+            Need(scheme: "https", version: .http11, proxy: .tunnel, coverage: [.secure, .tunnels]),
             Need(scheme: "https", version: .http11, proxy: .http, coverage: [.secure, .tunnels]),
             Need(
                 scheme: "http", version: .http11, proxy: .http, coverage: [.plain, .absoluteForm]),
@@ -67,21 +67,39 @@ struct EngineChoiceTests {
         }
     }
 
-    @Test func unknownProxyIsLeftToLibcurl() {
+    @Test func onlyTunnelsOfUnknownProxiesAreCarried() {
         #expect(choice("http", proxy: .unknown) == .libcurl)
-        #expect(choice("https", .http11, proxy: .unknown) == .libcurl)
+        #expect(choice("https", .http11, proxy: .unknown) == .own)
+        #expect(
+            choice("https", .http11, proxy: .unknown, coverage: [.plain, .secure]) == .libcurl)
     }
 
-    @Test func proxyIsClassified() {
+    @Test func proxyIsClassified() throws {
         let policies: [(TransportOptions.ProxyPolicy, Bool, EngineChoice.Proxy)] = [
             (.none, true, .none), (.environment, false, .none), (.environment, true, .unknown),
-            (.url("socks5h://p:1"), false, .socks), (.url("SOCKS5://p:1"), true, .socks),
+            (.url("socks5h://p:1"), false, .tunnel), (.url("SOCKS5://p:1"), true, .tunnel),
             (.url("http://p"), false, .http), (.url("https://p"), false, .http),
-            (.url("p:1"), false, .http), (.url("socks5://p", bypass: ["a"]), false, .unknown),
+            (.url("socks5://p", bypass: ["a"]), false, .tunnel),
+            (.url("http://p", bypass: ["a"]), false, .unknown),
         ]
+        var request = TransportRequest(url: try URI(parsing: "http://h.test/"))
         for (policy, environmentNamesProxy, proxy) in policies {
-            let found = EngineChoice.Proxy(policy, environmentNamesProxy: environmentNamesProxy)
+            request.options.proxy = policy
+            let found = EngineChoice.Proxy(
+                request, environmentNamesProxy: environmentNamesProxy)
             #expect(found == proxy, "\(policy)")
         }
+    }
+
+    /// libcurl ignores proxies with Unix sockets, and reaches other addresses through tunnels.
+    @Test func addressChangesTheUseOfAProxy() throws {
+        var request = TransportRequest(url: try URI(parsing: "http://h.test/"))
+        request.options.proxy = .url("http://p")
+        request.options.addressOverrides = ["other.test": ["127.0.0.1"]]
+        #expect(EngineChoice.Proxy(request, environmentNamesProxy: false) == .http)
+        request.options.addressOverrides = ["h.test": ["127.0.0.1"]]
+        #expect(EngineChoice.Proxy(request, environmentNamesProxy: false) == .tunnel)
+        request.options.unixSocketPath = "/s"
+        #expect(EngineChoice.Proxy(request, environmentNamesProxy: false) == .none)
     }
 }

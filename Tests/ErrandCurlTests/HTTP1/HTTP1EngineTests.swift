@@ -101,6 +101,42 @@ struct HTTP1EngineTests {
         withExtendedLifetime(silent) {}
     }
 
+    /// A proxy gets the complete URL and its own credentials (RFC 9112 §3.2.2), and its connection
+    /// serves all hosts.
+    @Test func proxyGetsTheAbsoluteForm() async throws {
+        let proxy = try RawServer { connection in
+            while let head = connection.readHead() { connection.respond(head) }
+        }
+        let transport = CurlTransport.tested()
+        for (index, target) in ["http://a.test/x?y=1", "http://b.test:8080/"].enumerated() {
+            let record = try await transport.run(.get, target) {
+                $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
+            }
+            let lines = record.text.components(separatedBy: "\r\n")
+            #expect(lines.first == "GET \(target) HTTP/1.1", "\(record.errorText)")
+            #expect(lines.contains("Host: \(index == 0 ? "a.test" : "b.test:8080")"))
+            #expect(lines.contains("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ="))
+            #expect(record.end?.timings.reusedConnection == (index == 1))
+        }
+        // A server behind the same address gets neither.
+        let direct = try await transport.run(.get, proxy.url("/z"))
+        #expect(direct.text.hasPrefix("GET /z HTTP/1.1\r\n"), "\(direct.errorText)")
+        #expect(!direct.text.contains("Proxy-"))
+        #expect(direct.end?.timings.reusedConnection == false)
+    }
+
+    @Test func missingProxyIsNamed() async throws {
+        let dead = try DeadPort.Refusing()
+        let transport = CurlTransport.tested()
+        for host in ["127.0.0.1:\(dead.port)", "missing-proxy.invalid:1"] {
+            let record = try await transport.run(.get, "http://a.test/") {
+                $0.options.proxy = .url("http://\(host)")
+            }
+            #expect(record.error?.code == .proxyFailed, "\(record.errorText)")
+            #expect(record.error?.message.contains(host) == true, "\(record.errorText)")
+        }
+    }
+
     /// Another request must not follow on a connection that may be a tunnel.
     @Test func connectionIsNotUsedAfterCONNECT() async throws {
         let server = try echoing()

@@ -86,4 +86,14 @@ struct TransferTimesTests {
         #expect(timings.queued == .milliseconds(15))
         #expect(timings.connected == .milliseconds(17))
     }
+
+    /// The engine has taken over the handle, so libcurl's values are no longer available.
+    @Test func keptTimingsGetTheEnd() {
+        var times = TransferTimes(startingAt: after(10))
+        #expect(times.kept(created: created, finished: after(20)) == nil)
+        times.keep(timings(measured))
+        let kept = times.kept(created: created, finished: after(30))
+        #expect(kept?.finished == .milliseconds(30))
+        #expect(kept?.connected == .milliseconds(12))
+    }
 }

@@ -1,0 +1,84 @@
+import ErrandCurl
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import HTTPTypes
+import Testing
+
+/// HTTP/1.1 over TLS, asked for or negotiated.
+@Suite("Real peers: HTTP/1.1 over TLS", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+struct HTTP1OverTLSTests {
+    private let peers: Peers
+    private let transport = CurlTransport.tested()
+    init() throws { peers = try Peers.get() }
+
+    /// One connection carries the first request, whose protocol is negotiated, and the later ones.
+    @Test func negotiatedConnectionIsKept() async throws {
+        var connections: Set<String> = []
+        for number in 0..<5 {
+            let record = try await transport.run(peers.request(.nginxTLS12))
+            #expect(record.error == nil, "\(record.errorText)")
+            #expect(record.head?.httpVersion == .http11)
+            #expect(record.end?.timings.reusedConnection == (number > 0))
+            #expect((record.end?.timings.secured != nil) == (number == 0))
+            connections.insert(PeerInfo(record).connection)
+        }
+        #expect(connections.count == 1)
+    }
+
+    @Test func burstToAnUnknownOriginSucceeds() async throws {
+        for _ in 0..<3 {
+            let requests = Array(repeating: peers.request(.nginxTLS12), count: 20)
+            let records = try await transport.run(all: requests)
+            #expect(records.allSatisfy { $0.error == nil && $0.head?.status == .ok })
+        }
+    }
+
+    /// Small reads leave bytes in OpenSSL that no event of the socket announces.
+    @Test(arguments: [nil, 1024])
+    func pausedReceiverGetsTheWholeBody(buffer: Int?) async throws {
+        for peer in [Peers.Peer.nginxTLS12, .nginxTLS] {
+            // The second request uses the kept connection.
+            for _ in 0..<2 {
+                var request = peers.request(peer, "/large")
+                request.options.receiveBufferBytes = buffer
+                let recorder = RecordingReceiver { $0.chunks % 7 == 0 ? .pause : .more }
+                let transfer = transport.start(request, receiver: recorder)
+                var chunks = 0
+                while recorder.record.end == nil {
+                    let seen = chunks
+                    chunks = try await recorder.until { $0.chunks > seen || $0.end != nil }.chunks
+                    transfer.resumeReceiving()
+                }
+                let isWhole = recorder.record.body == Peers.largeBody
+                #expect(isWhole, "\(recorder.record.received), \(recorder.record.errorText)")
+                #expect(recorder.record.violations.isEmpty)
+            }
+        }
+    }
+
+    /// The server reads more slowly than the body is sent, so writes are repeated.
+    @Test func largeUploadArrives() async throws {
+        let body = Data(repeating: 7, count: 5 << 20)
+        for peer in [Peers.Peer.nginxTLS12, .nginxTLS] {
+            for _ in 0..<2 {
+                let record = try await transport.run(
+                    peers.request(peer, method: .post, "/bin/post", body: .data(body)))
+                #expect(record.head?.status == .ok, "\(record.errorText)")
+                #expect(record.end?.timings.bytesSent ?? 0 > Int64(body.count))
+            }
+        }
+    }
+
+    @Test func cancelledTransferClosesItsConnection() async throws {
+        let recorder = RecordingReceiver { _ in .pause }
+        let transfer = transport.start(
+            peers.request(.nginxTLS12, "/large"), receiver: recorder)
+        _ = try await recorder.until { $0.chunks > 0 }
+        transfer.cancel()
+        #expect(try await recorder.ended().error?.code == .cancelled)
+        let next = try await transport.run(peers.request(.nginxTLS12))
+        #expect(next.error == nil, "\(next.errorText)")
+        #expect(next.end?.timings.reusedConnection == false)
+    }
+}
