@@ -133,4 +133,87 @@
         }
         return -1
     }
+
+    /// The reads of one shared connection.
+    ///
+    /// Over HTTP/2, libcurl 7.88 continues to read within one call until a frame contains something
+    /// for the transfer. A server that sends endless frames without content, such as empty DATA,
+    /// would block the loop and every deadline. So the reads of a connection are counted within a
+    /// call. Beyond a limit the next read reports "would block": libcurl returns, and is called
+    /// again at once, because the socket still has input.
+    ///
+    /// For the same reason libcurl may read the end of the connection before it has processed the
+    /// end of an earlier stream, and confuse the two: a response that RST_STREAM truncated is
+    /// accepted as complete, and a complete response is reported as truncated. So the end is read
+    /// in a separate call.
+    final class SharedReads {
+        /// Enough for some hundred TLS records; libcurl returns much earlier if they have content.
+        private static let maximumReads = 1000
+
+        // The loop closes its connections before it is released.
+        private unowned let loop: EventLoop
+        /// Whether the next read may return an alert that ends the connection.
+        private var isAtAlert = false
+        /// The number of the libcurl call that first reached the end of the connection.
+        private var endingCall: UInt64?
+
+        init(of loop: EventLoop) { self.loop = loop }
+
+        /// Returns whether a read may happen now.
+        func mayRead() -> Bool {
+            loop.readsInCall += 1
+            guard loop.readsInCall <= Self.maximumReads else { return false }
+            guard isAtAlert else { return true }
+            if postponesEnd() { return false }
+            isAtAlert = false
+            return true
+        }
+
+        /// Detects the header of a record with an alert; since TLS 1.3 only its size identifies it
+        /// (RFC 8446 §5.2).
+        func hasRead(_ bytes: UnsafeRawBufferPointer) {
+            guard bytes.count == 5 else { return }
+            let isSmall = bytes[3] == 0 && bytes[4] == 19
+            isAtAlert = bytes[0] == 21 || bytes[0] == 23 && isSmall
+            if isAtAlert { endingCall = nil }
+        }
+
+        /// Returns whether the end of the connection is deferred to the next call, after all its
+        /// streams have processed earlier data.
+        func postponesEnd() -> Bool {
+            let call = endingCall ?? loop.callNumber
+            endingCall = call
+            return call == loop.callNumber
+        }
+    }
+
+    /// The failed writes of one connection, on which an upload is sent over HTTP/1 and TLS.
+    ///
+    /// A server that refuses an upload and closes at once resets the connection. Linux keeps
+    /// earlier input readable, but writing fails at once, and libcurl gives up with the response
+    /// unread. Over TLS this is the usual case, because a piece of a body takes several writes. So a
+    /// write that fails while the socket has input is reported as "would block": libcurl reads
+    /// first, and the next write fails if that input was no response.
+    ///
+    /// With TLS 1.3, a server that rejects the client's certificate sends its alert after the
+    /// handshake, so the first request may be written after the server has reset the connection. So
+    /// until the peer responds, failed writes on a new connection are reported as successful:
+    /// libcurl then reads the alert, or finds the reset. "Would block" would not do, because libcurl
+    /// 7.88 does not expect it when it writes the preface of HTTP/2.
+    struct FailedWrites {
+        private let socket: Int32
+        /// The number of unread bytes at the last failed write.
+        private var unread: Int32 = 0
+
+        init(on socket: Int32) { self.socket = socket }
+
+        /// Returns whether libcurl should read before the failure of a write is reported.
+        mutating func postpone() -> Bool {
+            let unread = errand_unread(socket)
+            // If the number is unchanged, nothing is being read, because the receiver pauses.
+            guard unread > 0, unread != self.unread else { return false }
+            self.unread = unread
+            return true
+        }
+    }
 #endif

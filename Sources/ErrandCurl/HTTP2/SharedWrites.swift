@@ -1,59 +1,7 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandHTTP
     import Glibc
-
-    /// The reads of one shared connection.
-    ///
-    /// Over HTTP/2, libcurl 7.88 continues to read within one call until a frame contains something
-    /// for the transfer. A server that sends endless frames without content, such as empty DATA,
-    /// would block the loop and every deadline. So the reads of a connection are counted within a
-    /// call. Beyond a limit the next read reports "would block": libcurl returns, and is called
-    /// again at once, because the socket still has input.
-    ///
-    /// For the same reason libcurl may read the end of the connection before it has processed the
-    /// end of an earlier stream, and confuse the two: a response that RST_STREAM truncated is
-    /// accepted as complete, and a complete response is reported as truncated. So the end is read
-    /// in a separate call.
-    final class SharedReads {
-        /// Enough for some hundred TLS records; libcurl returns much earlier if they have content.
-        private static let maximumReads = 1000
-
-        // The loop closes its connections before it is released.
-        private unowned let loop: EventLoop
-        /// Whether the next read may return an alert that ends the connection.
-        private var isAtAlert = false
-        /// The number of the libcurl call that first reached the end of the connection.
-        private var endingCall: UInt64?
-
-        init(of loop: EventLoop) { self.loop = loop }
-
-        /// Returns whether a read may happen now.
-        func mayRead() -> Bool {
-            loop.readsInCall += 1
-            guard loop.readsInCall <= Self.maximumReads else { return false }
-            guard isAtAlert else { return true }
-            if postponesEnd() { return false }
-            isAtAlert = false
-            return true
-        }
-
-        /// Detects the header of a record with an alert; since TLS 1.3 only its size identifies it
-        /// (RFC 8446 §5.2).
-        func hasRead(_ bytes: UnsafeRawBufferPointer) {
-            guard bytes.count == 5 else { return }
-            let isSmall = bytes[3] == 0 && bytes[4] == 19
-            isAtAlert = bytes[0] == 21 || bytes[0] == 23 && isSmall
-            if isAtAlert { endingCall = nil }
-        }
-
-        /// Returns whether the end of the connection is deferred to the next call, after all its
-        /// streams have processed earlier data.
-        func postponesEnd() -> Bool {
-            let call = endingCall ?? loop.callNumber
-            endingCall = call
-            return call == loop.callNumber
-        }
-    }
 
     /// The TLS records of one shared connection that are not written to its socket yet.
     ///
@@ -167,5 +115,65 @@
         writes._withUnsafeGuaranteedRef { $0.connectionWasFreed() }
         writes.release()
         return 1
+    }
+
+    /// Creates BIOs through which TLS connections write to a ``SharedWrites``.
+    struct TLSWriters: Sendable {
+        /// `BIO_TYPE_SOURCE_SINK`.
+        private static let sinkKind: Int32 = 0x0400
+        /// `BIO_FLAGS_WRITE` and `BIO_FLAGS_SHOULD_RETRY`.
+        static let retryFlags: Int32 = 0x0A
+
+        // OpenSSL never changes a method after its creation.
+        private nonisolated(unsafe) let method: UnsafeMutableRawPointer
+        private let create: errand_tls_get
+        private let setData: errand_tls_set_pointer
+        private let setWriter: errand_tls_set_pointer
+        let data: errand_tls_get
+        let setFlags: errand_tls_set_int
+        let clearFlags: errand_tls_set_int
+
+        /// Finds the functions; `nil` if one is missing.
+        init?(_ library: SharedLibrary) {
+            guard let newKind: errand_tls_new_kind = library.function("BIO_get_new_index"),
+                let makeMethod: errand_tls_make_method = library.function("BIO_meth_new"),
+                let onWrite: errand_tls_set_on_write = library.function("BIO_meth_set_write"),
+                let onControl: errand_tls_set_on_control = library.function("BIO_meth_set_ctrl"),
+                let onFree: errand_tls_set_on_free = library.function("BIO_meth_set_destroy"),
+                let create: errand_tls_get = library.function("BIO_new"),
+                let data: errand_tls_get = library.function("BIO_get_data"),
+                let setData: errand_tls_set_pointer = library.function("BIO_set_data"),
+                let setFlags: errand_tls_set_int = library.function("BIO_set_flags"),
+                let clearFlags: errand_tls_set_int = library.function("BIO_clear_flags"),
+                let setWriter: errand_tls_set_pointer = library.function("SSL_set0_wbio")
+            else { return nil }
+            let kind = newKind()
+            guard kind >= 0, let method = makeMethod(kind | Self.sinkKind, "collected writes"),
+                onWrite(method, onWriterWrite) == 1, onControl(method, onWriterControl) == 1,
+                onFree(method, onWriterFree) == 1
+            else { return nil }
+            self.method = method
+            self.create = create
+            self.data = data
+            self.setData = setData
+            self.setFlags = setFlags
+            self.clearFlags = clearFlags
+            self.setWriter = setWriter
+        }
+
+        /// Makes a connection write to this object, which it then owns; returns false on failure.
+        func insert(_ writes: SharedWrites, in connection: UnsafeMutableRawPointer) -> Bool {
+            guard let writer = writer(to: writes) else { return false }
+            // Releases the former writer, which the connection still uses for reading.
+            setWriter(connection, writer)
+            return true
+        }
+
+        /// Creates a BIO that writes to this object and owns it; `nil` on failure.
+        func writer(to writes: SharedWrites) -> UnsafeMutableRawPointer? {
+            guard let writer = create(method) else { return nil }
+            setData(writer, Unmanaged.passRetained(writes).toOpaque())
+            return writer
+        }
     }
 #endif
