@@ -91,4 +91,84 @@
             return mailboxes[index]
         }
     }
+#else
+    public import ErrandTransport
+
+    /// Refuses every request on platforms without epoll.
+    ///
+    /// Use `URLSessionTransport` on this platform.
+    public final class CurlTransport: Transport {
+        /// The configuration's name, `curl` by default.
+        public let name: String
+
+        /// Creates a transport that refuses every request.
+        public init(configuration: CurlConfiguration = CurlConfiguration()) {
+            name = configuration.name
+        }
+
+        /// Throws ``RequestError/Code/unsupported``.
+        public func check(_ request: TransportRequest) throws(RequestError) { throw Self.refusal }
+
+        /// Ends at once with ``RequestError/Code/unsupported``.
+        public func start(
+            _ request: TransportRequest, receiver: any TransferReceiver
+        ) -> any Transfer {
+            receiver.didEnd(TransferEnd(error: Self.refusal))
+            return EndedTransfer()
+        }
+
+        /// Does nothing: this transport never has active transfers.
+        public func shutDown() {}
+
+        private static var refusal: RequestError {
+            RequestError(
+                .unsupported, stage: .transport,
+                "CurlTransport needs Linux. Use URLSessionTransport on this platform.")
+        }
+    }
+
+    private final class EndedTransfer: Transfer {
+        func cancel() {}
+        func resumeReceiving() {}
+    }
 #endif
+
+/// Selects the event loop that performs a request.
+package enum LoopChoice {
+    /// The loop of a host, for requests that may share a connection.
+    package static func index(forHost host: String?, of count: Int) -> Int {
+        Int(hash(of: host) % UInt32(max(1, count)))
+    }
+
+    /// The loop with the fewest transfers, for requests that do not share a connection.
+    ///
+    /// If several loops have the fewest, the first of them. Sequential requests therefore stay on
+    /// one loop and reuse its connections.
+    package static func leastBusy(of count: Int, load: (Int) -> Int) -> Int {
+        var best = 0
+        var least = Int.max
+        for index in 0..<count {
+            let load = load(index)
+            guard load < least else { continue }
+            best = index
+            least = load
+            if load <= 0 { break }
+        }
+        return best
+    }
+
+    /// The share of a limit for one loop, at least 1; the first loops get the remainder.
+    package static func part(of limit: Int?, index: Int, count: Int) -> Int? {
+        guard let limit, limit > 0, count > 1 else { return limit }
+        return max(1, limit / count + (index < limit % count ? 1 : 0))
+    }
+
+    /// The FNV-1a hash of a host name.
+    ///
+    /// It is the same in every process, and differs for names that differ in few characters.
+    static func hash(of host: String?) -> UInt32 {
+        var hash: UInt32 = 2_166_136_261
+        for byte in (host ?? "").utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        return hash
+    }
+}

@@ -1,7 +1,81 @@
+package import ErrandTransport
+import Foundation
+
+/// Translates address overrides into the text of libcurl's options, without using libcurl.
+package enum AddressOverride {
+    package struct Route: Equatable {
+        /// For `CURLOPT_CONNECT_TO`.
+        package var connectTo: String
+        /// For `CURLOPT_RESOLVE`, if the host has several addresses.
+        package var resolve: String?
+    }
+
+    /// Returns the route that the options set for a URL; `nil` for DNS.
+    ///
+    /// - Parameter environmentNamesProxy: Whether a proxy from the environment may be used. The
+    ///   hosts that it excludes are not known here, so they also use the first address only.
+    package static func route(
+        to url: URI, _ options: TransportOptions, environmentNamesProxy: Bool
+    ) -> Route? {
+        let host = (url.host ?? "").lowercased()
+        let port = url.effectivePort
+        guard let addresses = addresses(of: host, port, options.addressOverrides),
+            let first = addresses.first
+        else { return nil }
+        let from = "\(host):\(port):"
+        if addresses.count == 1 || isProxied(options, environmentNamesProxy) {
+            return Route(connectTo: from + "\(bracketed(first)):\(port)")
+        }
+        // The joined addresses may exceed the length of a host name, so the alias is a digest of
+        // them.
+        let digest = SHA256.hex(Data(addresses.joined(separator: ",").utf8))
+        let alias = "a" + digest.prefix(40) + ".override.invalid"
+        let list = addresses.map(bracketed).joined(separator: ",")
+        return Route(
+            connectTo: from + "\(alias):\(port)", resolve: "\(alias):\(port):\(list)")
+    }
+
+    /// Overrides for host and port take precedence over those for the host.
+    private static func addresses(
+        of host: String, _ port: Int, _ overrides: [String: [String]]
+    ) -> [String]? {
+        if let exact = overrides["\(host):\(port)"] ?? overrides[host] { return exact }
+        let canonical = Dictionary(
+            overrides.compactMap { key, value in RouteName.origin(key).map { ($0, value) } },
+            uniquingKeysWith: { one, _ in one })
+        return canonical["\(host):\(port)"] ?? canonical[host]
+    }
+
+    private static func isProxied(
+        _ options: TransportOptions, _ environmentNamesProxy: Bool
+    ) -> Bool {
+        switch options.proxy {
+        case .url: true
+        case .environment: environmentNamesProxy
+        case .none: false
+        }
+    }
+
+    private static func bracketed(_ address: String) -> String {
+        address.contains(":") && !address.hasPrefix("[") ? "[\(address)]" : address
+    }
+
+    /// The bypass list in libcurl's form: hosts in canonical form, no asterisk before a domain, and no
+    /// brackets around IPv6 addresses.
+    package static func bypass(_ hosts: [String]) -> String {
+        hosts.map { entry in
+            if entry == "*" { return entry }
+            if entry.contains("/") { return entry.filter { $0 != "[" && $0 != "]" } }
+            let name = entry.hasPrefix("*.") ? entry.dropFirst() : entry[...]
+            let dot = name.hasPrefix(".") ? "." : ""
+            let host = HostName.named(String(name.dropFirst(dot.count))) ?? String(name)
+            return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : dot + host
+        }.joined(separator: ",")
+    }
+}
+
 #if os(Linux)
     import CLibcurl
-    import ErrandTransport
-    import Foundation
 
     /// Sets the options of a libcurl handle that shape its connection: address, proxy and trust.
     ///
@@ -186,5 +260,37 @@
         func expect(_ code: CURLcode) throws(RequestError) {
             if code != CURLE_OK { throw CurlFailure.optionRejected(code) }
         }
+    }
+
+    /// libcurl's options for a TLS connection, which exist once for the server and once for a
+    /// proxy.
+    struct TLSOptionNames {
+        let authorities: CURLoption
+        let authorityFile: CURLoption
+        let certificate: CURLoption
+        let certificateBytes: CURLoption
+        let certificateForm: CURLoption
+        let key: CURLoption
+        let keyBytes: CURLoption
+        let password: CURLoption
+        let checksChain: CURLoption
+        let checksName: CURLoption
+        let version: CURLoption
+
+        static let server = TLSOptionNames(
+            authorities: CURLOPT_CAINFO_BLOB, authorityFile: CURLOPT_CAINFO,
+            certificate: CURLOPT_SSLCERT, certificateBytes: CURLOPT_SSLCERT_BLOB,
+            certificateForm: CURLOPT_SSLCERTTYPE, key: CURLOPT_SSLKEY,
+            keyBytes: CURLOPT_SSLKEY_BLOB, password: CURLOPT_KEYPASSWD,
+            checksChain: CURLOPT_SSL_VERIFYPEER, checksName: CURLOPT_SSL_VERIFYHOST,
+            version: CURLOPT_SSLVERSION)
+
+        static let proxy = TLSOptionNames(
+            authorities: CURLOPT_PROXY_CAINFO_BLOB, authorityFile: CURLOPT_PROXY_CAINFO,
+            certificate: CURLOPT_PROXY_SSLCERT, certificateBytes: CURLOPT_PROXY_SSLCERT_BLOB,
+            certificateForm: CURLOPT_PROXY_SSLCERTTYPE, key: CURLOPT_PROXY_SSLKEY,
+            keyBytes: CURLOPT_PROXY_SSLKEY_BLOB, password: CURLOPT_PROXY_KEYPASSWD,
+            checksChain: CURLOPT_PROXY_SSL_VERIFYPEER, checksName: CURLOPT_PROXY_SSL_VERIFYHOST,
+            version: CURLOPT_PROXY_SSLVERSION)
     }
 #endif

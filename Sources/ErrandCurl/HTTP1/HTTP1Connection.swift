@@ -210,4 +210,51 @@
             }
         }
     }
+
+    /// The times and the sizes of a transfer.
+    struct HTTP1Times {
+        var started = MonotonicTime.never
+        var headBytesSent: Int64 = 0
+        var headBytesReceived: Int64 = 0
+        private var nameLookedUp: Duration?
+        private var connected: Duration?
+        private var secured: Duration?
+        private var isReused: Bool?
+        private var firstByte = MonotonicTime.never
+
+        /// Records the connection of the request.
+        mutating func use(_ connection: HTTP1Connection, created: MonotonicTime) {
+            isReused = connection.state.isReused
+            (nameLookedUp, connected, secured) = (nil, nil, nil)
+            guard !connection.state.isReused else { return }
+            // The connect may have begun before the transfer was created.
+            let queued = started.since(created)
+            func moment(_ duration: Duration?) -> Duration? {
+                duration.map {
+                    max(queued, connection.facts.started.advanced(by: $0).since(created))
+                }
+            }
+            nameLookedUp = moment(connection.facts.nameLookedUp)
+            connected = moment(connection.facts.connected)
+            secured = moment(connection.facts.secured)
+            if let name = nameLookedUp, let connected { nameLookedUp = min(name, connected) }
+        }
+
+        mutating func receivedInput() {
+            if firstByte == .never { firstByte = EventLoop.readClock() }
+        }
+
+        func timings(created: MonotonicTime) -> AttemptTimings {
+            var timings = AttemptTimings()
+            if started != .never { timings.queued = started.since(created) }
+            timings.finished = EventLoop.readClock().since(created)
+            timings.nameLookedUp = nameLookedUp
+            timings.connected = connected
+            timings.secured = secured
+            if firstByte != .never { timings.firstByte = firstByte.since(created) }
+            timings.reusedConnection = isReused
+            timings.headBytesReceived = headBytesReceived
+            return timings
+        }
+    }
 #endif

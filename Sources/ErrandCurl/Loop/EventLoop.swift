@@ -7,7 +7,7 @@
     /// libcurl's multi handle with its easy handles and sockets; ``LoopLock`` admits one thread.
     ///
     /// Each turn processes socket events, the mailbox, libcurl's timer, deadlines and finished
-    /// transfers. Then the loop sleeps until an event or a message (`docs/curl-loop.md`).
+    /// transfers. Then the loop sleeps until an event or a message (`docs/curl-transport.md`).
     final class EventLoop {
         private let mailbox: Mailbox
         private let poll: Int32
@@ -37,7 +37,7 @@
         /// The number of the current call of libcurl.
         var callNumber: UInt64 = 0
         /// The last stream that each server has processed according to its GOAWAY, by connection;
-        /// see EasyHandle+Unprocessed.swift.
+        /// see EasyHandle+Replay.swift.
         var lastStreams: [UnsafeMutableRawPointer: UInt32] = [:]
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
         @exclusivity(unchecked) private(set) var active: [EasyHandle] = []

@@ -209,65 +209,75 @@
         }
     }
 
-    /// The loop's thread and its resources.
-    private final class LoopThread: Sendable {
+    /// The caller's handle of a transfer; its methods set a signal and post a message to the
+    /// mailbox.
+    // @unchecked: after posting, only the thread that runs the loop's turn uses the variables.
+    final class CurlTransfer: Transfer, @unchecked Sendable {
+        /// The signals from other threads to the loop.
+        struct Signals: OptionSet, Sendable {
+            let rawValue: UInt8
+
+            /// The caller cancelled the transfer.
+            ///
+            /// Never cleared.
+            static let cancel = Signals(rawValue: 1)
+            /// The receiver accepts bytes again.
+            static let resume = Signals(rawValue: 2)
+            /// The body source has more bytes.
+            static let readable = Signals(rawValue: 4)
+            /// A message about this transfer is already in the mailbox.
+            static let posted = Signals(rawValue: 8)
+        }
+
         private let mailbox: Mailbox
-        private let lock: LoopLock
-        private let name: String
-        private let poll: Int32
-        private let wakeUp: Int32
+        private let bits = Atomic<UInt8>(0)
 
-        init(mailbox: Mailbox, lock: LoopLock, name: String, poll: Int32, wakeUp: Int32) {
+        /// The request to send.
+        let request: TransportRequest
+        /// The body source, or the error that prevents reading it; released at the end.
+        var source: Result<any BodySource, RequestError>?
+        /// The receiver; released at the end.
+        var receiver: (any TransferReceiver)?
+        /// The easy handle that carries out the transfer while it is active.
+        var easyHandle: EasyHandle?
+        /// The engine's part of the transfer while it is active.
+        var exchange: HTTP1Transfer?
+        /// The time at which the transfer was created.
+        let created = EventLoop.readClock()
+
+        init(
+            _ request: TransportRequest, source: Result<any BodySource, RequestError>?,
+            receiver: any TransferReceiver, mailbox: Mailbox
+        ) {
+            self.request = request
+            self.source = source
+            self.receiver = receiver
             self.mailbox = mailbox
-            self.lock = lock
-            self.name = name
-            self.poll = poll
-            self.wakeUp = wakeUp
         }
 
-        /// Starts the thread; returns false if the system cannot create one.
-        func start() -> Bool {
-            var thread = pthread_t()
-            let reference = Unmanaged.passRetained(self)
-            let result = pthread_create(
-                &thread, nil,
-                { context in
-                    guard let context else { return nil }
-                    Unmanaged<LoopThread>.fromOpaque(context).takeRetainedValue().run()
-                    return nil
-                }, reference.toOpaque())
-            guard result == 0 else {
-                reference.release()
-                return false
-            }
-            pthread_detach(thread)
-            return true
+        /// Records that the transfer has ended.
+        func ended() { mailbox.ended() }
+
+        func cancel() { raise(.cancel) }
+
+        func resumeReceiving() { raise(.resume) }
+
+        /// Sets a signal for the loop, from any thread.
+        func raise(_ signal: Signals) {
+            let wanted = signal.union(.posted).rawValue
+            let before = Signals(
+                rawValue: bits.bitwiseOr(wanted, ordering: .acquiringAndReleasing).oldValue)
+            if !before.contains(.posted) { _ = mailbox.post(.attend(self)) }
         }
 
-        private func run() {
-            // Signals belong to the application: its handlers must not run on this thread, and
-            // SIGPIPE must not end the process.
-            var all = sigset_t()
-            sigfillset(&all)
-            // Fault signals stay unblocked, because a blocked one ends the process without a
-            // backtrace. So does SIGPROF, for profilers.
-            for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF] {
-                sigdelset(&all, signal)
-            }
-            pthread_sigmask(SIG_BLOCK, &all, nil)
-            errand_name_thread(name)
-            serve()
-            Glibc.close(poll)
-            Glibc.close(wakeUp)
-        }
+        /// Returns the signals without clearing them.
+        func signals() -> Signals { Signals(rawValue: bits.load(ordering: .acquiring)) }
 
-        /// Runs turns until the mailbox is closed and every transfer has ended.
-        private func serve() {
-            let events = EventBuffer(poll: poll)
-            while let limit = lock.runTurn(events) {
-                events.wait(limit)
-                if limit != 0 { mailbox.wake() }
-            }
+        /// Returns the signals and clears all except ``Signals/cancel``.
+        func takeSignals() -> Signals {
+            let kept = Signals.cancel.rawValue
+            return Signals(
+                rawValue: bits.bitwiseAnd(kept, ordering: .acquiringAndReleasing).oldValue)
         }
     }
 #endif

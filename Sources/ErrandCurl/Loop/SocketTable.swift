@@ -39,7 +39,7 @@
         private var entries: [Entry] = []
         /// A socket whose peer is closed; -1 before it is first needed, or if it cannot be created.
         private var endedSocket: Int32 = -1
-        /// Connections that are probably dead; see EasyHandle+DeadConnection.swift.
+        /// Connections that are probably dead; see ``SuspectConnection``.
         var suspects: [Int32: SuspectConnection] = [:]
 
         /// The sockets by the local and remote port of their connections; -1 if two have the same.

@@ -1,0 +1,220 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandHTTP
+
+    /// zlib's decompression functions.
+    struct ZlibLibrary: Sendable {
+        static let loaded = ZlibLibrary()
+
+        let start: errand_inflate_init
+        let inflate: errand_inflate
+        let end: errand_inflate_end
+
+        private init?() {
+            guard let library = SharedLibrary("libz.so.1"),
+                let start = library.function("inflateInit2_", as: errand_inflate_init.self),
+                let inflate = library.function("inflate", as: errand_inflate.self),
+                let end = library.function("inflateEnd", as: errand_inflate_end.self)
+            else { return nil }
+            self.start = start
+            self.inflate = inflate
+            self.end = end
+        }
+    }
+
+    /// Decodes gzip with one or several members, and deflate with or without the zlib header, which
+    /// some servers omit.
+    final class ZlibDecoder: ContentDecoder {
+        enum Format { case gzip, deflate }
+
+        private enum Phase { case unopened, open, ended, padded }
+
+        private let library: ZlibLibrary
+        private let format: Format
+        private let stream = UnsafeMutablePointer<errand_zlib_stream>.allocate(capacity: 1)
+        private var phase = Phase.unopened
+
+        init(_ library: ZlibLibrary, format: Format) {
+            self.library = library
+            self.format = format
+            stream.initialize(to: errand_zlib_stream())
+        }
+
+        deinit {
+            close()
+            stream.deallocate()
+        }
+
+        var isFinished: Bool { phase == .ended || phase == .padded }
+
+        func decode(
+            _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+        ) -> DecodedStep {
+            if phase != .open {
+                guard let first = input.first else { return DecodedStep() }
+                if first == 0, format == .gzip, isFinished { return skipPadding(input) }
+                // After the end only another gzip member may follow (RFC 1952 §2.2).
+                let mayOpen =
+                    phase == .unopened || (format == .gzip && phase == .ended && first == 0x1F)
+                guard mayOpen, open(first) else { return .corrupt }
+            }
+            let available = UInt32(clamping: input.count)
+            let room = UInt32(clamping: output.count)
+            stream.pointee.next_in = input.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.avail_in = available
+            stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.avail_out = room
+            let result = library.inflate(stream, 0)
+            let step = DecodedStep(
+                consumed: Int(available - stream.pointee.avail_in),
+                produced: Int(room - stream.pointee.avail_out))
+            switch result {
+            // Z_OK, and Z_BUF_ERROR, which means that more input or output space is needed.
+            case 0, -5: return step
+            // Z_STREAM_END: zlib has verified length and checksum.
+            case 1:
+                close()
+                phase = .ended
+                return step
+            default:
+                return .corrupt
+            }
+        }
+
+        /// Skips zero padding after the last member, as gzip does; no other data may follow.
+        private func skipPadding(_ input: UnsafeRawBufferPointer) -> DecodedStep {
+            phase = .padded
+            return DecodedStep(consumed: input.prefix { $0 == 0 }.count)
+        }
+
+        private func open(_ first: UInt8) -> Bool {
+            stream.pointee = errand_zlib_stream()
+            let window: Int32
+            switch format {
+            case .gzip: window = 15 + 16
+            // The first byte of a zlib header: method deflate, window of up to 32 KiB (RFC 1950
+            // §2.2).
+            case .deflate: window = first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15
+            }
+            let size = Int32(MemoryLayout<errand_zlib_stream>.size)
+            guard library.start(stream, window, "1", size) == 0 else { return false }
+            phase = .open
+            return true
+        }
+
+        private func close() {
+            if phase == .open { _ = library.end(stream) }
+        }
+    }
+
+    /// The functions of libbrotlidec.
+    struct BrotliLibrary: Sendable {
+        static let loaded = BrotliLibrary()
+
+        let create: errand_brotli_create
+        let decode: errand_brotli_decode
+        let destroy: errand_brotli_destroy
+
+        private init?() {
+            guard let library = SharedLibrary("libbrotlidec.so.1"),
+                let create = library.function(
+                    "BrotliDecoderCreateInstance", as: errand_brotli_create.self),
+                let decode = library.function(
+                    "BrotliDecoderDecompressStream", as: errand_brotli_decode.self),
+                let destroy = library.function(
+                    "BrotliDecoderDestroyInstance", as: errand_brotli_destroy.self)
+            else { return nil }
+            self.create = create
+            self.decode = decode
+            self.destroy = destroy
+        }
+    }
+
+    /// Decodes Brotli (RFC 7932).
+    final class BrotliDecoder: ContentDecoder {
+        private let library: BrotliLibrary
+        private let state: UnsafeMutableRawPointer
+        private(set) var isFinished = false
+
+        init?(_ library: BrotliLibrary) {
+            guard let state = library.create(nil, nil, nil) else { return nil }
+            self.library = library
+            self.state = state
+        }
+
+        deinit { library.destroy(state) }
+
+        func decode(
+            _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+        ) -> DecodedStep {
+            guard !isFinished else { return input.isEmpty ? DecodedStep() : .corrupt }
+            var available = input.count
+            var next = input.bindMemory(to: UInt8.self).baseAddress
+            var room = output.count
+            var target = output.bindMemory(to: UInt8.self).baseAddress
+            let result = library.decode(state, &available, &next, &room, &target, nil)
+            guard result != 0 else { return .corrupt }
+            isFinished = result == 1
+            return DecodedStep(consumed: input.count - available, produced: output.count - room)
+        }
+    }
+
+    /// The functions of libzstd.
+    struct ZstdLibrary: Sendable {
+        static let loaded = ZstdLibrary()
+
+        let create: errand_zstd_create
+        let limit: errand_zstd_set_parameter
+        let decode: errand_zstd_decode
+        let destroy: errand_zstd_destroy
+        let isError: errand_zstd_is_error
+
+        private init?() {
+            guard let library = SharedLibrary("libzstd.so.1"),
+                let create = library.function("ZSTD_createDStream", as: errand_zstd_create.self),
+                let limit = library.function(
+                    "ZSTD_DCtx_setParameter", as: errand_zstd_set_parameter.self),
+                let decode = library.function("ZSTD_decompressStream", as: errand_zstd_decode.self),
+                let destroy = library.function("ZSTD_freeDStream", as: errand_zstd_destroy.self),
+                let isError = library.function("ZSTD_isError", as: errand_zstd_is_error.self)
+            else { return nil }
+            self.create = create
+            self.limit = limit
+            self.decode = decode
+            self.destroy = destroy
+            self.isError = isError
+        }
+    }
+
+    /// Decodes Zstandard (RFC 8878), one frame or several, with the 8 MiB window limit of RFC 9659.
+    final class ZstdDecoder: ContentDecoder {
+        /// `ZSTD_d_windowLogMax` in zstd.h.
+        private static let windowLimit: Int32 = 100
+
+        private let library: ZstdLibrary
+        private let stream: UnsafeMutableRawPointer
+        private(set) var isFinished = false
+
+        init?(_ library: ZstdLibrary) {
+            guard let stream = library.create() else { return nil }
+            self.library = library
+            self.stream = stream
+            _ = library.limit(stream, Self.windowLimit, 23)
+        }
+
+        deinit { _ = library.destroy(stream) }
+
+        func decode(
+            _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+        ) -> DecodedStep {
+            if isFinished, input.isEmpty { return DecodedStep() }
+            var source = errand_zstd_input(bytes: input.baseAddress, size: input.count, position: 0)
+            var target = errand_zstd_output(
+                bytes: output.baseAddress, size: output.count, position: 0)
+            let result = library.decode(stream, &target, &source)
+            guard library.isError(result) == 0 else { return .corrupt }
+            isFinished = result == 0
+            return DecodedStep(consumed: source.position, produced: target.position)
+        }
+    }
+#endif

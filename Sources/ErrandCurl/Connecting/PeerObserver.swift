@@ -1,0 +1,196 @@
+#if os(Linux)
+    import CLibcurl
+    import ErrandHTTP
+
+    /// Checks and observes the peer of one TLS connection; the connection's `SSL_CTX` retains it.
+    ///
+    /// It refuses a certificate that names no host except in its subject's common name (RFC 9110
+    /// §4.3.4). libcurl compares the host with the common name if the certificate's subjectAltName
+    /// extension is missing or contains neither a DNS name nor an IP address. OpenSSL calls the
+    /// check within the handshake: a refused peer receives nothing, and no later request can reuse
+    /// the connection. A resumed TLS session was checked when it was established.
+    ///
+    /// It also stores the peer's alert, because libcurl reports only its first error text, which
+    /// may be that of a failed write.
+    final class PeerObserver {
+        /// Whether the peer is a proxy, not the server.
+        let isForProxy: Bool
+        private let requiresName: Bool
+        private let requiresValidChain: Bool
+        /// Whether the certificate was refused because it names no host.
+        private(set) var hasRefusedName = false
+        /// The description of the last alert (RFC 8446 §6); 0 if there was none.
+        private(set) var alert: Int32 = 0
+        /// Whether failed writes are ignored until the peer responds; see
+        /// ``FailedWrites``.
+        var awaitsResponse = false
+        private var hasSecured = false
+
+        init(isForProxy: Bool, requiresName: Bool, requiresValidChain: Bool) {
+            self.isForProxy = isForProxy
+            self.requiresName = requiresName
+            self.requiresValidChain = requiresValidChain
+        }
+
+        /// The observer of a connection; `nil` if libcurl uses another TLS library.
+        static func of(_ connection: UnsafeRawPointer) -> PeerObserver? {
+            guard let library = PeerLibrary.loaded, let context = library.context(connection),
+                let observer = library.data(context, library.index)
+            else { return nil }
+            return Unmanaged<PeerObserver>.fromOpaque(observer).takeUnretainedValue()
+        }
+
+        /// Observes the connection for which libcurl has created this `SSL_CTX`; returns false if
+        /// memory is short.
+        func install(in context: UnsafeMutableRawPointer) -> Bool {
+            guard let library = PeerLibrary.loaded else { return true }
+            let observer = Unmanaged.passRetained(self)
+            guard library.setData(context, library.index, observer.toOpaque()) == 1 else {
+                observer.release()
+                return false
+            }
+            library.setInformationCallback(context, onInformation)
+            guard requiresName else { return true }
+            // Without this mode, OpenSSL ignores the result of the check.
+            if !requiresValidChain { library.setMode(context, PeerLibrary.verifyPeer, nil) }
+            library.setVerifyCallback(context, onVerification, observer.toOpaque())
+            return true
+        }
+
+        /// Verifies the peer's certificate; returns 1 if it is accepted.
+        fileprivate func verify(
+            _ verification: UnsafeMutableRawPointer, with library: PeerLibrary
+        ) -> Int32 {
+            let result = library.verify(verification)
+            guard result == 1 || !requiresValidChain else { return result }
+            guard !library.hasHostName(verification) else { return 1 }
+            hasRefusedName = true
+            library.setError(verification, PeerLibrary.hostNameMismatch)
+            return 0
+        }
+
+        fileprivate func observe(
+            _ connection: UnsafeRawPointer, _ events: Int32, _ value: Int32
+        ) {
+            if events & PeerLibrary.alertReceived == PeerLibrary.alertReceived {
+                alert = value & 0xFF
+            }
+            // With TLS 1.3 this event also follows later messages, such as session tickets. An
+            // alert of a proxy needs no care: a lost connection to it is `proxyFailed` anyway.
+            guard events & PeerLibrary.handshakeDone != 0, !hasSecured, !isForProxy else { return }
+            hasSecured = true
+            ConnectionHook.of(UnsafeMutableRawPointer(mutating: connection))?.ignoresFailedWrites =
+                true
+            awaitsResponse = true
+        }
+    }
+
+    private let onVerification: errand_tls_verify_callback = { verification, argument in
+        guard let verification, let argument, let library = PeerLibrary.loaded else { return 0 }
+        return Unmanaged<PeerObserver>.fromOpaque(argument)._withUnsafeGuaranteedRef {
+            $0.verify(verification, with: library)
+        }
+    }
+
+    private let onInformation: errand_tls_information_callback = { connection, events, value in
+        let isRelevant =
+            events & (PeerLibrary.handshakeDone | PeerLibrary.alertReceived & ~PeerLibrary.read)
+        guard isRelevant != 0, let connection else { return }
+        PeerObserver.of(connection)?.observe(connection, events, value)
+    }
+
+    private let onRelease: errand_tls_free_data = { _, value, _, _, _, _ in
+        if let value { Unmanaged<PeerObserver>.fromOpaque(value).release() }
+    }
+
+    /// The functions of libcurl's OpenSSL for handshakes and for the names in a certificate.
+    private struct PeerLibrary: Sendable {
+        /// `nil` if libcurl uses another TLS library or an older version.
+        static let loaded = PeerLibrary()
+
+        /// `SSL_VERIFY_PEER`.
+        static let verifyPeer: Int32 = 1
+        /// `X509_V_ERR_HOSTNAME_MISMATCH`, which libcurl itself does not cause.
+        static let hostNameMismatch: Int32 = 62
+        /// `SSL_CB_HANDSHAKE_DONE`, `SSL_CB_READ` and `SSL_CB_READ_ALERT`.
+        static let handshakeDone: Int32 = 0x20
+        static let read: Int32 = 0x04
+        static let alertReceived: Int32 = 0x4004
+        /// `CRYPTO_EX_INDEX_SSL_CTX`.
+        private static let contexts: Int32 = 1
+        /// `NID_subject_alt_name`.
+        private static let subjectAltName: Int32 = 85
+        /// `GEN_DNS` and `GEN_IPADD`.
+        private static let hostKinds: [Int32] = [2, 7]
+
+        let context: errand_tls_get
+        let data: errand_tls_get_data
+        let setData: errand_tls_set_data
+        /// The index of the observer among the data of an `SSL_CTX`.
+        let index: Int32
+        let setInformationCallback: errand_tls_set_information_callback
+        let setMode: errand_tls_set_verify_mode
+        let setVerifyCallback: errand_tls_set_verify_callback
+        let verify: errand_tls_verify
+        let setError: errand_tls_set_int
+        private let certificate: errand_tls_get
+        private let readExtension: errand_tls_extension
+        private let count: errand_tls_count
+        private let element: errand_tls_element
+        private let value: errand_tls_name_value
+        private let free: errand_tls_free
+
+        private init?() {
+            guard let library = TLSLibrary.file,
+                let context: errand_tls_get = library.function("SSL_get_SSL_CTX"),
+                let data: errand_tls_get_data = library.function("SSL_CTX_get_ex_data"),
+                let setData: errand_tls_set_data = library.function("SSL_CTX_set_ex_data"),
+                let newIndex: errand_tls_new_index = library.function("CRYPTO_get_ex_new_index"),
+                let setInformationCallback: errand_tls_set_information_callback =
+                    library.function("SSL_CTX_set_info_callback"),
+                let setMode: errand_tls_set_verify_mode = library.function("SSL_CTX_set_verify"),
+                let setVerifyCallback: errand_tls_set_verify_callback =
+                    library.function("SSL_CTX_set_cert_verify_callback"),
+                let verify: errand_tls_verify = library.function("X509_verify_cert"),
+                let setError: errand_tls_set_int = library.function("X509_STORE_CTX_set_error")
+            else { return nil }
+            guard let certificate: errand_tls_get = library.function("X509_STORE_CTX_get0_cert"),
+                let readExtension: errand_tls_extension = library.function("X509_get_ext_d2i"),
+                let count: errand_tls_count = library.function("OPENSSL_sk_num"),
+                let element: errand_tls_element = library.function("OPENSSL_sk_value"),
+                let value: errand_tls_name_value = library.function("GENERAL_NAME_get0_value"),
+                let free: errand_tls_free = library.function("GENERAL_NAMES_free")
+            else { return nil }
+            index = newIndex(Self.contexts, 0, nil, nil, nil, onRelease)
+            guard index >= 0 else { return nil }
+            self.context = context
+            self.data = data
+            self.setData = setData
+            self.setInformationCallback = setInformationCallback
+            self.setMode = setMode
+            self.setVerifyCallback = setVerifyCallback
+            self.verify = verify
+            self.setError = setError
+            self.certificate = certificate
+            self.readExtension = readExtension
+            self.count = count
+            self.element = element
+            self.value = value
+            self.free = free
+        }
+
+        /// Whether the certificate's subjectAltName extension contains a DNS name or an IP address.
+        func hasHostName(_ verification: UnsafeMutableRawPointer) -> Bool {
+            guard let certificate = certificate(verification),
+                let names = readExtension(certificate, Self.subjectAltName, nil, nil)
+            else { return false }
+            defer { free(names) }
+            return (0..<max(0, count(names))).contains { position in
+                guard let name = element(names, position) else { return false }
+                var kind: Int32 = -1
+                _ = value(name, &kind)
+                return Self.hostKinds.contains(kind)
+            }
+        }
+    }
+#endif

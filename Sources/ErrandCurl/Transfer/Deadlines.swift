@@ -1,0 +1,134 @@
+package import ErrandTransport
+import Foundation
+
+/// The connect and idle deadlines of a transfer attempt.
+package struct Deadlines: Sendable {
+    /// The result of a check against the clock.
+    package enum CheckResult: Sendable, Hashable {
+        case expired(RequestError.TimeoutKind)
+        /// The time of the next check; ``MonotonicTime/never`` if no limit is set.
+        case next(MonotonicTime)
+    }
+
+    private var connectBy = MonotonicTime.never
+    /// In nanoseconds.
+    private var idleLimit: UInt64?
+    /// The time of the last byte sent or received.
+    package private(set) var lastActivity = MonotonicTime.never
+    private var isSuspended = false
+
+    package init() {}
+
+    /// Starts the deadlines of an attempt.
+    ///
+    /// Until the attempt is connected, the idle limit applies only if there is no connect limit.
+    package init(_ timeouts: Timeouts, startingAt now: MonotonicTime) {
+        if let idle = timeouts.idle {
+            idleLimit = MonotonicTime(nanoseconds: 0).advanced(by: idle).nanoseconds
+        }
+        if let connect = timeouts.connect {
+            connectBy = now.advanced(by: connect)
+        } else {
+            lastActivity = now
+        }
+    }
+
+    /// The time of the first check.
+    package var first: MonotonicTime { min(connectBy, idleDeadline) }
+
+    /// Records that the connection is ready; the idle limit applies from now on.
+    package mutating func connected(at now: MonotonicTime) {
+        connectBy = .never
+        lastActivity = now
+    }
+
+    /// Records that a byte was sent or received.
+    package mutating func active(at now: MonotonicTime) { lastActivity = now }
+
+    /// Suspends the idle limit while the receiver pauses.
+    package mutating func suspend() { isSuspended = true }
+
+    /// Restarts the idle limit from now, after the receiver resumed.
+    package mutating func resume(at now: MonotonicTime) {
+        isSuspended = false
+        lastActivity = now
+    }
+
+    /// Whether no byte was sent or received for a duration.
+    package func isIdle(for duration: Duration, at now: MonotonicTime) -> Bool {
+        lastActivity != .never && lastActivity.advanced(by: duration) <= now
+    }
+
+    /// Checks the deadlines against a time.
+    package func check(at now: MonotonicTime) -> CheckResult {
+        if connectBy <= now { return .expired(.connect) }
+        let idleDeadline = idleDeadline
+        if idleDeadline <= now { return .expired(.idle) }
+        return .next(min(connectBy, idleDeadline))
+    }
+
+    private var idleDeadline: MonotonicTime {
+        guard !isSuspended, let idleLimit, lastActivity != .never else { return .never }
+        return lastActivity.advanced(nanoseconds: idleLimit)
+    }
+}
+
+/// A time of the monotonic clock, in nanoseconds since an arbitrary start.
+package struct MonotonicTime: Sendable, Hashable, Comparable {
+    package var nanoseconds: UInt64
+
+    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+    /// A time that never comes, later than every other value.
+    package static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
+
+    package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// Returns the time after a duration; ``never`` on overflow.
+    package func advanced(by duration: Duration) -> MonotonicTime {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0 else { return self }
+        let (whole, tooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let part = UInt64(attoseconds) / 1_000_000_000
+        let (length, overflow) = whole.addingReportingOverflow(part)
+        return tooLong || overflow ? .never : advanced(nanoseconds: length)
+    }
+
+    /// Returns the time after this many nanoseconds; ``never`` on overflow.
+    package func advanced(nanoseconds length: UInt64) -> MonotonicTime {
+        let (sum, beyond) = nanoseconds.addingReportingOverflow(length)
+        return beyond ? .never : MonotonicTime(nanoseconds: sum)
+    }
+
+    /// Returns the time after this many milliseconds; negative values count as 0.
+    package func advanced(milliseconds: Int) -> MonotonicTime {
+        let (length, tooLong) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(
+            by: 1_000_000)
+        return tooLong ? .never : advanced(nanoseconds: length)
+    }
+
+    /// Returns the duration since an earlier time; zero if the other time is later.
+    package func since(_ earlier: MonotonicTime) -> Duration {
+        guard nanoseconds > earlier.nanoseconds else { return .zero }
+        return .nanoseconds(Int64(clamping: nanoseconds - earlier.nanoseconds))
+    }
+
+    /// Returns the milliseconds until this time, rounded up for `epoll_wait`; -1 for ``never``.
+    package func milliseconds(from now: MonotonicTime) -> Int32 {
+        if self == .never { return -1 }
+        guard self > now else { return 0 }
+        let distance = nanoseconds - now.nanoseconds
+        return Int32(clamping: distance / 1_000_000 + (distance % 1_000_000 == 0 ? 0 : 1))
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds for libcurl, rounded up, from 1 to `Int32.max`.
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 1 }
+        guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }
+        let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return max(1, Int(seconds) * 1000 + Int(part))
+    }
+}

@@ -1,0 +1,199 @@
+import ErrandCore
+import ErrandCurl
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// Requests that an HTTP/2 server has not processed are repeated with any method (RFC 9113 §8.7).
+@Suite(.timeLimit(.minutes(5)))
+struct UnprocessedTests {
+    enum Refusal: CaseIterable {
+        case refusedStream, goAway
+        // These do not prove that the request was not processed.
+        case cancel, internalError, http11Required, goAwayAfterStream, close
+
+        var provesNothing: Bool { self != .refusedStream && self != .goAway }
+
+        /// Refuses the request on a stream.
+        func write(to connection: RawConnection, _ stream: UInt32) {
+            switch self {
+            case .refusedStream: reset(connection, stream, 7)
+            case .goAway: goAway(connection, last: 0)
+            case .cancel: reset(connection, stream, 8)
+            case .internalError: reset(connection, stream, 2)
+            case .http11Required: reset(connection, stream, 13)
+            case .goAwayAfterStream: goAway(connection, last: stream)
+            case .close: break
+            }
+        }
+
+        private func reset(_ connection: RawConnection, _ stream: UInt32, _ code: UInt32) {
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.reset, stream: stream, payload: RawFrame.number(code)))
+        }
+
+        private func goAway(_ connection: RawConnection, last: UInt32) {
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.goAway,
+                    payload: RawFrame.number(last) + RawFrame.number(0)))
+        }
+    }
+
+    private let requests = Requests()
+
+    final class Requests: Sendable {
+        let count = Mutex(0)
+    }
+
+    /// Refuses the first requests and responds to the others.
+    private func server(_ refusal: Refusal, times: Int = 1) throws -> RawServer {
+        try RawServer { [requests] connection in
+            guard connection.exchangePrefaces() else { return }
+            while let stream = connection.readRequest() {
+                let number = requests.count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number > times {
+                    connection.respond(stream: stream)
+                } else {
+                    refusal.write(to: connection, stream)
+                    if refusal == .close || refusal == .goAwayAfterStream { return }
+                }
+            }
+        }
+    }
+
+    private func run(
+        _ transport: CurlTransport, _ server: RawServer, _ method: HTTPMethod = .post,
+        body: HTTPBody? = .string("body")
+    ) async throws -> RecordingReceiver.Record {
+        try await transport.run(method, server.url(), body: body) {
+            $0.options.httpVersion = .http2PriorKnowledge
+            $0.options.mayReplay = false
+        }
+    }
+
+    @Test(arguments: [Refusal.refusedStream, .goAway], [nil, "body"])
+    func refusedRequestIsRepeated(refusal: Refusal, body: String?) async throws {
+        let server = try server(refusal)
+        let transport = CurlTransport()
+        let record = try await run(transport, server, body: body.map { .string($0) })
+        #expect(record.error == nil)
+        #expect(record.head?.status == .ok)
+        #expect(requests.count.withLock { $0 } == 2)
+        // A server that is about to close expects the repetition on another connection.
+        #expect(server.connections == 2)
+    }
+
+    @Test(arguments: Refusal.allCases.filter(\.provesNothing), [nil, "body"])
+    func possiblyProcessedRequestIsNotRepeated(refusal: Refusal, body: String?) async throws {
+        let server = try server(refusal)
+        let transport = CurlTransport()
+        let record = try await run(transport, server, body: body.map { .string($0) })
+        let namesVersion = refusal == .http11Required
+        #expect(record.error?.code == (namesVersion ? .badServerResponse : .connectionLost))
+        #expect(record.error?.isUnprocessed == false)
+        #expect(requests.count.withLock { $0 } == 1)
+        // A refusal that libcurl has stored must not cause a repetition of another request.
+        #expect(try await run(transport, server).error == nil)
+    }
+
+    /// HTTP/1.1 must not be sent to a port where HTTP/2 is expected.
+    @Test(arguments: [HTTPMethod.get, .put, .post])
+    func requiredHTTP11FailsWithPriorKnowledge(method: HTTPMethod) async throws {
+        let server = try server(.http11Required)
+        let record = try await CurlTransport().run(method, server.url()) {
+            $0.options.httpVersion = .http2PriorKnowledge
+            $0.options.mayReplay = method.isIdempotent
+        }
+        #expect(record.error?.code == .badServerResponse)
+        #expect(record.error?.message.contains("requires HTTP/1.1") == true)
+        #expect(requests.count.withLock { $0 } == 1)
+        #expect(server.connections == 1)
+    }
+
+    @Test(arguments: [(Refusal.refusedStream, 3), (.goAway, 2)])
+    func repetitionsAreLimited(refusal: Refusal, most: Int) async throws {
+        let server = try server(refusal, times: 100)
+        let record = try await run(CurlTransport(), server)
+        #expect(record.error?.code == .connectionLost)
+        #expect(record.error?.isUnprocessed == true)
+        #expect(requests.count.withLock { $0 } == most)
+    }
+
+    @Test(
+        arguments: [
+            ("Using Stream ID: 7 (easy handle 0x1)", StreamEvent.opened(7)),
+            ("[HTTP/2] [9] OPENED stream for https://a.example/", .opened(9)),
+            ("recveived GOAWAY, error=0, last_stream=5\n", .goAway(last: 5)),
+            ("received GOAWAY, error=11, last_stream=2147483647\n", .goAway(last: 2_147_483_647)),
+            ("received GOAWAY, error=0, last_stream=\n", nil), ("last_stream=3", nil),
+            ("Using Stream ID: 99999999999", nil), ("", nil), ("Connection #0 left intact", nil),
+        ] as [(String, StreamEvent?)])
+    func streamErrorTextIsParsed(text: String, meaning: StreamEvent?) {
+        let bytes = Array(text.utf8)
+        #expect(bytes.withUnsafeBytes { StreamEvent($0) } == meaning)
+    }
+
+    /// A refusal after a partial response is an error, and libcurl's mark must not affect the next
+    /// request.
+    @Test func refusalDoesNotAffectNextRequest() async throws {
+        let hasBegun = DispatchSemaphore(value: 0)
+        let server = try RawServer { [requests] connection in
+            guard connection.exchangePrefaces(), let stream = connection.readRequest() else {
+                return
+            }
+            let number = requests.count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 1 else { return }
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.headers, flags: RawFrame.endOfHeaders, stream: stream,
+                    payload: RawFrame.status200))
+            hasBegun.wait()
+            Refusal.refusedStream.write(to: connection, stream)
+            // An immediate close would hide the error code from libcurl.
+            connection.waitForClose()
+        }
+        let transport = CurlTransport()
+        var request = TransportRequest(method: .post, url: try .test(server.url()))
+        request.options.httpVersion = .http2PriorKnowledge
+        let recorder = RecordingReceiver()
+        _ = transport.start(request, receiver: recorder)
+        try await recorder.until { $0.head != nil || $0.end != nil }
+        hasBegun.signal()
+        let first = try await recorder.ended()
+        #expect(first.error?.code == .connectionLost)
+        #expect(first.error?.isUnprocessed == false)
+        let second = try await run(transport, server)
+        #expect(second.error?.code == .connectionLost)
+        #expect(requests.count.withLock { $0 } == 2)
+    }
+
+    @Test func nonReplayableBodyIsNotRepeated() async throws {
+        let server = try server(.refusedStream)
+        let once = Mutex(false)
+        let body = HTTPBody.stream(length: 4) {
+            let wasMade = once.withLock { wasMade in
+                defer { wasMade = true }
+                return wasMade
+            }
+            if wasMade { throw Missing() }
+            return AsyncStream<Data> { stream in
+                stream.yield(Data("body".utf8))
+                stream.finish()
+            }
+        }
+        let record = try await run(CurlTransport(), server, body: body)
+        #expect(record.error != nil)
+        #expect(requests.count.withLock { $0 } == 1)
+    }
+}
