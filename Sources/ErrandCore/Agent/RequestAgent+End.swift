@@ -3,6 +3,7 @@ import Foundation
 extension RequestAgent {
     /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after
     /// all of these have returned, to the callers that wait for the outcome.
+    @inline(__always)
     nonisolated(nonsending) func end(
         _ task: RequestTask, _ result: Result<Response, RequestError>
     ) async -> TaskOutcome {

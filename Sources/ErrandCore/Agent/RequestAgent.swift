@@ -10,7 +10,7 @@ import Synchronization
 ///         configuration: Configuration(baseURL: "https://api.example.com/v1"))
 public final class RequestAgent: Sendable {
     private struct State {
-        var configuration: Shared<Configuration>
+        var configuration: SharedConfiguration
         /// The ``reconfigure(_:)`` that made the latest change; `nil` for an assignment.
         var author: UUID?
         var tasks = TaskTable()
@@ -55,7 +55,7 @@ public final class RequestAgent: Sendable {
         pipeline = Pipeline(
             sharedTransfers: SharedTransferTable(), writes: writes, refresher: refresher)
         hasSharedAccessories = Atomic(!configuration.sharedAccessories.isEmpty)
-        state = Mutex(State(configuration: Shared(configuration)))
+        state = Mutex(State(configuration: SharedConfiguration(configuration)))
         refresher.start { [weak self] in self?.start($0) }
     }
 
@@ -66,7 +66,7 @@ public final class RequestAgent: Sendable {
     /// thread between the two is lost. ``reconfigure(_:)`` loses none.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration }.value }
-        set { replace(nil, by: Shared(newValue)) }
+        set { replace(nil, by: SharedConfiguration(newValue)) }
     }
 
     /// The call of ``reconfigure(_:)`` whose closure the current thread runs.
@@ -99,7 +99,7 @@ public final class RequestAgent: Sendable {
             let value = try result.get()
             // A closure that changes the agent itself has seen its own change in the second call.
             let own = wasRepeated && latest == author ? author : nil
-            if replace(base, or: own, by: Shared(configuration)) { return value }
+            if replace(base, or: own, by: SharedConfiguration(configuration)) { return value }
             wasRepeated = true
         }
     }
@@ -107,7 +107,7 @@ public final class RequestAgent: Sendable {
     /// Replaces the configuration if it is the expected one, or if the given author made the latest change.
     @discardableResult
     private func replace(
-        _ expected: Shared<Configuration>?, or author: UUID? = nil, by new: Shared<Configuration>
+        _ expected: SharedConfiguration?, or author: UUID? = nil, by new: SharedConfiguration
     ) -> Bool {
         state.withLock { state in
             guard

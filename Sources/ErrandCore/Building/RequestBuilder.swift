@@ -15,40 +15,41 @@ package struct RequestBuilder {
     ///   - relativeURL: The endpoint's URL after the filters.
     /// - Throws: An error with stage ``RequestError/Stage/build``.
     package func build(
-        _ description: RequestDescription, configuration: Configuration, sharedHeaders: HTTPFields,
-        sharedArguments: Arguments, relativeURL: String
+        _ description: RequestDescription, configuration: SharedConfiguration,
+        sharedHeaders: HTTPFields, sharedArguments: Arguments, relativeURL: String
     ) throws(RequestError) -> TransportRequest {
         let method =
             if let custom = description.customRequest { custom.method } else { description.method }
         try RequestSettings.check(method, of: description)
         if description.download != nil {
-            try RequestSettings.checkDownload(description, configuration)
+            try RequestSettings.checkDownload(description, configuration.value)
         }
         var url: URI
         var body: HTTPBody?
         if let custom = description.customRequest {
             try RequestSettings.check(custom, in: description)
-            url = try URLBuilder.url(of: description, configuration, relativeURL: custom.url)
+            url = try URLBuilder.url(of: description, configuration.value, relativeURL: custom.url)
             body = custom.body
         } else {
-            url = try URLBuilder.url(of: description, configuration, relativeURL: relativeURL)
+            url = try URLBuilder.url(of: description, configuration.value, relativeURL: relativeURL)
             if ArgumentPlacer.isNeeded(for: description, shared: sharedArguments) {
                 let arguments = try ArgumentPlacer(
-                    description, configuration, shared: sharedArguments)
+                    description, configuration.value, shared: sharedArguments)
                 try arguments.addQuery(to: &url)
                 body = try arguments.body()
             } else {
                 body = description.body
             }
         }
-        body = try body?.encoded(by: description.jsonEncoder ?? configuration.jsonEncoder)
+        body = try body?.encoded(by: description.jsonEncoder ?? configuration.value.jsonEncoder)
         try RequestSettings.check(body, with: method, of: description)
         let headers = try HeaderBuilder.headers(
-            of: description, configuration,
+            of: description, configuration.value,
             shared: description.customRequest == nil ? sharedHeaders : [:], url: url, body: body)
-        url.userInfo = nil
-        url.fragment = nil
-        let options = RequestSettings.options(for: method, of: description, configuration)
+        // The setters cost more than the comparisons.
+        if url.userInfo != nil { url.userInfo = nil }
+        if url.fragment != nil { url.fragment = nil }
+        let options = RequestSettings.options(for: method, of: description, configuration.value)
         try RequestSettings.checkNumbers(of: description, configuration, options)
         return TransportRequest(
             method: method, url: url, headers: headers, body: body,

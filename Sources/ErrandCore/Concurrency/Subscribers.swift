@@ -29,6 +29,7 @@ struct Subscribers<Entry: Sendable>: Sendable {
     /// Closes the table and returns its subscribers.
     mutating func close() -> [Entry] {
         isClosed = true
+        guard !entries.isEmpty else { return [] }
         defer { entries = [:] }
         return Array(entries.values)
     }

@@ -3,6 +3,7 @@ import HTTPTypes
 
 /// Adds cookies to each request, and stores those of each response, including redirects and errors.
 package struct CookieStep: Step {
+    @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {

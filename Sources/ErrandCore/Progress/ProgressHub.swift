@@ -144,12 +144,17 @@ package final class ProgressHub: Sendable {
             state -> ((listeners: [Listener], handlers: [Handler])?, [Int]) in
             guard !state.isFinished else { return (nil, []) }
             if isWhole { state.completeTotals() }
+            guard state.isObserved else {
+                _ = state.listeners.close()
+                return (nil, [])
+            }
             // Done atomically with the end: a thread that calls a handler either finds the last
             // value or has already stopped.
             let left = state.takeLast()
             return (left, Array(state.handlers.entries.keys))
         }
-        for listener in left?.listeners ?? [] { listener.stream.finish() }
+        guard let left else { return true }
+        for listener in left.listeners { listener.stream.finish() }
         guard !ids.isEmpty else { return true }
         for id in ids { claim(id) }
         return state.withLock { $0.handlers.isEmpty }

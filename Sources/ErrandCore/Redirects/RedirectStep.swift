@@ -3,11 +3,12 @@ import HTTPTypes
 
 /// Follows redirects, in the same way for every transport.
 package struct RedirectStep: Step {
+    @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
         let response = try await next(pipelineRequest)
-        guard response.status.kind == .redirection else { return response }
+        guard (300..<400).contains(response.statusCode) else { return response }
         return try await follow(response, pipelineRequest, next)
     }
 

@@ -7,6 +7,7 @@ package struct RetryStep: Step {
     let hostHealth: HostHealth
 
     // Synchronous and rare parts are functions, to keep the async frame small (decision 10).
+    @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
@@ -34,7 +35,11 @@ package struct RetryStep: Step {
     }
 
     private static func isLimited(_ pipelineRequest: PipelineRequest) -> Bool {
-        policy(of: pipelineRequest).attemptTimeout != nil
+        // Not `policy(of:)`, which copies the policy.
+        if let own = pipelineRequest.context.description.retryPolicy {
+            return own.attemptTimeout != nil
+        }
+        return pipelineRequest.context.configuration.retryPolicy.attemptTimeout != nil
     }
 
     private static func host(of pipelineRequest: PipelineRequest) -> String {
@@ -47,8 +52,8 @@ package struct RetryStep: Step {
     {
         var pipelineRequest = pipelineRequest
         pipelineRequest.attempt = 1
-        if Self.policy(of: pipelineRequest).sendsIdempotencyKey,
-            !pipelineRequest.request.method.isIdempotent,
+        if !pipelineRequest.request.method.isIdempotent,
+            Self.policy(of: pipelineRequest).sendsIdempotencyKey,
             let name = HTTPField.Name.idempotencyKey, pipelineRequest.request.headers[name] == nil
         {
             pipelineRequest.request.headers[name] = UUID().uuidString
@@ -105,7 +110,9 @@ package struct RetryStep: Step {
             response.attempts = pipelineRequest.attempt
         }
         updateCircuit(pipelineRequest, nil)
-        ended(pipelineRequest.attempt, response.timings.last, nil, pipelineRequest.context)
+        if pipelineRequest.context.isObserved {
+            ended(pipelineRequest.attempt, response.timings.last, nil, pipelineRequest.context)
+        }
         if pipelineRequest.attempt > 1 {
             response.timings = pipelineRequest.earlierTimings + response.timings
         }
@@ -277,7 +284,6 @@ package struct RetryStep: Step {
     private func ended(
         _ attempt: Int, _ timings: AttemptTimings?, _ error: RequestError?, _ context: TaskContext
     ) {
-        guard context.isObserved else { return }
         context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 

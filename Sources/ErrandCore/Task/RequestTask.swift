@@ -101,7 +101,7 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// The current phase.
     public var phase: Phase {
-        context.state.value.phase
+        context.pause.taskState.value.phase
     }
 
     /// Notifies an observer of the current phase and of each later one.
@@ -176,7 +176,7 @@ public final class RequestTask: Sendable, Identifiable {
 
     package func stop(_ reason: TaskState.StopReason) {
         let (isFirst, observers) = state.withLock {
-            (context.state.change { $0.stop(reason) }, $0.observers)
+            (context.pause.taskState.change { $0.stop(reason) }, $0.observers)
         }
         guard isFirst else { return }
         if context.isWatched { notifyPhaseObservers() }
@@ -188,13 +188,13 @@ public final class RequestTask: Sendable, Identifiable {
     }
 
     /// Whether the task has a reason to stop, which is set before its work is cancelled.
-    package var isStopping: Bool { context.state.value.stopReason != nil }
+    package var isStopping: Bool { context.pause.taskState.value.stopReason != nil }
 
     /// Records the end of the task; returns the reason to stop, if there was one.
     package func end() -> TaskState.StopReason? {
         let (reason, observers) = state.withLock { state in
             defer { state.observers = [] }
-            return (context.state.change { $0.end() }, state.observers)
+            return (context.pause.taskState.change { $0.end() }, state.observers)
         }
         if context.isWatched { endPhases() }
         for observer in observers { observer(.ended) }
@@ -233,7 +233,7 @@ public final class RequestTask: Sendable, Identifiable {
     @discardableResult
     package func observe(_ observer: @escaping @Sendable (Change) -> Void) -> Bool {
         state.withLock { state in
-            guard !context.state.value.hasEnded else { return false }
+            guard !context.pause.taskState.value.hasEnded else { return false }
             state.observers.append(observer)
             return true
         }

@@ -6,7 +6,7 @@ import Synchronization
 package final class TaskContext: Sendable {
     package let id: UUID
     package let description: RequestDescription
-    package let sharedConfiguration: Shared<Configuration>
+    package let sharedConfiguration: SharedConfiguration
     /// Yielded, not copied, because it is large (decision 10).
     package var configuration: Configuration { _read { yield sharedConfiguration.value } }
     package let transport: any Transport
@@ -15,6 +15,7 @@ package final class TaskContext: Sendable {
     /// The cookie jar of the agent, for configurations without one.
     package let cookieJar: CookieJar?
     package let progress: ProgressHub
+    /// Suspends the request, and has its one state; steps report stages to that through ``enter(_:)``.
     package let pause: SuspensionPoint
     /// Cancelled with the request, or with the shared transfer.
     package let scope = CancellationScope()
@@ -24,8 +25,6 @@ package final class TaskContext: Sendable {
 
     /// The shared transfer whose context this is; `nil` for a request's own context.
     private let sharedTransfer: SharedTransfer?
-    /// The request's one state; steps report stages to it through ``enter(_:)``.
-    let state: AtomicTaskState
     private let hasStageObserver = Atomic(false)
     private let stageObserver = Mutex<(@Sendable () -> Void)?>(nil)
     private let hasListeners: Bool
@@ -43,12 +42,12 @@ package final class TaskContext: Sendable {
         cookieJar: CookieJar? = nil
     ) {
         self.init(
-            id: id, description: description, configuration: Shared(configuration),
+            id: id, description: description, configuration: SharedConfiguration(configuration),
             transport: transport, store: store, clock: clock, cookieJar: cookieJar)
     }
 
     package init(
-        id: UUID, description: consuming RequestDescription, configuration: Shared<Configuration>,
+        id: UUID, description: consuming RequestDescription, configuration: SharedConfiguration,
         transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
         cookieJar: CookieJar? = nil
     ) {
@@ -64,8 +63,7 @@ package final class TaskContext: Sendable {
         if let handler = description.progressHandler {
             progress.listen(every: .milliseconds(100), handler)
         }
-        state = AtomicTaskState()
-        pause = SuspensionPoint(state)
+        pause = SuspensionPoint()
         position = Mutex(QueuePosition(priority: description.priority))
         sharedTransfer = nil
         self.description = consume description
@@ -82,7 +80,6 @@ package final class TaskContext: Sendable {
         clock = leader.clock
         cookieJar = leader.cookieJar
         progress = sharedTransfer.progress
-        state = sharedTransfer.taskState
         pause = sharedTransfer.pause
         position = Mutex(QueuePosition(priority: leader.priority))
         self.sharedTransfer = sharedTransfer
@@ -131,7 +128,7 @@ package final class TaskContext: Sendable {
     /// Without an observer this costs one atomic exchange.
     func enter(_ stage: TaskStage) {
         if let sharedTransfer { return sharedTransfer.enter(stage) }
-        guard state.change({ $0.enter(stage) }), isWatched else { return }
+        guard pause.taskState.change({ $0.enter(stage) }), isWatched else { return }
         let observer = stageObserver.withLock { $0 }
         observer?()
     }

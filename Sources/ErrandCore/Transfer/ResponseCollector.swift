@@ -69,15 +69,14 @@ final class ResponseCollector: TransferReceiver {
     func takeResponse() -> CollectedResponse {
         let (end, failure, data, head, usesSink) = state.withLock { state in
             (
-                state.end.take(), state.failure, exchange(&state.data, with: Data()),
-                state.head.take(), state.usesSink
+                state.end.take() ?? TransferEnd(error: .cancelled), state.failure,
+                exchange(&state.data, with: Data()), state.head.take(), state.usesSink
             )
         }
-        var response = CollectedResponse(
-            head: head, body: .success(.data(data)), end: end ?? TransferEnd(error: .cancelled))
-        if usesSink, let sink { response.body = sink.finish(failure ?? response.end.error) }
-        if let failure { response.body = .failure(failure) }
-        return response
+        var body = Result<Response.Body, RequestError>.success(.data(data))
+        if usesSink, let sink { body = sink.finish(failure ?? end.error) }
+        if let failure { body = .failure(failure) }
+        return CollectedResponse(head: head, body: body, end: end)
     }
 
     /// The transfer may be cancelled, deliver bytes and end before `start` returns.

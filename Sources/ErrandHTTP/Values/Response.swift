@@ -126,7 +126,7 @@ public struct Response: Sendable {
     public var isFromCache: Bool { source == .cacheFresh || source == .cacheStale }
 
     /// The status code as a number.
-    public var statusCode: Int { status.code }
+    public var statusCode: Int { shared.value.status.code }
 
     /// The bytes of the body.
     ///
@@ -187,7 +187,13 @@ public struct Response: Sendable {
 
 /// JSON that is parsed at the first use, once for all copies of a response.
 private final class LazyJSON: Sendable {
-    private let state = Mutex<Result<JSON, JSONError>?>(nil)
+    private enum State {
+        case unparsed
+        case parsed(JSON)
+        case failed(JSONError)
+    }
+
+    private let state = Mutex(State.unparsed)
     /// The JSON with its nulls, which may already be parsed.
     private let original: LazyJSON?
 
@@ -197,7 +203,11 @@ private final class LazyJSON: Sendable {
         of data: @autoclosure () -> Data, removesNulls: Bool
     ) -> Result<JSON, JSONError> {
         state.withLock { state in
-            if let state { return state }
+            switch state {
+            case .unparsed: break
+            case .parsed(let json): return .success(json)
+            case .failed(let error): return .failure(error)
+            }
             var result: Result<JSON, JSONError>
             if let original {
                 result = original.value(of: data(), removesNulls: false)
@@ -206,7 +216,10 @@ private final class LazyJSON: Sendable {
                 result = Result { () throws(JSONError) in try JSON(parsing: bytes) }
             }
             if removesNulls { result = result.map(\.removingNulls) }
-            state = result
+            switch result {
+            case .success(let json): state = .parsed(json)
+            case .failure(let error): state = .failed(error)
+            }
             return result
         }
     }

@@ -1,0 +1,35 @@
+/// A configuration in reference-counted storage, with the facts that every request needs.
+///
+/// Each change of an agent's configuration creates a new object, so the facts are computed once and not
+/// for each request.
+package final class SharedConfiguration: Sendable {
+    package let value: Configuration
+    /// The first number in the settings that has no meaning, as a sentence; `nil` if there is none.
+    let fault: String?
+    /// Whether all limits of ``Configuration/timeouts`` are greater than zero.
+    let hasValidTimeouts: Bool
+
+    package init(_ value: Configuration) {
+        self.value = value
+        fault = value.fault
+        hasValidTimeouts = value.timeouts.isValid
+    }
+
+    /// The configuration with the selected environment applied; itself if none is selected.
+    package func inEnvironment() throws(RequestError) -> SharedConfiguration {
+        value.environment == nil ? self : SharedConfiguration(try value.inEnvironment())
+    }
+}
+
+extension Configuration {
+    fileprivate var fault: String? {
+        redirectPolicy.fault ?? retryPolicy.fault ?? transportOptions.fault ?? retryBudget?.fault
+            ?? circuitBreaker?.fault ?? limits.fault ?? httpCache.fault
+    }
+}
+
+extension Timeouts {
+    fileprivate var isValid: Bool {
+        ![connect, idle, total].contains { $0.map { $0 <= .zero } ?? false }
+    }
+}
