@@ -107,13 +107,13 @@ nonisolated open class BaseRequest {
     /// `hostHeaders`), except ``Configuration/fixedHeaderNames``. `Host`, `Content-Length` and `Transfer-Encoding`
     /// belong to the transport. A download sends its own `Accept-Encoding`. Errors: ``RequestError/Code/invalidHeader``;
     /// ``RequestError/Code/invalidCombination`` for `Range` and `If-Range` of a download.
-    open var headers: HTTPFields { [:] }
+    open var headers: HTTPFields { HTTPFields() }
     /// Headers as text whose names and values are not known to be valid, in order; they replace ``headers`` of the
     /// same name.
     ///
     /// Default none. Names may repeat. Errors: ``RequestError/Code/invalidHeader`` for a name that is not a token, or
     /// a value with control characters; the message does not contain the value.
-    open var headerFieldValues: HeaderPairs { [:] }
+    open var headerFieldValues: HeaderPairs { HeaderPairs() }
     /// Credentials that are sent with the first attempt.
     ///
     /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators``

@@ -92,7 +92,9 @@ extension RequestAgent {
         if let messages = context.configuration.errorMessages {
             result = result.mapError { messages.applied(to: $0) }
         }
-        guard case .success = result else { return TaskOutcome(result: result) }
+        guard case .success = result, context.description.decode != nil else {
+            return TaskOutcome(result: result)
+        }
         return TaskOutcome(result: result, output: context.output)
     }
 

@@ -26,6 +26,7 @@ public final class RequestAgent: Sendable {
 
     package let clock: any RequestClock
     private let ownCookieJar: CookieJar
+    private let services: TaskServices
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
     private let runners = RunnerPool<(agent: RequestAgent, task: RequestTask)> {
@@ -48,7 +49,10 @@ public final class RequestAgent: Sendable {
         self.transport = transport
         self.store = store
         self.clock = clock
-        ownCookieJar = CookieJar(clock: clock)
+        let jar = CookieJar(clock: clock)
+        ownCookieJar = jar
+        services = TaskServices(
+            transport: transport, store: store, clock: clock, cookieJar: jar)
         let writes = PendingCacheWrites()
         self.writes = writes
         let refresher = CacheRefresher(presence: .of(store))
@@ -197,8 +201,7 @@ public final class RequestAgent: Sendable {
     ) -> (task: RequestTask, isAlone: Bool) {
         let context = TaskContext(
             id: TaskID.next(), description: description,
-            configuration: state.withLock { $0.configuration }, transport: transport, store: store,
-            clock: clock, cookieJar: ownCookieJar)
+            configuration: state.withLock { $0.configuration }, services: services)
         let task = RequestTask(context: context)
         let count = state.withLock { state in
             guard !state.isShutDown else { return 0 }
@@ -281,7 +284,7 @@ public final class RequestAgent: Sendable {
     }
 
     /// Runs a task through the pipeline to its end.
-    @discardableResult
+    @discardableResult @inline(__always)
     nonisolated(nonsending) func run(_ task: RequestTask) async -> TaskOutcome {
         // A task that exceeded its total limit before this call has ended.
         if Self.limit(of: task.context) != nil, !task.begin() { return await task.outcome() }

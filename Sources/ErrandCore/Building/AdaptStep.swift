@@ -1,7 +1,7 @@
 import ErrandTransport
 
 /// Builds the request for the wire and runs the request processors.
-package struct AdaptStep: Step {
+package final class AdaptStep: Step {
     @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next

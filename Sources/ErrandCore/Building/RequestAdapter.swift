@@ -56,9 +56,9 @@ enum RequestAdapter {
         return Parts(
             url: context.description.url,
             headers: context.description.usesSharedHeaders
-                ? configuration.value.sharedHeaders : [:],
+                ? configuration.value.sharedHeaders : HTTPFields(),
             arguments: context.description.usesSharedArguments
-                ? configuration.value.sharedArguments : [:])
+                ? configuration.value.sharedArguments : Arguments())
     }
 
     /// The parts after the configuration's filters and providers.

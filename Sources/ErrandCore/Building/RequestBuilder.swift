@@ -18,42 +18,54 @@ package struct RequestBuilder {
         _ description: RequestDescription, configuration: SharedConfiguration,
         sharedHeaders: HTTPFields, sharedArguments: Arguments, relativeURL: String
     ) throws(RequestError) -> TransportRequest {
+        // Two functions, so that the value is passed and not copied.
+        let timeouts = try RequestSettings.timeouts(of: description, configuration)
+        let request = try Self.request(
+            of: description, configuration.value, timeouts, sharedHeaders: sharedHeaders,
+            sharedArguments: sharedArguments, relativeURL: relativeURL)
+        try RequestSettings.checkNumbers(of: description, configuration, request.options)
+        return request
+    }
+
+    private static func request(
+        of description: RequestDescription, _ configuration: Configuration, _ timeouts: Timeouts,
+        sharedHeaders: HTTPFields, sharedArguments: Arguments, relativeURL: String
+    ) throws(RequestError) -> TransportRequest {
         let method =
             if let custom = description.customRequest { custom.method } else { description.method }
         try RequestSettings.check(method, of: description)
         if description.download != nil {
-            try RequestSettings.checkDownload(description, configuration.value)
+            try RequestSettings.checkDownload(description, configuration)
         }
         var url: URI
         var body: HTTPBody?
         if let custom = description.customRequest {
             try RequestSettings.check(custom, in: description)
-            url = try URLBuilder.url(of: description, configuration.value, relativeURL: custom.url)
+            url = try URLBuilder.url(of: description, configuration, relativeURL: custom.url)
             body = custom.body
         } else {
-            url = try URLBuilder.url(of: description, configuration.value, relativeURL: relativeURL)
+            url = try URLBuilder.url(of: description, configuration, relativeURL: relativeURL)
             if ArgumentPlacer.isNeeded(for: description, shared: sharedArguments) {
                 let arguments = try ArgumentPlacer(
-                    description, configuration.value, shared: sharedArguments)
+                    description, configuration, shared: sharedArguments)
                 try arguments.addQuery(to: &url)
                 body = try arguments.body()
             } else {
                 body = description.body
             }
         }
-        body = try body?.encoded(by: description.jsonEncoder ?? configuration.value.jsonEncoder)
+        body = try body?.encoded(by: description.jsonEncoder ?? configuration.jsonEncoder)
         try RequestSettings.check(body, with: method, of: description)
         let headers = try HeaderBuilder.headers(
-            of: description, configuration.value,
-            shared: description.customRequest == nil ? sharedHeaders : [:], url: url, body: body)
+            of: description, configuration,
+            shared: description.customRequest == nil ? sharedHeaders : HTTPFields(), url: url,
+            body: body)
         // The setters cost more than the comparisons.
         if url.userInfo != nil { url.userInfo = nil }
         if url.fragment != nil { url.fragment = nil }
-        let options = RequestSettings.options(for: method, of: description, configuration.value)
-        try RequestSettings.checkNumbers(of: description, configuration, options)
+        let options = RequestSettings.options(for: method, of: description, configuration)
         return TransportRequest(
-            method: method, url: url, headers: headers, body: body,
-            timeouts: try RequestSettings.timeouts(of: description, configuration),
+            method: method, url: url, headers: headers, body: body, timeouts: timeouts,
             options: options)
     }
 

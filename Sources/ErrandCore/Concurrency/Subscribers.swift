@@ -4,7 +4,7 @@
 /// them outside the lock: they may hold user closures.
 struct Subscribers<Entry: Sendable>: Sendable {
     /// The subscribers by the number that ``add(_:)`` returned.
-    var entries: [Int: Entry] = [:]
+    var entries = [Int: Entry]()
     private var nextID = 0
     /// Whether the table is closed and accepts no more subscribers.
     private(set) var isClosed = false

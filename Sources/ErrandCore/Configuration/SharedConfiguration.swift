@@ -8,11 +8,15 @@ package final class SharedConfiguration: Sendable {
     let fault: String?
     /// Whether all limits of ``Configuration/timeouts`` are greater than zero.
     let hasValidTimeouts: Bool
+    /// Whether ``Configuration/complete(_:)`` can change a description.
+    let completesDescriptions: Bool
 
     package init(_ value: Configuration) {
         self.value = value
         fault = value.fault
-        hasValidTimeouts = value.timeouts.isValid
+        let limits = [value.timeouts.connect, value.timeouts.idle, value.timeouts.total]
+        hasValidTimeouts = limits.allSatisfy { $0.map { $0 > .zero } ?? true }
+        completesDescriptions = value.completesDescriptions
     }
 
     /// The configuration with the selected environment applied; itself if none is selected.
@@ -25,11 +29,5 @@ extension Configuration {
     fileprivate var fault: String? {
         redirectPolicy.fault ?? retryPolicy.fault ?? transportOptions.fault ?? retryBudget?.fault
             ?? circuitBreaker?.fault ?? limits.fault ?? httpCache.fault
-    }
-}
-
-extension Timeouts {
-    fileprivate var isValid: Bool {
-        ![connect, idle, total].contains { $0.map { $0 <= .zero } ?? false }
     }
 }

@@ -2,7 +2,7 @@ import ErrandTransport
 import HTTPTypes
 
 /// Follows redirects, in the same way for every transport.
-package struct RedirectStep: Step {
+package final class RedirectStep: Step {
     @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next

@@ -3,8 +3,10 @@ import Foundation
 import HTTPTypes
 
 /// Retries failed attempts according to ``RetryPolicy``.
-package struct RetryStep: Step {
-    let hostHealth: HostHealth
+package final class RetryStep: Step {
+    private let hostHealth: HostHealth
+
+    init(hostHealth: HostHealth) { self.hostHealth = hostHealth }
 
     // Synchronous and rare parts are functions, to keep the async frame small (decision 10).
     @inline(__always)
@@ -110,9 +112,9 @@ package struct RetryStep: Step {
             response.attempts = pipelineRequest.attempt
         }
         updateCircuit(pipelineRequest, nil)
-        if pipelineRequest.context.isObserved {
-            ended(pipelineRequest.attempt, response.timings.last, nil, pipelineRequest.context)
-        }
+        pipelineRequest.context.emit(
+            .attemptEnded(
+                pipelineRequest.attempt, response.timings.last ?? AttemptTimings(), nil))
         if pipelineRequest.attempt > 1 {
             response.timings = pipelineRequest.earlierTimings + response.timings
         }
@@ -128,8 +130,8 @@ package struct RetryStep: Step {
         error.name(pipelineRequest.request, of: pipelineRequest.context)
         if pipelineRequest.attempt > 1 { error.previousErrors = pipelineRequest.earlierErrors }
         updateCircuit(pipelineRequest, error)
-        let timings = error.timings ?? error.response?.timings.last
-        ended(pipelineRequest.attempt, timings, error, pipelineRequest.context)
+        let timings = error.timings ?? error.response?.timings.last ?? AttemptTimings()
+        pipelineRequest.context.emit(.attemptEnded(pipelineRequest.attempt, timings, error))
         if pipelineRequest.attempt > 1, let own = error.response?.timings {
             error.response?.timings = pipelineRequest.earlierTimings + own
         }
@@ -279,12 +281,6 @@ package struct RetryStep: Step {
             .timedOut, stage: .transport,
             "The attempt's transfer took longer than \(limit). Raise retryPolicy.attemptTimeout, or set nil.",
             timeout: .attempt)
-    }
-
-    private func ended(
-        _ attempt: Int, _ timings: AttemptTimings?, _ error: RequestError?, _ context: TaskContext
-    ) {
-        context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 
     private func checkCircuit(_ pipelineRequest: PipelineRequest) throws(RequestError) {

@@ -6,11 +6,11 @@ import Synchronization
 /// It can be kept, passed between actors and cancelled from any thread.
 public final class RequestTask: Sendable, Identifiable {
     /// The identifier; the same for all attempts.
-    public let id: UUID
+    public var id: UUID { context.id }
     /// The endpoint's type name.
-    public let endpoint: String
+    public var endpoint: String { context.description.endpoint }
     /// The endpoint's tag.
-    public let tag: Int
+    public var tag: Int { context.description.tag }
 
     /// The typed values that were attached to the request.
     public var metadata: RequestMetadata { context.description.metadata }
@@ -43,9 +43,6 @@ public final class RequestTask: Sendable, Identifiable {
 
     package init(context: TaskContext) {
         self.context = context
-        id = context.id
-        endpoint = context.description.endpoint
-        tag = context.description.tag
     }
 
     /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended.

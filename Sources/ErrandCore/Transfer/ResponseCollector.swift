@@ -116,16 +116,17 @@ final class ResponseCollector: TransferReceiver {
             usesSink = false
             failure = error
         }
+        let length = usesSink ? nil : head.contentLength
         state.withLock { state in
             state.head = head
             state.usesSink = usesSink
             state.failure = failure
-            if !usesSink, let length = head.contentLength, length > 0, length <= limit {
+            if let length, length > 0, length <= limit {
                 // `Content-Length` is a hint only: reserve at most 1 MiB for bytes that may never arrive.
                 state.expected = Int(min(length, 1 << 20))
             }
         }
-        if !usesSink, let length = head.contentLength {
+        if let length {
             context.progress.updateAsynchronously { $0.totalBytesToReceive = length }
         }
     }

@@ -4,7 +4,7 @@ import ErrandTransport
 import Foundation
 
 /// The last step: starts the transfer and waits for its end.
-package struct TransportStep: Step {
+package final class TransportStep: Step {
     @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
@@ -121,7 +121,7 @@ struct CollectedResponse: Sendable {
         }
         let response = Response(
             status: head.status, headers: head.headers, body: content, url: url,
-            attempts: max(1, attempt), timings: [end.timings], httpVersion: head.httpVersion,
+            attempts: max(1, attempt), ownTimings: end.timings, httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: end.trailers)
         if var error {
             error.response = response

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 /// Passes only responses that satisfy the endpoint's rules.
-package struct ValidateStep: Step {
+package final class ValidateStep: Step {
     @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next

@@ -48,8 +48,11 @@ public struct Response: Sendable {
     ///
     /// The last element belongs to this response.
     public var timings: [AttemptTimings] {
-        get { shared.value.timings }
-        set { change { $0.timings = newValue } }
+        get {
+            guard let own = shared.value.ownTimings else { return shared.value.timings }
+            return shared.value.timings + [own]
+        }
+        set { change { ($0.timings, $0.ownTimings) = (newValue, nil) } }
     }
     /// The HTTP version; `nil` if the transport does not report it.
     public var httpVersion: HTTPVersion? {
@@ -75,6 +78,8 @@ public struct Response: Sendable {
         var source: Source
         var attempts: Int
         var timings: [AttemptTimings]
+        /// The last element of the timings, if it is not part of the array: one attempt needs no array.
+        var ownTimings: AttemptTimings?
         var httpVersion: HTTPVersion?
         var remoteAddress: String?
         var trailers: HTTPFields
@@ -99,6 +104,19 @@ public struct Response: Sendable {
             Fields(
                 status: status, headers: headers, body: body, url: url, source: source,
                 attempts: attempts, timings: timings, httpVersion: httpVersion,
+                remoteAddress: remoteAddress, trailers: trailers))
+    }
+
+    /// Creates the response of a transfer.
+    package init(
+        status: HTTPResponse.Status, headers: HTTPFields, body: Body, url: URI, attempts: Int,
+        ownTimings: AttemptTimings, httpVersion: HTTPVersion?, remoteAddress: String?,
+        trailers: HTTPFields
+    ) {
+        shared = Shared(
+            Fields(
+                status: status, headers: headers, body: body, url: url, source: .network,
+                attempts: attempts, timings: [], ownTimings: ownTimings, httpVersion: httpVersion,
                 remoteAddress: remoteAddress, trailers: trailers))
     }
 

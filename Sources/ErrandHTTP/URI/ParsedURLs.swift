@@ -7,7 +7,7 @@ import Synchronization
 /// new URL replaces the one in its place. Long URLs and those with a query or a user are not kept: they rarely
 /// occur twice, and may contain secrets.
 package final class ParsedURLs: Sendable {
-    static let shared = ParsedURLs()
+    package static let shared = ParsedURLs()
 
     private struct Entry {
         let text: String
@@ -43,7 +43,7 @@ package final class ParsedURLs: Sendable {
         var text = text
         return text.withUTF8 { bytes in
             var hash = UInt32(truncatingIfNeeded: bytes.count)
-            for byte in bytes.suffix(16) { hash = (hash &* 31) &+ UInt32(byte) }
+            for byte in bytes.suffix(8) { hash = (hash &* 31) &+ UInt32(byte) }
             return Int(hash % UInt32(places))
         }
     }
