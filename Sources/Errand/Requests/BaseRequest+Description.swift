@@ -13,7 +13,7 @@ extension BaseRequest {
         return it
     }
 
-    // A function of its own: otherwise the compiler copies the description when it is returned.
+    // A function of its own: otherwise the compiler copies the description when it is returned (decision 17).
     @inline(never)
     nonisolated private func describe(_ type: EndpointType, _ it: inout RequestDescription) {
         it.endpointType = type.id

@@ -342,7 +342,7 @@ nonisolated open class BaseRequest {
     // MARK: - Properties
 
     /// A number of your choice, for limits, listeners and cancelling by tag (default 0).
-    @exclusivity(unchecked) public var tag = 0
+    @exclusivity(unchecked) public var tag = 0  // decision 17
     /// Further values of your choice, in addition to ``Configuration/userInfo`` (default empty).
     @exclusivity(unchecked) public var userInfo: [String: any Sendable] = [:]
     /// Typed values of your choice, which the task and its events have, too (default none).

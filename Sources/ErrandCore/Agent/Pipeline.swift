@@ -49,7 +49,7 @@ package struct Pipeline: Sendable {
     }
 
     /// Runs a task through all steps, on the caller's thread until a step suspends.
-    @inline(__always)
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func callAsFunction(
         _ context: TaskContext
     ) async throws(RequestError) -> Response {

@@ -3,7 +3,7 @@ import Foundation
 extension RequestAgent {
     /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after
     /// all of these have returned, to the callers that wait for the outcome.
-    @inline(__always)
+    @inline(__always)  // decision 10
     nonisolated(nonsending) func end(
         _ task: RequestTask, _ result: Result<Response, RequestError>
     ) async -> TaskOutcome {

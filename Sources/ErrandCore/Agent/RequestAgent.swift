@@ -284,7 +284,7 @@ public final class RequestAgent: Sendable {
     }
 
     /// Runs a task through the pipeline to its end.
-    @discardableResult @inline(__always)
+    @discardableResult @inline(__always)  // decision 10
     nonisolated(nonsending) func run(_ task: RequestTask) async -> TaskOutcome {
         // A task that exceeded its total limit before this call has ended.
         if Self.limit(of: task.context) != nil, !task.begin() { return await task.outcome() }

@@ -2,7 +2,7 @@ import ErrandTransport
 
 /// Builds the request for the wire and runs the request processors.
 package final class AdaptStep: Step {
-    @inline(__always)
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// Adds cookies to each request, and stores those of each response, including redirects and errors.
 package final class CookieStep: Step {
-    @inline(__always)
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// Follows redirects, in the same way for every transport.
 package final class RedirectStep: Step {
-    @inline(__always)
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {

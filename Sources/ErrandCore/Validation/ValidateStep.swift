@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// Passes only responses that satisfy the endpoint's rules.
 package final class ValidateStep: Step {
-    @inline(__always)
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
