@@ -104,8 +104,7 @@ import Testing
         // These are set by `customURLRequest()`, by the output of a class, and by other parts of the framework.
         #expect(
             unchanged == [
-                "customRequest", "decode", "download", "isBackgroundRevalidation", "isURLFiltered",
-                "mistake",
+                "decode", "isBackgroundRevalidation", "isURLFiltered", "mistake",
             ])
         #expect(plain.count == full.count && plain.count > 45)
     }
@@ -116,6 +115,10 @@ import Testing
         #expect(description.requestProcessors.count == 1)
         #expect(description.retryDecider != nil)
         #expect(description.jsonEncoder != nil)
+        #expect(description.argumentEncoding != nil && description.bodyEncoder != nil)
+        #expect(description.authorization != nil && description.retryPolicy != nil)
+        #expect(description.redirectPolicy != nil && description.securityPolicy != nil)
+        #expect(description.transportOverrides != nil)
         #expect(description.metadata[Screen.self] == "profile")
     }
 

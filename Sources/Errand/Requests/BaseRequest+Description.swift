@@ -9,6 +9,13 @@ extension BaseRequest {
     nonisolated func describeOverrides() -> RequestDescription {
         let type = EndpointType.of(type(of: self))
         var it = RequestDescription(endpoint: type.name, url: url)
+        describe(type, &it)
+        return it
+    }
+
+    // A function of its own: otherwise the compiler copies the description when it is returned (decision 17).
+    @inline(never)
+    nonisolated private func describe(_ type: EndpointType, _ it: inout RequestDescription) {
         it.endpointType = type.id
         describeWhereAndWhat(&it)
         describeHowAndResponse(&it)
@@ -29,7 +36,6 @@ extension BaseRequest {
         if !metadata.isEmpty { it.metadata = metadata }
         type.describe?(self, &it)
         if sha256 != nil { checkDigest(&it) }
-        return it
     }
 
     /// Refuses a digest of an endpoint that has no file.

@@ -90,7 +90,7 @@ extension BaseRequest {
 
     /// Stores the outcome of a run.
     nonisolated private func take(_ outcome: TaskOutcome) {
-        storedOutput = outcome.output
+        if outcome.output != nil || storedOutput != nil { storedOutput = outcome.output }
         switch outcome.result {
         case .success(let response):
             self.response = response

@@ -107,13 +107,13 @@ nonisolated open class BaseRequest {
     /// `hostHeaders`), except ``Configuration/fixedHeaderNames``. `Host`, `Content-Length` and `Transfer-Encoding`
     /// belong to the transport. A download sends its own `Accept-Encoding`. Errors: ``RequestError/Code/invalidHeader``;
     /// ``RequestError/Code/invalidCombination`` for `Range` and `If-Range` of a download.
-    open var headers: HTTPFields { [:] }
+    open var headers: HTTPFields { HTTPFields() }
     /// Headers as text whose names and values are not known to be valid, in order; they replace ``headers`` of the
     /// same name.
     ///
     /// Default none. Names may repeat. Errors: ``RequestError/Code/invalidHeader`` for a name that is not a token, or
     /// a value with control characters; the message does not contain the value.
-    open var headerFieldValues: HeaderPairs { [:] }
+    open var headerFieldValues: HeaderPairs { HeaderPairs() }
     /// Credentials that are sent with the first attempt.
     ///
     /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators``
@@ -342,22 +342,22 @@ nonisolated open class BaseRequest {
     // MARK: - Properties
 
     /// A number of your choice, for limits, listeners and cancelling by tag (default 0).
-    public var tag = 0
+    @exclusivity(unchecked) public var tag = 0  // decision 17
     /// Further values of your choice, in addition to ``Configuration/userInfo`` (default empty).
-    public var userInfo: [String: any Sendable] = [:]
+    @exclusivity(unchecked) public var userInfo: [String: any Sendable] = [:]
     /// Typed values of your choice, which the task and its events have, too (default none).
-    public var metadata = RequestMetadata()
+    @exclusivity(unchecked) public var metadata = RequestMetadata()
     /// Whether the store is not read; the response is stored all the same (default false).
     ///
     /// No effect on downloads.
-    public var ignoresCache = false
+    @exclusivity(unchecked) public var ignoresCache = false
     /// Called with the progress of every run, from any thread, at most every 100 ms, and with the last value before
     /// the end.
     ///
     /// Default `nil`. `onProgress(_:)` calls back on the main actor, ``RequestTask/progress`` is a sequence.
-    public var progressHandler: (@Sendable (TransferProgress) -> Void)?
+    @exclusivity(unchecked) public var progressHandler: (@Sendable (TransferProgress) -> Void)?
     /// Observers of the lifecycle, called in order and held strongly until removed (default none).
-    public var accessories: [any RequestAccessory] = []
+    @exclusivity(unchecked) public var accessories: [any RequestAccessory] = []
     /// Called with the end of a run, after the hooks and before the closures (default `nil`).
     public weak var delegate: (any RequestDelegate)?
 
@@ -366,20 +366,21 @@ nonisolated open class BaseRequest {
     /// Set for `start(success:failure:)`, `send()`, `value()` and members of batches and chains, before the first
     /// step of the pipeline. If the request is started again during a run, it is the task of the last start.
     /// `start(on:completion:)` does not set it.
-    public internal(set) var task: RequestTask?
+    @exclusivity(unchecked) public internal(set) var task: RequestTask?
     /// The response of the last run; `nil` before it, and after a failure without a response.
-    public internal(set) var response: Response?
+    @exclusivity(unchecked) public internal(set) var response: Response?
     /// The error of the last run; `nil` before it, and after a success.
-    public internal(set) var error: RequestError?
+    @exclusivity(unchecked) public internal(set) var error: RequestError?
 
     /// The agent that was set on this object.
-    package var assignedAgent: RequestAgent?
+    @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.
-    var storedOutput: (any Sendable)?
+    @exclusivity(unchecked) var storedOutput: (any Sendable)?
 
-    var attachedSuccess: ((BaseRequest) -> Void)?
-    var attachedProgress: (@MainActor (BaseRequest, TransferProgress) -> Void)?
-    var attachedFailure: ((BaseRequest, RequestError) -> Void)?
+    @exclusivity(unchecked) var attachedSuccess: ((BaseRequest) -> Void)?
+    @exclusivity(unchecked) var attachedProgress:
+        (@MainActor (BaseRequest, TransferProgress) -> Void)?
+    @exclusivity(unchecked) var attachedFailure: ((BaseRequest, RequestError) -> Void)?
 
     // MARK: - Description
 

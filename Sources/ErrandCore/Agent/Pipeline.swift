@@ -1,6 +1,6 @@
 /// The steps that perform a request, in order.
 package struct Pipeline: Sendable {
-    private let steps: [any Step]
+    private let steps: Next
 
     /// Creates the steps in their order.
     ///
@@ -25,7 +25,7 @@ package struct Pipeline: Sendable {
         hostHealth: HostHealth = HostHealth(), rateLimiter: RateLimiter = RateLimiter(),
         refresher: CacheRefresher = CacheRefresher()
     ) {
-        steps = [
+        steps = Next([
             ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire
             InterceptStep(),  // the user's interceptors, around all that follows
@@ -45,13 +45,14 @@ package struct Pipeline: Sendable {
             // wait for the rate limits of this hop
             RateLimitStep(rateLimiter: rateLimiter),
             TransportStep(),  // the network
-        ]
+        ])
     }
 
     /// Runs a task through all steps, on the caller's thread until a step suspends.
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func callAsFunction(
         _ context: TaskContext
     ) async throws(RequestError) -> Response {
-        try await Next(steps)(PipelineRequest(context: context))
+        try await steps(PipelineRequest(context: context))
     }
 }

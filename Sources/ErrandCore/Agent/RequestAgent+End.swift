@@ -3,6 +3,7 @@ import Foundation
 extension RequestAgent {
     /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after
     /// all of these have returned, to the callers that wait for the outcome.
+    @inline(__always)  // decision 10
     nonisolated(nonsending) func end(
         _ task: RequestTask, _ result: Result<Response, RequestError>
     ) async -> TaskOutcome {
@@ -91,7 +92,9 @@ extension RequestAgent {
         if let messages = context.configuration.errorMessages {
             result = result.mapError { messages.applied(to: $0) }
         }
-        guard case .success = result else { return TaskOutcome(result: result) }
+        guard case .success = result, context.description.decode != nil else {
+            return TaskOutcome(result: result)
+        }
         return TaskOutcome(result: result, output: context.output)
     }
 

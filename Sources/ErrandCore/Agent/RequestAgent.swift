@@ -10,7 +10,7 @@ import Synchronization
 ///         configuration: Configuration(baseURL: "https://api.example.com/v1"))
 public final class RequestAgent: Sendable {
     private struct State {
-        var configuration: Shared<Configuration>
+        var configuration: SharedConfiguration
         /// The ``reconfigure(_:)`` that made the latest change; `nil` for an assignment.
         var author: UUID?
         var tasks = TaskTable()
@@ -26,6 +26,7 @@ public final class RequestAgent: Sendable {
 
     package let clock: any RequestClock
     private let ownCookieJar: CookieJar
+    private let services: TaskServices
     private let pipeline: Pipeline
     private let writes: PendingCacheWrites
     private let runners = RunnerPool<(agent: RequestAgent, task: RequestTask)> {
@@ -48,14 +49,17 @@ public final class RequestAgent: Sendable {
         self.transport = transport
         self.store = store
         self.clock = clock
-        ownCookieJar = CookieJar(clock: clock)
+        let jar = CookieJar(clock: clock)
+        ownCookieJar = jar
+        services = TaskServices(
+            transport: transport, store: store, clock: clock, cookieJar: jar)
         let writes = PendingCacheWrites()
         self.writes = writes
         let refresher = CacheRefresher(presence: .of(store))
         pipeline = Pipeline(
             sharedTransfers: SharedTransferTable(), writes: writes, refresher: refresher)
         hasSharedAccessories = Atomic(!configuration.sharedAccessories.isEmpty)
-        state = Mutex(State(configuration: Shared(configuration)))
+        state = Mutex(State(configuration: SharedConfiguration(configuration)))
         refresher.start { [weak self] in self?.start($0) }
     }
 
@@ -66,7 +70,7 @@ public final class RequestAgent: Sendable {
     /// thread between the two is lost. ``reconfigure(_:)`` loses none.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration }.value }
-        set { replace(nil, by: Shared(newValue)) }
+        set { replace(nil, by: SharedConfiguration(newValue)) }
     }
 
     /// The call of ``reconfigure(_:)`` whose closure the current thread runs.
@@ -99,7 +103,7 @@ public final class RequestAgent: Sendable {
             let value = try result.get()
             // A closure that changes the agent itself has seen its own change in the second call.
             let own = wasRepeated && latest == author ? author : nil
-            if replace(base, or: own, by: Shared(configuration)) { return value }
+            if replace(base, or: own, by: SharedConfiguration(configuration)) { return value }
             wasRepeated = true
         }
     }
@@ -107,7 +111,7 @@ public final class RequestAgent: Sendable {
     /// Replaces the configuration if it is the expected one, or if the given author made the latest change.
     @discardableResult
     private func replace(
-        _ expected: Shared<Configuration>?, or author: UUID? = nil, by new: Shared<Configuration>
+        _ expected: SharedConfiguration?, or author: UUID? = nil, by new: SharedConfiguration
     ) -> Bool {
         state.withLock { state in
             guard
@@ -197,8 +201,7 @@ public final class RequestAgent: Sendable {
     ) -> (task: RequestTask, isAlone: Bool) {
         let context = TaskContext(
             id: TaskID.next(), description: description,
-            configuration: state.withLock { $0.configuration }, transport: transport, store: store,
-            clock: clock, cookieJar: ownCookieJar)
+            configuration: state.withLock { $0.configuration }, services: services)
         let task = RequestTask(context: context)
         let count = state.withLock { state in
             guard !state.isShutDown else { return 0 }
@@ -281,7 +284,7 @@ public final class RequestAgent: Sendable {
     }
 
     /// Runs a task through the pipeline to its end.
-    @discardableResult
+    @discardableResult @inline(__always)  // decision 10
     nonisolated(nonsending) func run(_ task: RequestTask) async -> TaskOutcome {
         // A task that exceeded its total limit before this call has ended.
         if Self.limit(of: task.context) != nil, !task.begin() { return await task.outcome() }

@@ -1,7 +1,8 @@
 import ErrandTransport
 
 /// Builds the request for the wire and runs the request processors.
-package struct AdaptStep: Step {
+package final class AdaptStep: Step {
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
@@ -33,7 +34,7 @@ package struct AdaptStep: Step {
 
     /// The built request; `nil` if a hook requires suspension.
     private static func adaptedSynchronously(
-        _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+        _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
     ) throws(RequestError) -> PipelineRequest? {
         // With interceptors, the processors run after these.
         guard !pipelineRequest.hasRequestProcessors || pipelineRequest.hasInterceptors,
@@ -45,7 +46,7 @@ package struct AdaptStep: Step {
     }
 
     private static func adapted(
-        _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+        _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
     ) async throws(RequestError) -> PipelineRequest {
         let adapted =
             if pipelineRequest.hasInterceptors {
@@ -59,7 +60,7 @@ package struct AdaptStep: Step {
 
     /// The request of the first attempt, without interceptors; emits no event.
     static func prepared(
-        _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+        _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
     ) async throws(RequestError) -> PipelineRequest {
         var adapted = try await RequestAdapter.adapt(pipelineRequest, configuration)
         if adapted.hasRequestProcessors {

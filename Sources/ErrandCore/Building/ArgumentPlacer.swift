@@ -144,7 +144,9 @@ struct ArgumentPlacer {
     }
 
     private static func isForm(_ method: HTTPMethod) -> Bool {
-        method == .post || method == .put || method == .patch
+        // Comparing equal methods is fast, and most are GET.
+        if method == .get { return false }
+        return method == .post || method == .put || method == .patch
     }
 
     private var isAutomaticallyInQuery: Bool {

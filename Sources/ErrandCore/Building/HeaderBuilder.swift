@@ -57,7 +57,7 @@ enum HeaderBuilder {
 
     /// HTTPFields stores each cookie in its own field; HTTP/1.1 allows only one (RFC 9113 §8.2.3).
     private static func joinCookies(in fields: inout HTTPFields) {
-        guard fields.contains(.cookie) else { return }
+        guard !fields.isEmpty, fields.contains(.cookie) else { return }
         let cookies = fields[values: .cookie]
         guard cookies.count > 1 else { return }
         fields[fields: .cookie] = [

@@ -2,7 +2,7 @@ import ErrandTransport
 import Synchronization
 
 /// Runs the interceptors of the configuration, then those of the endpoint, around the later steps.
-package struct InterceptStep: Step {
+package final class InterceptStep: Step {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         pipelineRequest.hasInterceptors
     }

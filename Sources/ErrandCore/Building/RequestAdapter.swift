@@ -17,7 +17,7 @@ enum RequestAdapter {
 
     /// The request; `nil` if a hook requires suspension.
     static func adaptSynchronously(
-        _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+        _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
     ) throws(RequestError) -> PipelineRequest? {
         guard !hasProviders(configuration), configuration.value.absoluteURLFilters.isEmpty else {
             return nil
@@ -28,7 +28,7 @@ enum RequestAdapter {
     }
 
     static func adapt(
-        _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+        _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
     ) async throws(RequestError) -> PipelineRequest {
         var parts = try parts(pipelineRequest.context, configuration)
         if hasProviders(configuration) {
@@ -44,26 +44,26 @@ enum RequestAdapter {
         return try completed(pipelineRequest, parts, configuration)
     }
 
-    private static func hasProviders(_ configuration: Shared<Configuration>) -> Bool {
+    private static func hasProviders(_ configuration: SharedConfiguration) -> Bool {
         !configuration.value.urlFilters.isEmpty || configuration.value.headerProvider != nil
             || configuration.value.argumentProvider != nil
     }
 
     private static func parts(
-        _ context: TaskContext, _ configuration: Shared<Configuration>
+        _ context: TaskContext, _ configuration: SharedConfiguration
     ) throws(RequestError) -> Parts {
         if let mistake = context.description.mistake { throw mistake }
         return Parts(
             url: context.description.url,
             headers: context.description.usesSharedHeaders
-                ? configuration.value.sharedHeaders : [:],
+                ? configuration.value.sharedHeaders : HTTPFields(),
             arguments: context.description.usesSharedArguments
-                ? configuration.value.sharedArguments : [:])
+                ? configuration.value.sharedArguments : Arguments())
     }
 
     /// The parts after the configuration's filters and providers.
     private static func provided(
-        _ parts: Parts, _ pipelineRequest: PipelineRequest, _ configuration: Shared<Configuration>
+        _ parts: Parts, _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
     ) async throws(RequestError) -> Parts {
         let context = pipelineRequest.context
         var parts = parts
@@ -97,7 +97,7 @@ enum RequestAdapter {
 
     /// Adds the arguments of the joined URL's host; the most specific pattern takes precedence.
     private static func addHostArguments(
-        to parts: inout Parts, _ context: TaskContext, _ configuration: Shared<Configuration>
+        to parts: inout Parts, _ context: TaskContext, _ configuration: SharedConfiguration
     ) throws(RequestError) {
         guard context.description.usesSharedArguments, context.description.customRequest == nil,
             let host = try URLBuilder.url(
@@ -114,14 +114,14 @@ enum RequestAdapter {
 
     private static func built(
         _ pipelineRequest: PipelineRequest, _ parts: inout Parts,
-        _ configuration: Shared<Configuration>
+        _ configuration: SharedConfiguration
     ) throws(RequestError) -> PipelineRequest {
         if !configuration.value.hostArguments.isEmpty {
             try addHostArguments(to: &parts, pipelineRequest.context, configuration)
         }
         var pipelineRequest = pipelineRequest
         pipelineRequest.request = try RequestBuilder().build(
-            pipelineRequest.context.description, configuration: configuration.value,
+            pipelineRequest.context.description, configuration: configuration,
             sharedHeaders: parts.headers, sharedArguments: parts.arguments, relativeURL: parts.url)
         return pipelineRequest
     }
@@ -129,7 +129,7 @@ enum RequestAdapter {
     /// Adds the host's headers and the cache key, both of the final URL; then compresses the body.
     private static func completed(
         _ pipelineRequest: PipelineRequest, _ parts: Parts,
-        _ configuration: Shared<Configuration>
+        _ configuration: SharedConfiguration
     ) throws(RequestError) -> PipelineRequest {
         let context = pipelineRequest.context
         var pipelineRequest = pipelineRequest

@@ -15,8 +15,21 @@ package struct RequestBuilder {
     ///   - relativeURL: The endpoint's URL after the filters.
     /// - Throws: An error with stage ``RequestError/Stage/build``.
     package func build(
-        _ description: RequestDescription, configuration: Configuration, sharedHeaders: HTTPFields,
-        sharedArguments: Arguments, relativeURL: String
+        _ description: RequestDescription, configuration: SharedConfiguration,
+        sharedHeaders: HTTPFields, sharedArguments: Arguments, relativeURL: String
+    ) throws(RequestError) -> TransportRequest {
+        // Two functions, so that the value is passed and not copied.
+        let timeouts = try RequestSettings.timeouts(of: description, configuration)
+        let request = try Self.request(
+            of: description, configuration.value, timeouts, sharedHeaders: sharedHeaders,
+            sharedArguments: sharedArguments, relativeURL: relativeURL)
+        try RequestSettings.checkNumbers(of: description, configuration, request.options)
+        return request
+    }
+
+    private static func request(
+        of description: RequestDescription, _ configuration: Configuration, _ timeouts: Timeouts,
+        sharedHeaders: HTTPFields, sharedArguments: Arguments, relativeURL: String
     ) throws(RequestError) -> TransportRequest {
         let method =
             if let custom = description.customRequest { custom.method } else { description.method }
@@ -45,14 +58,14 @@ package struct RequestBuilder {
         try RequestSettings.check(body, with: method, of: description)
         let headers = try HeaderBuilder.headers(
             of: description, configuration,
-            shared: description.customRequest == nil ? sharedHeaders : [:], url: url, body: body)
-        url.userInfo = nil
-        url.fragment = nil
+            shared: description.customRequest == nil ? sharedHeaders : HTTPFields(), url: url,
+            body: body)
+        // The setters cost more than the comparisons.
+        if url.userInfo != nil { url.userInfo = nil }
+        if url.fragment != nil { url.fragment = nil }
         let options = RequestSettings.options(for: method, of: description, configuration)
-        try RequestSettings.checkNumbers(of: description, configuration, options)
         return TransportRequest(
-            method: method, url: url, headers: headers, body: body,
-            timeouts: try RequestSettings.timeouts(of: description, configuration),
+            method: method, url: url, headers: headers, body: body, timeouts: timeouts,
             options: options)
     }
 

@@ -108,12 +108,14 @@ enum RequestSettings {
     }
 
     static func timeouts(
-        of description: RequestDescription, _ configuration: Configuration
+        of description: RequestDescription, _ configuration: SharedConfiguration
     ) throws(RequestError) -> Timeouts {
         // Not `??`, here and in the builders: its right side would copy the whole configuration.
         let timeouts =
-            if let own = description.timeouts { own } else { configuration.timeouts }
-        try check(timeouts, of: description)
+            if let own = description.timeouts { own } else { configuration.value.timeouts }
+        if description.timeouts != nil || !configuration.hasValidTimeouts {
+            try check(timeouts, of: description)
+        }
         return timeouts
     }
 
@@ -138,7 +140,7 @@ enum RequestSettings {
 
     /// Rejects numbers that have no meaning, so that none is changed silently.
     static func checkNumbers(
-        of description: RequestDescription, _ configuration: Configuration,
+        of description: RequestDescription, _ configuration: SharedConfiguration,
         _ options: TransportOptions
     ) throws(RequestError) {
         func refuse(_ fault: String?) throws(RequestError) {
@@ -147,16 +149,10 @@ enum RequestSettings {
                 .invalidConfiguration, stage: .build,
                 "A setting of \(description.endpoint): \(fault)")
         }
-        // Not `??`: its right side would copy the whole configuration.
         if let own = description.redirectPolicy { try refuse(own.fault) }
         if let own = description.retryPolicy { try refuse(own.fault) }
-        try refuse(configuration.redirectPolicy.fault)
-        try refuse(configuration.retryPolicy.fault)
-        try refuse(options.fault)
-        try refuse(configuration.retryBudget?.fault)
-        try refuse(configuration.circuitBreaker?.fault)
-        try refuse(configuration.limits.fault)
-        try refuse(configuration.httpCache.fault)
+        if description.transportOverrides != nil { try refuse(options.fault) }
+        try refuse(configuration.fault)
     }
 
     /// Large files cost a third less CPU time than with 32 KiB.

@@ -117,7 +117,7 @@ enum URLBuilder {
         _ text: String, of what: String, endpoint: String
     ) throws(RequestError) -> URI {
         do throws(RequestError) {
-            return try URI(parsing: text)
+            return try ParsedURLs.shared.url(parsing: text)
         } catch {
             throw RequestError(
                 error.code, stage: error.stage, "\(endpoint)'s \(what): \(error.message)")
@@ -137,6 +137,7 @@ enum URLBuilder {
                 "\(endpoint)'s url has a scheme but no host. It must look like https://example.com/path."
             )
         }
+        guard URI.mayHoldDotSegments(url.path) else { return url }
         var url = url
         url.path = URI.removingDotSegments(url.path)
         return url

@@ -7,7 +7,7 @@ import Foundation
 /// again before use, because the validator may have become stricter. If the store fails, the request continues to the
 /// network; only ``CachePolicy/cacheOnly`` reports the failure. Cache time and version decide about freshness, and
 /// `Cache-Control` is ignored, except with ``CachePolicy/http`` (``HTTPCacheTransaction``).
-package struct CacheStep: Step {
+package final class CacheStep: Step {
     package typealias Validation =
         @Sendable (Response, RequestDescription) throws(RequestError) -> Void
 

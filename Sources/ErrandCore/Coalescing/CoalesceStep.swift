@@ -5,9 +5,11 @@ import HTTPTypes
 /// Handles a request that is identical to one in progress, according to the duplicate policy.
 ///
 /// Requests with the policy `.allow` are neither tracked nor joined.
-package struct CoalesceStep: Step {
-    let sharedTransfers: SharedTransferTable
+package final class CoalesceStep: Step {
+    private let sharedTransfers: SharedTransferTable
     private let queue = SerialRequestQueue()
+
+    init(sharedTransfers: SharedTransferTable) { self.sharedTransfers = sharedTransfers }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         pipelineRequest.context.description.duplicatePolicy != .allow

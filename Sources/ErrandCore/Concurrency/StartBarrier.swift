@@ -4,9 +4,10 @@ import Synchronization
 ///
 /// A Swift task that is resumed before it is fully suspended continues on the thread that started
 /// it. Response processing of unknown duration would then run on the caller's thread, perhaps the
-/// main thread.
-final class StartBarrier: Sendable {
-    private struct State {
+/// main thread. Not a class, because its owner is one.
+struct StartBarrier: ~Copyable, Sendable {
+    // Not private, for which Swift 6.3.1 emits an invalid module in a structure without copies.
+    struct State {
         var isBeingStarted = false
         var held: UnsafeContinuation<Void, Never>?
     }

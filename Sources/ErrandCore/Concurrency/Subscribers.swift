@@ -4,7 +4,7 @@
 /// them outside the lock: they may hold user closures.
 struct Subscribers<Entry: Sendable>: Sendable {
     /// The subscribers by the number that ``add(_:)`` returned.
-    var entries: [Int: Entry] = [:]
+    var entries = [Int: Entry]()
     private var nextID = 0
     /// Whether the table is closed and accepts no more subscribers.
     private(set) var isClosed = false
@@ -29,6 +29,7 @@ struct Subscribers<Entry: Sendable>: Sendable {
     /// Closes the table and returns its subscribers.
     mutating func close() -> [Entry] {
         isClosed = true
+        guard !entries.isEmpty else { return [] }
         defer { entries = [:] }
         return Array(entries.values)
     }

@@ -150,7 +150,7 @@ public struct Configuration: Sendable {
         didSet { responseDecoder = jsonDecoder.isStandard ? nil : Shared(jsonDecoder) }
     }
     /// ``jsonDecoder`` in a box, if it has strategies.
-    private var responseDecoder: Shared<FastJSONDecoder>?
+    fileprivate var responseDecoder: Shared<FastJSONDecoder>?
     /// The JSON encoder of endpoints that do not set one, for `HTTPBody.json(_:encoder:)` and
     /// `Arguments(encoding:)`.
     ///
@@ -206,9 +206,15 @@ extension Configuration: CustomStringConvertible, CustomReflectable {
 }
 
 extension Configuration {
+    /// Whether ``complete(_:)`` can change a description.
+    var completesDescriptions: Bool {
+        acceptableContentTypes != .automatic || errorDecoder != nil || bodyEncoder != nil
+            || responseDecoder != nil || !businessValidators.isEmpty || !userInfo.isEmpty
+    }
+
     /// Fills settings that the endpoint leaves unset.
     ///
-    /// In place: a description is expensive to copy, and most configurations change nothing.
+    /// In place, because a description is expensive to copy.
     func complete(_ description: inout RequestDescription) {
         // A download accepts any content type unless the endpoint sets one.
         let typesCount =

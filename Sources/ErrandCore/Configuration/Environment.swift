@@ -58,10 +58,3 @@ extension Configuration.Environment: CustomReflectable {
         Mirror(self, children: ["headers": headers.map(\.name.rawName)])
     }
 }
-
-extension Shared where Value == Configuration {
-    /// The configuration with the selected environment applied; itself if none is selected.
-    package func inEnvironment() throws(RequestError) -> Shared {
-        value.environment == nil ? self : Shared(try value.inEnvironment())
-    }
-}

@@ -32,25 +32,37 @@ public struct RequestDescription: Sendable {
     /// The position of the arguments: query, body, or both.
     public var argumentPlacement: ArgumentPlacement = .automatic
     /// The argument encoding; `nil` uses the configuration's.
-    public var argumentEncoding: ArgumentEncoding?
+    public var argumentEncoding: ArgumentEncoding? {
+        get { rare?.value.argumentEncoding }
+        set { change { $0.argumentEncoding = newValue } }
+    }
     /// The format of a body made from arguments.
     public var requestSerializer: RequestSerializer = .form
     /// The body, instead of one made from arguments.
     public var body: HTTPBody?
     /// Compresses the body; `nil` sends it unchanged.
-    public var bodyEncoder: (any BodyEncoder)?
+    public var bodyEncoder: (any BodyEncoder)? {
+        get { rare?.value.bodyEncoder }
+        set { change { $0.bodyEncoder = newValue } }
+    }
     /// Headers of this request.
-    public var headers: HTTPFields = [:]
+    public var headers = HTTPFields()
     /// Headers as strings, validated; they override ``headers``.
-    public var headerFieldValues: HeaderPairs = [:]
+    public var headerFieldValues = HeaderPairs()
     /// Credentials.
-    public var authorization: Authorization?
+    public var authorization: Authorization? {
+        get { rare?.value.authorization }
+        set { change { $0.authorization = newValue } }
+    }
     /// Whether the configuration's headers are added.
     public var usesSharedHeaders = true
     /// Whether the configuration's arguments are added.
     public var usesSharedArguments = true
     /// A complete request that replaces URL, method, arguments, body and headers.
-    public var customRequest: CustomRequest?
+    public var customRequest: CustomRequest? {
+        get { rare?.value.customRequest }
+        set { change { $0.customRequest = newValue } }
+    }
 
     /// The timeouts; `nil` uses the configuration's.
     public var timeouts: Timeouts?
@@ -59,15 +71,27 @@ public struct RequestDescription: Sendable {
     /// Whether the request may use a mobile connection.
     public var allowsCellularAccess = true
     /// The retry policy; `nil` uses the configuration's.
-    public var retryPolicy: RetryPolicy?
+    public var retryPolicy: RetryPolicy? {
+        get { rare?.value.retryPolicy }
+        set { change { $0.retryPolicy = newValue } }
+    }
     /// The behaviour while an identical request is in progress.
     public var duplicatePolicy: DuplicatePolicy = .allow
     /// The redirect policy; `nil` uses the configuration's.
-    public var redirectPolicy: RedirectPolicy?
+    public var redirectPolicy: RedirectPolicy? {
+        get { rare?.value.redirectPolicy }
+        set { change { $0.redirectPolicy = newValue } }
+    }
     /// The server trust policy; `nil` uses the configuration's.
-    public var securityPolicy: SecurityPolicy?
+    public var securityPolicy: SecurityPolicy? {
+        get { rare?.value.securityPolicy }
+        set { change { $0.securityPolicy = newValue } }
+    }
     /// See `BaseRequest.transportOverrides`.
-    public var transportOverrides: TransportOverrides?
+    public var transportOverrides: TransportOverrides? {
+        get { rare?.value.transportOverrides }
+        set { change { $0.transportOverrides = newValue } }
+    }
     /// Whether cookies are sent and stored.
     public var usesCookies = true
     /// Whether the configuration's authenticators add credentials.
@@ -127,54 +151,66 @@ public struct RequestDescription: Sendable {
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
     /// The download plan; `nil` if the response is kept in memory.
-    public var download: DownloadPlan?
+    public var download: DownloadPlan? {
+        get { rare?.value.download }
+        set { change { $0.download = newValue } }
+    }
 
-    /// Rarely used members in a box, because a description is copied for each request.
-    private struct Hooks: Sendable {
+    /// Rarely used and large members in a box, because a description is moved and destroyed for each request.
+    private struct Rare: Sendable {
         var interceptors: [any Interceptor] = []
         var requestProcessors: [any RequestProcessor] = []
         var retryDecider: RetryDecider?
         var metadata = RequestMetadata()
         var jsonEncoder: FastJSONEncoder?
         var onAdapted: (@Sendable (URI) -> Void)?
+        var argumentEncoding: ArgumentEncoding?
+        var bodyEncoder: (any BodyEncoder)?
+        var authorization: Authorization?
+        var customRequest: CustomRequest?
+        var retryPolicy: RetryPolicy?
+        var redirectPolicy: RedirectPolicy?
+        var securityPolicy: SecurityPolicy?
+        var transportOverrides: TransportOverrides?
+        var download: DownloadPlan?
     }
-    private var hooks: Shared<Hooks>?
+    private var rare: Shared<Rare>?
 
     /// The endpoint's interceptors, inside those of the configuration.
     public var interceptors: [any Interceptor] {
-        get { hooks?.value.interceptors ?? [] }
+        get { rare?.value.interceptors ?? [] }
         set { change { $0.interceptors = newValue } }
     }
     /// The endpoint's processors of the final request, applied after those of the configuration.
     public var requestProcessors: [any RequestProcessor] {
-        get { hooks?.value.requestProcessors ?? [] }
+        get { rare?.value.requestProcessors ?? [] }
         set { change { $0.requestProcessors = newValue } }
     }
     /// Decides about failed attempts before ``Configuration/retryDecider`` and the policy do.
     public var retryDecider: RetryDecider? {
-        get { hooks?.value.retryDecider }
+        get { rare?.value.retryDecider }
         set { change { $0.retryDecider = newValue } }
     }
     /// Typed values attached by the user, visible on the task and its events.
     public var metadata: RequestMetadata {
-        get { hooks?.value.metadata ?? RequestMetadata() }
+        get { rare?.value.metadata ?? RequestMetadata() }
         set { change { $0.metadata = newValue } }
     }
 
     /// Encodes values in body and arguments; `nil` uses the configuration's.
     public var jsonEncoder: FastJSONEncoder? {
-        get { hooks?.value.jsonEncoder }
+        get { rare?.value.jsonEncoder }
         set { change { $0.jsonEncoder = newValue } }
     }
 
     /// Called with the URL of the request, before redirects.
     package var onAdapted: (@Sendable (URI) -> Void)? {
-        get { hooks?.value.onAdapted }
+        get { rare?.value.onAdapted }
         set { change { $0.onAdapted = newValue } }
     }
 
-    private mutating func change(_ change: (inout Hooks) -> Void) {
-        hooks = (hooks ?? Shared(Hooks())).changed(change)
+    private mutating func change(_ change: (inout Rare) -> Void) {
+        rare = (rare ?? Shared(Rare())).changed(change)
     }
 
     /// Whether the cache key is needed.

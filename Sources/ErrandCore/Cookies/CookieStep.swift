@@ -2,7 +2,8 @@ import ErrandTransport
 import HTTPTypes
 
 /// Adds cookies to each request, and stores those of each response, including redirects and errors.
-package struct CookieStep: Step {
+package final class CookieStep: Step {
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
@@ -25,6 +26,7 @@ package struct CookieStep: Step {
 
     private func authorized(_ pipelineRequest: PipelineRequest, _ jar: CookieJar) -> PipelineRequest
     {
+        guard !jar.isEmpty || pipelineRequest.credentials != nil else { return pipelineRequest }
         let cookies = Self.cookies(for: pipelineRequest.request.url, pipelineRequest.context)
         pipelineRequest.credentials?.sent(cookies, to: pipelineRequest.request.url)
         guard !cookies.isEmpty else { return pipelineRequest }

@@ -8,8 +8,12 @@ import HTTPTypes
 ///
 /// It runs inside `RedirectStep`, so that each redirect gets credentials for its own URL, which
 /// Digest signs. After a redirect to another origin no credentials are added.
-package struct AuthenticateStep: Step {
+package final class AuthenticateStep: Step {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        Self.concerns(pipelineRequest)
+    }
+
+    private static func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         !pipelineRequest.context.configuration.authenticators.isEmpty
             && pipelineRequest.context.description.usesAuthenticators
     }
@@ -33,7 +37,7 @@ package struct AuthenticateStep: Step {
     static func identity(
         of pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> String? {
-        guard AuthenticateStep().concerns(pipelineRequest),
+        guard concerns(pipelineRequest),
             let authenticated = try authenticated(pipelineRequest)
         else { return nil }
         return try await authenticated.identity()

@@ -8,7 +8,7 @@ import HTTPTypes
 /// The step runs inside retry, so that another attempt resumes where the last one stopped, and outside validation, so
 /// that the body of an error response is not written to the file. A 416 response to a range therefore arrives as a
 /// validation error. A download that fails or is cancelled keeps the part file and its journal for the next start.
-package struct DownloadStep: Step {
+package final class DownloadStep: Step {
     package init() {}
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {

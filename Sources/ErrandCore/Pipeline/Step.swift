@@ -4,7 +4,7 @@
 ///
 /// Only `InterceptStep`, `CacheStep`, `RetryStep`, `DownloadStep`, `RedirectStep` and `AuthenticateStep` may call `next`
 /// more than once.
-package protocol Step: Sendable {
+package protocol Step: AnyObject, Sendable {
     nonisolated(nonsending) func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response
@@ -17,32 +17,44 @@ extension Step {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool { true }
 }
 
-/// The rest of the pipeline after a step.
+/// The rest of the pipeline after a step: a list, in which a step is used where it is stored.
 package struct Next: Sendable {
-    private let steps: [any Step]
-    private let index: Int
+    private final class Node: Sendable {
+        let step: any Step
+        let next: Node?
+
+        init(_ step: any Step, next: Node?) {
+            self.step = step
+            self.next = next
+        }
+
+        /// This node, or the first one after it whose step applies to the request; the last one always applies.
+        ///
+        /// Recursive, because a loop would retain and release each node and its step.
+        func first(concerning pipelineRequest: PipelineRequest) -> Node {
+            guard let next, !step.concerns(pipelineRequest) else { return self }
+            return next.first(concerning: pipelineRequest)
+        }
+    }
+
+    private let first: Node?
 
     package init(_ steps: [any Step]) {
-        self.init(steps, index: 0)
+        self.init(first: steps.reversed().reduce(nil) { Node($1, next: $0) })
     }
 
-    private init(_ steps: [any Step], index: Int) {
-        self.steps = steps
-        self.index = index
-    }
+    private init(first: Node?) { self.first = first }
 
     // Inlined, because a function between two steps would need an async frame (decision 10).
     @inline(__always)
     nonisolated(nonsending) package func callAsFunction(
         _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> Response {
-        guard index < steps.count else {
+        guard let node = first?.first(concerning: pipelineRequest) else {
             throw RequestError(
                 .transportFailed, stage: .transport,
                 "The pipeline has no transport step; end the list of steps with one.")
         }
-        var index = index
-        while index + 1 < steps.count, !steps[index].concerns(pipelineRequest) { index += 1 }
-        return try await steps[index].run(pipelineRequest, next: Next(steps, index: index + 1))
+        return try await node.step.run(pipelineRequest, next: Next(first: node.next))
     }
 }

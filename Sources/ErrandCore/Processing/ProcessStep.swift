@@ -1,7 +1,7 @@
 import ErrandJSON
 
 /// Runs the configuration's processors, then the endpoint's, then decodes the typed output.
-package struct ProcessStep: Step {
+package final class ProcessStep: Step {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         let context = pipelineRequest.context
         return context.description.decode != nil || context.description.removesNulls

@@ -144,12 +144,17 @@ package final class ProgressHub: Sendable {
             state -> ((listeners: [Listener], handlers: [Handler])?, [Int]) in
             guard !state.isFinished else { return (nil, []) }
             if isWhole { state.completeTotals() }
+            guard state.isObserved else {
+                _ = state.listeners.close()
+                return (nil, [])
+            }
             // Done atomically with the end: a thread that calls a handler either finds the last
             // value or has already stopped.
             let left = state.takeLast()
             return (left, Array(state.handlers.entries.keys))
         }
-        for listener in left?.listeners ?? [] { listener.stream.finish() }
+        guard let left else { return true }
+        for listener in left.listeners { listener.stream.finish() }
         guard !ids.isEmpty else { return true }
         for id in ids { claim(id) }
         return state.withLock { $0.handlers.isEmpty }
@@ -307,53 +312,5 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     /// A slow reader misses intermediate changes, never the last one.
     public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
         hub.subscribe(every: interval, bytes: bytes).makeAsyncIterator()
-    }
-}
-
-/// Decides whether a progress value is due; pure state without a timer.
-///
-/// A value that is held back is superseded by the next one, or delivered at the end.
-struct ProgressThrottle: Sendable, Equatable {
-    /// The minimum time between two values; zero delivers each value.
-    var interval: Duration
-    /// A change of this many bytes in either direction is due at once; `nil` waits for the time.
-    var bytes: Int64?
-    private var delivered: (progress: TransferProgress, at: Duration)?
-
-    init(every interval: Duration = .zero, bytes: Int64? = nil) {
-        self.interval = interval
-        self.bytes = bytes
-    }
-
-    /// Whether every value is due, so that the time is not needed.
-    var isPlain: Bool { interval <= .zero }
-
-    mutating func offer(_ progress: TransferProgress, now: Duration) -> Bool {
-        guard let delivered else {
-            self.delivered = (progress, now)
-            return true
-        }
-        let isDue =
-            now - delivered.at >= interval || hasMoved(from: delivered.progress, to: progress)
-        if isDue { self.delivered = (progress, now) }
-        return isDue
-    }
-
-    /// Whether this value has not been delivered yet.
-    func hasNotDelivered(_ progress: TransferProgress) -> Bool { delivered?.progress != progress }
-
-    private func hasMoved(from old: TransferProgress, to new: TransferProgress) -> Bool {
-        guard let bytes else { return false }
-        let sent = new.bytesSent.subtractingReportingOverflow(old.bytesSent)
-        let received = new.bytesReceived.subtractingReportingOverflow(old.bytesReceived)
-        // A new attempt resets the counts; this is reported, too.
-        if sent.partialValue < 0 || received.partialValue < 0 { return true }
-        return sent.partialValue >= bytes || received.partialValue >= bytes
-    }
-
-    static func == (one: Self, other: Self) -> Bool {
-        one.interval == other.interval && one.bytes == other.bytes
-            && one.delivered?.progress == other.delivered?.progress
-            && one.delivered?.at == other.delivered?.at
     }
 }

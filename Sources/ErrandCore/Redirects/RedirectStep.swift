@@ -2,12 +2,13 @@ import ErrandTransport
 import HTTPTypes
 
 /// Follows redirects, in the same way for every transport.
-package struct RedirectStep: Step {
+package final class RedirectStep: Step {
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
         let response = try await next(pipelineRequest)
-        guard response.status.kind == .redirection else { return response }
+        guard (300..<400).contains(response.statusCode) else { return response }
         return try await follow(response, pipelineRequest, next)
     }
 

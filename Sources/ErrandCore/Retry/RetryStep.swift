@@ -3,10 +3,13 @@ import Foundation
 import HTTPTypes
 
 /// Retries failed attempts according to ``RetryPolicy``.
-package struct RetryStep: Step {
-    let hostHealth: HostHealth
+package final class RetryStep: Step {
+    private let hostHealth: HostHealth
+
+    init(hostHealth: HostHealth) { self.hostHealth = hostHealth }
 
     // Synchronous and rare parts are functions, to keep the async frame small (decision 10).
+    @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
@@ -34,7 +37,11 @@ package struct RetryStep: Step {
     }
 
     private static func isLimited(_ pipelineRequest: PipelineRequest) -> Bool {
-        policy(of: pipelineRequest).attemptTimeout != nil
+        // Not `policy(of:)`, which copies the policy.
+        if let own = pipelineRequest.context.description.retryPolicy {
+            return own.attemptTimeout != nil
+        }
+        return pipelineRequest.context.configuration.retryPolicy.attemptTimeout != nil
     }
 
     private static func host(of pipelineRequest: PipelineRequest) -> String {
@@ -47,8 +54,8 @@ package struct RetryStep: Step {
     {
         var pipelineRequest = pipelineRequest
         pipelineRequest.attempt = 1
-        if Self.policy(of: pipelineRequest).sendsIdempotencyKey,
-            !pipelineRequest.request.method.isIdempotent,
+        if !pipelineRequest.request.method.isIdempotent,
+            Self.policy(of: pipelineRequest).sendsIdempotencyKey,
             let name = HTTPField.Name.idempotencyKey, pipelineRequest.request.headers[name] == nil
         {
             pipelineRequest.request.headers[name] = UUID().uuidString
@@ -105,7 +112,9 @@ package struct RetryStep: Step {
             response.attempts = pipelineRequest.attempt
         }
         updateCircuit(pipelineRequest, nil)
-        ended(pipelineRequest.attempt, response.timings.last, nil, pipelineRequest.context)
+        pipelineRequest.context.emit(
+            .attemptEnded(
+                pipelineRequest.attempt, response.timings.last ?? AttemptTimings(), nil))
         if pipelineRequest.attempt > 1 {
             response.timings = pipelineRequest.earlierTimings + response.timings
         }
@@ -121,8 +130,8 @@ package struct RetryStep: Step {
         error.name(pipelineRequest.request, of: pipelineRequest.context)
         if pipelineRequest.attempt > 1 { error.previousErrors = pipelineRequest.earlierErrors }
         updateCircuit(pipelineRequest, error)
-        let timings = error.timings ?? error.response?.timings.last
-        ended(pipelineRequest.attempt, timings, error, pipelineRequest.context)
+        let timings = error.timings ?? error.response?.timings.last ?? AttemptTimings()
+        pipelineRequest.context.emit(.attemptEnded(pipelineRequest.attempt, timings, error))
         if pipelineRequest.attempt > 1, let own = error.response?.timings {
             error.response?.timings = pipelineRequest.earlierTimings + own
         }
@@ -272,13 +281,6 @@ package struct RetryStep: Step {
             .timedOut, stage: .transport,
             "The attempt's transfer took longer than \(limit). Raise retryPolicy.attemptTimeout, or set nil.",
             timeout: .attempt)
-    }
-
-    private func ended(
-        _ attempt: Int, _ timings: AttemptTimings?, _ error: RequestError?, _ context: TaskContext
-    ) {
-        guard context.isObserved else { return }
-        context.emit(.attemptEnded(attempt, timings ?? AttemptTimings(), error))
     }
 
     private func checkCircuit(_ pipelineRequest: PipelineRequest) throws(RequestError) {

@@ -1,8 +1,10 @@
 import ErrandTransport
 
 /// Delays attempts according to the rate limits of host and tag, and learns limits from responses.
-package struct RateLimitStep: Step {
-    let rateLimiter: RateLimiter
+package final class RateLimitStep: Step {
+    private let rateLimiter: RateLimiter
+
+    init(rateLimiter: RateLimiter) { self.rateLimiter = rateLimiter }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         let configuration = pipelineRequest.context.sharedConfiguration

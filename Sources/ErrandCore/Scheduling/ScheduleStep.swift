@@ -1,8 +1,10 @@
 import ErrandTransport
 
 /// Waits for a network and for a concurrency permit, if the configuration requires them.
-package struct ScheduleStep: Step {
-    let concurrencyLimiter: ConcurrencyLimiter
+package final class ScheduleStep: Step {
+    private let concurrencyLimiter: ConcurrencyLimiter
+
+    init(concurrencyLimiter: ConcurrencyLimiter) { self.concurrencyLimiter = concurrencyLimiter }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         ConnectivityCheck.isEnabled(pipelineRequest.context)

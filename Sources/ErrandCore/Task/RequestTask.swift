@@ -6,11 +6,11 @@ import Synchronization
 /// It can be kept, passed between actors and cancelled from any thread.
 public final class RequestTask: Sendable, Identifiable {
     /// The identifier; the same for all attempts.
-    public let id: UUID
+    public var id: UUID { context.id }
     /// The endpoint's type name.
-    public let endpoint: String
+    public var endpoint: String { context.description.endpoint }
     /// The endpoint's tag.
-    public let tag: Int
+    public var tag: Int { context.description.tag }
 
     /// The typed values that were attached to the request.
     public var metadata: RequestMetadata { context.description.metadata }
@@ -43,9 +43,6 @@ public final class RequestTask: Sendable, Identifiable {
 
     package init(context: TaskContext) {
         self.context = context
-        id = context.id
-        endpoint = context.description.endpoint
-        tag = context.description.tag
     }
 
     /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended.
@@ -101,7 +98,7 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// The current phase.
     public var phase: Phase {
-        context.state.value.phase
+        context.pause.taskState.value.phase
     }
 
     /// Notifies an observer of the current phase and of each later one.
@@ -176,7 +173,7 @@ public final class RequestTask: Sendable, Identifiable {
 
     package func stop(_ reason: TaskState.StopReason) {
         let (isFirst, observers) = state.withLock {
-            (context.state.change { $0.stop(reason) }, $0.observers)
+            (context.pause.taskState.change { $0.stop(reason) }, $0.observers)
         }
         guard isFirst else { return }
         if context.isWatched { notifyPhaseObservers() }
@@ -188,13 +185,13 @@ public final class RequestTask: Sendable, Identifiable {
     }
 
     /// Whether the task has a reason to stop, which is set before its work is cancelled.
-    package var isStopping: Bool { context.state.value.stopReason != nil }
+    package var isStopping: Bool { context.pause.taskState.value.stopReason != nil }
 
     /// Records the end of the task; returns the reason to stop, if there was one.
     package func end() -> TaskState.StopReason? {
         let (reason, observers) = state.withLock { state in
             defer { state.observers = [] }
-            return (context.state.change { $0.end() }, state.observers)
+            return (context.pause.taskState.change { $0.end() }, state.observers)
         }
         if context.isWatched { endPhases() }
         for observer in observers { observer(.ended) }
@@ -233,7 +230,7 @@ public final class RequestTask: Sendable, Identifiable {
     @discardableResult
     package func observe(_ observer: @escaping @Sendable (Change) -> Void) -> Bool {
         state.withLock { state in
-            guard !context.state.value.hasEnded else { return false }
+            guard !context.pause.taskState.value.hasEnded else { return false }
             state.observers.append(observer)
             return true
         }

@@ -36,10 +36,8 @@ final class SharedTransfer: Sendable {
     /// The id of the request that started the transfer.
     static let leaderID = 0
 
-    /// The transfer's own state, separate from those of its members.
-    let taskState = AtomicTaskState()
-    /// Suspends the transfer while every member is suspended.
-    let pause: SuspensionPoint
+    /// Suspends the transfer while every member is suspended; has the transfer's own state.
+    let pause = SuspensionPoint()
     /// The transfer's own progress, copied to every member.
     let progress = ProgressHub()
     /// The digest of the leader's cookies and authenticator; `nil` if it has none.
@@ -49,7 +47,6 @@ final class SharedTransfer: Sendable {
     /// Makes a transfer with its leader as the first member.
     init(leader: TaskContext, credentials: String? = nil) {
         self.credentials = credentials
-        pause = SuspensionPoint(taskState)
         state = Mutex(State(members: [Self.leaderID: leader], eventContext: leader))
         admit(leader, as: Self.leaderID)
     }

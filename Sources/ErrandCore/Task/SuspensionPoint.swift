@@ -17,10 +17,11 @@ package final class SuspensionPoint: Sendable {
         var limit: AttemptLimit?
     }
 
-    private let taskState: AtomicTaskState
+    /// The state of the request, or of the shared transfer.
+    let taskState = AtomicTaskState()
     private let state = Mutex(State())
 
-    package init(_ taskState: AtomicTaskState = AtomicTaskState()) { self.taskState = taskState }
+    package init() {}
 
     package var isPaused: Bool { taskState.value.isSuspended }
 

@@ -6,15 +6,12 @@ import Synchronization
 package final class TaskContext: Sendable {
     package let id: UUID
     package let description: RequestDescription
-    package let sharedConfiguration: Shared<Configuration>
+    package let sharedConfiguration: SharedConfiguration
     /// Yielded, not copied, because it is large (decision 10).
     package var configuration: Configuration { _read { yield sharedConfiguration.value } }
-    package let transport: any Transport
-    package let store: (any ResponseStore)?
-    package let clock: any RequestClock
-    /// The cookie jar of the agent, for configurations without one.
-    package let cookieJar: CookieJar?
+    private let services: TaskServices
     package let progress: ProgressHub
+    /// Suspends the request, and has its one state; steps report stages to that through ``enter(_:)``.
     package let pause: SuspensionPoint
     /// Cancelled with the request, or with the shared transfer.
     package let scope = CancellationScope()
@@ -24,15 +21,11 @@ package final class TaskContext: Sendable {
 
     /// The shared transfer whose context this is; `nil` for a request's own context.
     private let sharedTransfer: SharedTransfer?
-    /// The request's one state; steps report stages to it through ``enter(_:)``.
-    let state: AtomicTaskState
     private let hasStageObserver = Atomic(false)
-    private let stageObserver = Mutex<(@Sendable () -> Void)?>(nil)
     private let hasListeners: Bool
     private let eventQueue = Mutex(EventQueue())
     private let position: Mutex<QueuePosition>
-    private let storedEntry = Mutex<(@Sendable () -> Void)?>(nil)
-    private let madeOutput = Mutex<(any Sendable)?>(nil)
+    private let kept = Mutex(Kept())
     /// Readers of `RequestTask.events`.
     private let readers = Mutex(TaskEventReaders())
     private let hasReaders = Atomic(false)
@@ -43,29 +36,25 @@ package final class TaskContext: Sendable {
         cookieJar: CookieJar? = nil
     ) {
         self.init(
-            id: id, description: description, configuration: Shared(configuration),
-            transport: transport, store: store, clock: clock, cookieJar: cookieJar)
+            id: id, description: description, configuration: SharedConfiguration(configuration),
+            services: TaskServices(
+                transport: transport, store: store, clock: clock, cookieJar: cookieJar))
     }
 
     package init(
-        id: UUID, description: consuming RequestDescription, configuration: Shared<Configuration>,
-        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
-        cookieJar: CookieJar? = nil
+        id: UUID, description: consuming RequestDescription, configuration: SharedConfiguration,
+        services: TaskServices
     ) {
         self.id = id
-        configuration.value.complete(&description)
+        if configuration.completesDescriptions { configuration.value.complete(&description) }
         sharedConfiguration = configuration
         hasListeners = !configuration.value.eventListeners.isEmpty
-        self.transport = transport
-        self.store = store
-        self.clock = clock
-        self.cookieJar = cookieJar
-        progress = ProgressHub(clock: clock)
+        self.services = services
+        progress = ProgressHub(clock: services.clock)
         if let handler = description.progressHandler {
             progress.listen(every: .milliseconds(100), handler)
         }
-        state = AtomicTaskState()
-        pause = SuspensionPoint(state)
+        pause = SuspensionPoint()
         position = Mutex(QueuePosition(priority: description.priority))
         sharedTransfer = nil
         self.description = consume description
@@ -77,15 +66,20 @@ package final class TaskContext: Sendable {
         description = leader.description
         sharedConfiguration = leader.sharedConfiguration
         hasListeners = leader.hasListeners
-        transport = leader.transport
-        store = leader.store
-        clock = leader.clock
-        cookieJar = leader.cookieJar
+        services = leader.services
         progress = sharedTransfer.progress
-        state = sharedTransfer.taskState
         pause = sharedTransfer.pause
         position = Mutex(QueuePosition(priority: leader.priority))
         self.sharedTransfer = sharedTransfer
+    }
+
+    /// What steps and readers leave with the task; one structure, which costs less than a mutex for each.
+    private struct Kept {
+        var stageObserver: (@Sendable () -> Void)?
+        /// Removes the response from the store.
+        var removal: (@Sendable () -> Void)?
+        /// The typed output that `ProcessStep` made.
+        var output: (any Sendable)?
     }
 
     /// The priority of the task and the queue that it waits in.
@@ -95,6 +89,12 @@ package final class TaskContext: Sendable {
         var reprioritize: (@Sendable (RequestPriority) -> Void)?
         var observer: (@Sendable () -> Void)?
     }
+
+    package var transport: any Transport { services.transport }
+    package var store: (any ResponseStore)? { services.store }
+    package var clock: any RequestClock { services.clock }
+    /// The cookie jar of the agent, for configurations without one.
+    package var cookieJar: CookieJar? { services.cookieJar }
 
     /// The priority; it can change while the task waits.
     package var priority: RequestPriority {
@@ -131,34 +131,31 @@ package final class TaskContext: Sendable {
     /// Without an observer this costs one atomic exchange.
     func enter(_ stage: TaskStage) {
         if let sharedTransfer { return sharedTransfer.enter(stage) }
-        guard state.change({ $0.enter(stage) }), isWatched else { return }
-        let observer = stageObserver.withLock { $0 }
+        guard pause.taskState.change({ $0.enter(stage) }), isWatched else { return }
+        let observer = kept.withLock { $0.stageObserver }
         observer?()
     }
 
     /// Sets the one observer of stages, which is called from any thread.
     func watchStage(_ observer: @escaping @Sendable () -> Void) {
-        stageObserver.withLock { $0 = observer }
+        kept.withLock { $0.stageObserver = observer }
         hasStageObserver.store(true, ordering: .sequentiallyConsistent)
     }
 
     /// The typed output that `ProcessStep` made.
-    package var output: (any Sendable)? { madeOutput.withLock { $0 } }
+    package var output: (any Sendable)? { kept.withLock { $0.output } }
 
-    package func keep(output: any Sendable) { madeOutput.withLock { $0 = output } }
+    package func keep(output: any Sendable) { kept.withLock { $0.output = output } }
 
     /// Stores an action that removes the response from the store again.
     package func keep(removal: @escaping @Sendable () -> Void) {
         if let sharedTransfer { return sharedTransfer.eventContext.keep(removal: removal) }
-        storedEntry.withLock { $0 = removal }
+        kept.withLock { $0.removal = removal }
     }
 
     /// Removes the response from the store, because it turned out to be unusable.
     package func removeStoredEntry() {
-        let removal = storedEntry.withLock { entry in
-            defer { entry = nil }
-            return entry
-        }
+        let removal = kept.withLock { $0.removal.take() }
         removal?()
     }
 

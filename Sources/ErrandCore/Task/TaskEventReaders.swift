@@ -2,11 +2,11 @@
 struct TaskEventReaders: Sendable {
     private var streams = Subscribers<AsyncStream<RequestEvent>.Continuation>()
     /// The end, for readers that are added after it.
-    private var end: RequestEvent?
+    private var end: Shared<RequestEvent>?
 
     /// Adds a reader for later events and returns its id; after the end, yields only the end and returns `nil`.
     mutating func add(_ stream: AsyncStream<RequestEvent>.Continuation) -> Int? {
-        if let end { stream.yield(end) }
+        if let end { stream.yield(end.value) }
         return streams.add(stream)
     }
 
@@ -21,7 +21,7 @@ struct TaskEventReaders: Sendable {
         of event: RequestEvent, isEnd: Bool
     ) -> [AsyncStream<RequestEvent>.Continuation] {
         guard isEnd else { return Array(streams.entries.values) }
-        end = event
+        end = Shared(event)
         return streams.close()
     }
 }

@@ -38,12 +38,51 @@ package struct TaskState: Sendable, Equatable {
         case shutDown
     }
 
-    package private(set) var stage = TaskStage.described
-    package private(set) var isSuspended = false
-    package private(set) var stopReason: StopReason?
-    package private(set) var hasEnded = false
+    /// The whole state, so that it can be changed atomically: bits 0–2 the stage, 3 suspended, 4–5 the reason to
+    /// stop, 6 ended, 8–63 the attempt.
+    fileprivate var word: UInt64 = 0
 
     package init() {}
+
+    fileprivate init(word: UInt64) { self.word = word }
+
+    package private(set) var stage: TaskStage {
+        get {
+            switch word & 7 {
+            case 1: .adapting
+            case 2: .waiting
+            case 3: .inFlight(attempt: Int(clamping: word >> 8))
+            case 4: .processing
+            default: .described
+            }
+        }
+        set {
+            let stage: UInt64 =
+                switch newValue {
+                case .described: 0
+                case .adapting: 1
+                case .waiting: 2
+                case .inFlight(let attempt): UInt64(clamping: attempt) << 8 | 3
+                case .processing: 4
+                }
+            word = word & 0x78 | stage
+        }
+    }
+
+    package private(set) var isSuspended: Bool {
+        get { word & 8 != 0 }
+        set { word = newValue ? word | 8 : word & ~8 }
+    }
+
+    package private(set) var stopReason: StopReason? {
+        get { StopReason(rawValue: word >> 4 & 3) }
+        set { word = word & ~0x30 | (newValue?.rawValue ?? 0) << 4 }
+    }
+
+    package private(set) var hasEnded: Bool {
+        get { word & 64 != 0 }
+        set { word = newValue ? word | 64 : word & ~64 }
+    }
 
     /// Reports a stage; false if the stage does not follow the current one.
     package mutating func enter(_ stage: TaskStage) -> Bool {
@@ -99,37 +138,10 @@ package struct TaskState: Sendable, Equatable {
     }
 }
 
-// The state in one word: bits 0–2 the stage, 3 suspended, 4–5 the reason to stop, 6 ended, 8–63 the attempt.
-extension TaskState {
-    fileprivate init(word: UInt64) {
-        switch word & 7 {
-        case 1: stage = .adapting
-        case 2: stage = .waiting
-        case 3: stage = .inFlight(attempt: Int(clamping: word >> 8))
-        case 4: stage = .processing
-        default: break
-        }
-        isSuspended = word & 8 != 0
-        stopReason = StopReason(rawValue: word >> 4 & 3)
-        hasEnded = word & 64 != 0
-    }
-
-    fileprivate var word: UInt64 {
-        let stage: UInt64 =
-            switch stage {
-            case .described: 0
-            case .adapting: 1
-            case .waiting: 2
-            case .inFlight(let attempt): UInt64(clamping: attempt) << 8 | 3
-            case .processing: 4
-            }
-        return stage | (isSuspended ? 8 : 0) | (stopReason?.rawValue ?? 0) << 4
-            | (hasEnded ? 64 : 0)
-    }
-}
-
 /// The one ``TaskState`` of a request, changed from any thread without a lock.
-package final class AtomicTaskState: Sendable {
+///
+/// Part of ``SuspensionPoint``, which is shared by reference.
+package struct AtomicTaskState: ~Copyable, Sendable {
     private let word = Atomic(TaskState().word)
 
     package init() {}

@@ -69,15 +69,14 @@ final class ResponseCollector: TransferReceiver {
     func takeResponse() -> CollectedResponse {
         let (end, failure, data, head, usesSink) = state.withLock { state in
             (
-                state.end.take(), state.failure, exchange(&state.data, with: Data()),
-                state.head.take(), state.usesSink
+                state.end.take() ?? TransferEnd(error: .cancelled), state.failure,
+                exchange(&state.data, with: Data()), state.head.take(), state.usesSink
             )
         }
-        var response = CollectedResponse(
-            head: head, body: .success(.data(data)), end: end ?? TransferEnd(error: .cancelled))
-        if usesSink, let sink { response.body = sink.finish(failure ?? response.end.error) }
-        if let failure { response.body = .failure(failure) }
-        return response
+        var body = Result<Response.Body, RequestError>.success(.data(data))
+        if usesSink, let sink { body = sink.finish(failure ?? end.error) }
+        if let failure { body = .failure(failure) }
+        return CollectedResponse(head: head, body: body, end: end)
     }
 
     /// The transfer may be cancelled, deliver bytes and end before `start` returns.
@@ -117,16 +116,17 @@ final class ResponseCollector: TransferReceiver {
             usesSink = false
             failure = error
         }
+        let length = usesSink ? nil : head.contentLength
         state.withLock { state in
             state.head = head
             state.usesSink = usesSink
             state.failure = failure
-            if !usesSink, let length = head.contentLength, length > 0, length <= limit {
+            if let length, length > 0, length <= limit {
                 // `Content-Length` is a hint only: reserve at most 1 MiB for bytes that may never arrive.
                 state.expected = Int(min(length, 1 << 20))
             }
         }
-        if !usesSink, let length = head.contentLength {
+        if let length {
             context.progress.updateAsynchronously { $0.totalBytesToReceive = length }
         }
     }

@@ -4,7 +4,8 @@ import ErrandTransport
 import Foundation
 
 /// The last step: starts the transfer and waits for its end.
-package struct TransportStep: Step {
+package final class TransportStep: Step {
+    @inline(__always)
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
@@ -105,9 +106,9 @@ struct CollectedResponse: Sendable {
         return end.error.map { $0.isCancellation ? failure : $0 } ?? failure
     }
 
-    func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
+    consuming func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
         let error = failure
-        let content = (try? body.get()) ?? Response.Body.data(Data())
+        let content = if case .success(let body) = body { body } else { Response.Body.data(Data()) }
         guard let head else {
             var error =
                 error
@@ -120,7 +121,7 @@ struct CollectedResponse: Sendable {
         }
         let response = Response(
             status: head.status, headers: head.headers, body: content, url: url,
-            attempts: max(1, attempt), timings: [end.timings], httpVersion: head.httpVersion,
+            attempts: max(1, attempt), ownTimings: end.timings, httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: end.trailers)
         if var error {
             error.response = response

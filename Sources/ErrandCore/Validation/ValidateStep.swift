@@ -4,13 +4,14 @@ import Foundation
 import HTTPTypes
 
 /// Passes only responses that satisfy the endpoint's rules.
-package struct ValidateStep: Step {
+package final class ValidateStep: Step {
+    @inline(__always)  // decision 10
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
         let response = try await next(pipelineRequest)
         // The cache validates the stored response that a 304 confirms.
-        if response.status == 304, pipelineRequest.isRevalidation { return response }
+        if response.statusCode == 304, pipelineRequest.isRevalidation { return response }
         try Self.validate(response, pipelineRequest.context)
         return response
     }
@@ -64,7 +65,7 @@ package enum ResponseValidation {
         var response = response
         // For errors and business validators, which may decode the body.
         if let decoder = description.jsonDecoder { response.use(decoder) }
-        let status = response.status.code
+        let status = response.statusCode
         guard description.acceptsStatus(status) else {
             let rule =
                 description.statusCodeValidator == nil

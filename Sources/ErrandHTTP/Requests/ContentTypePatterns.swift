@@ -1,7 +1,7 @@
 /// A set of media types and patterns such as `image/*` and `*+json`.
 ///
 /// Comparison ignores case and parameters (RFC 9110 §8.3.1).
-package struct ContentTypePatterns: Sendable {
+package final class ContentTypePatterns: Sendable {
     private let types: Set<String>
     private let exact: Set<String>
     /// The most common type, compared first as a fast path.

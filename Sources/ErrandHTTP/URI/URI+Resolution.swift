@@ -76,13 +76,16 @@ extension URI {
     }
 
     /// Whether a segment starts with a dot; most paths have none, so this check avoids the split.
-    private static func mayHoldDotSegments(_ path: String) -> Bool {
-        var isAtStart = true
-        for byte in path.utf8 {
-            if isAtStart && byte == UInt8(ascii: ".") { return true }
-            isAtStart = byte == UInt8(ascii: "/")
+    package static func mayHoldDotSegments(_ path: String) -> Bool {
+        var path = path
+        return path.withUTF8 { bytes in
+            var isAtStart = true
+            for byte in bytes {
+                if isAtStart && byte == UInt8(ascii: ".") { return true }
+                isAtStart = byte == UInt8(ascii: "/")
+            }
+            return false
         }
-        return false
     }
 
     /// Appends to the query, after `&` if it is not empty.

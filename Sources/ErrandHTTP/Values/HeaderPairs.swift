@@ -5,10 +5,13 @@
 ///
 ///     override var headerFieldValues: HeaderPairs { ["X-Trace": trace, "X-Tag": "a", "X-Tag": "b"] }
 public struct HeaderPairs: Sendable {
-    private var pairs: [Element]
+    private var pairs: [Element] = []
 
-    /// Creates pairs from a sequence, in its order; by default none.
-    public init(_ pairs: some Sequence<(String, String)> = []) {
+    /// Creates no pairs.
+    public init() {}
+
+    /// Creates pairs from a sequence, in its order.
+    public init(_ pairs: some Sequence<(String, String)>) {
         self.pairs = pairs.map { (name: $0.0, value: $0.1) }
     }
 

@@ -48,8 +48,11 @@ public struct Response: Sendable {
     ///
     /// The last element belongs to this response.
     public var timings: [AttemptTimings] {
-        get { shared.value.timings }
-        set { change { $0.timings = newValue } }
+        get {
+            guard let own = shared.value.ownTimings else { return shared.value.timings }
+            return shared.value.timings + [own]
+        }
+        set { change { ($0.timings, $0.ownTimings) = (newValue, nil) } }
     }
     /// The HTTP version; `nil` if the transport does not report it.
     public var httpVersion: HTTPVersion? {
@@ -75,6 +78,8 @@ public struct Response: Sendable {
         var source: Source
         var attempts: Int
         var timings: [AttemptTimings]
+        /// The last element of the timings, if it is not part of the array: one attempt needs no array.
+        var ownTimings: AttemptTimings?
         var httpVersion: HTTPVersion?
         var remoteAddress: String?
         var trailers: HTTPFields
@@ -102,6 +107,19 @@ public struct Response: Sendable {
                 remoteAddress: remoteAddress, trailers: trailers))
     }
 
+    /// Creates the response of a transfer.
+    package init(
+        status: HTTPResponse.Status, headers: HTTPFields, body: Body, url: URI, attempts: Int,
+        ownTimings: AttemptTimings, httpVersion: HTTPVersion?, remoteAddress: String?,
+        trailers: HTTPFields
+    ) {
+        shared = Shared(
+            Fields(
+                status: status, headers: headers, body: body, url: url, source: .network,
+                attempts: attempts, timings: [], ownTimings: ownTimings, httpVersion: httpVersion,
+                remoteAddress: remoteAddress, trailers: trailers))
+    }
+
     /// The form of a response body.
     public enum Body: Sendable, Hashable {
         /// Bytes in memory.
@@ -126,7 +144,7 @@ public struct Response: Sendable {
     public var isFromCache: Bool { source == .cacheFresh || source == .cacheStale }
 
     /// The status code as a number.
-    public var statusCode: Int { status.code }
+    public var statusCode: Int { shared.value.status.code }
 
     /// The bytes of the body.
     ///
@@ -187,7 +205,13 @@ public struct Response: Sendable {
 
 /// JSON that is parsed at the first use, once for all copies of a response.
 private final class LazyJSON: Sendable {
-    private let state = Mutex<Result<JSON, JSONError>?>(nil)
+    private enum State {
+        case unparsed
+        case parsed(JSON)
+        case failed(JSONError)
+    }
+
+    private let state = Mutex(State.unparsed)
     /// The JSON with its nulls, which may already be parsed.
     private let original: LazyJSON?
 
@@ -197,7 +221,11 @@ private final class LazyJSON: Sendable {
         of data: @autoclosure () -> Data, removesNulls: Bool
     ) -> Result<JSON, JSONError> {
         state.withLock { state in
-            if let state { return state }
+            switch state {
+            case .unparsed: break
+            case .parsed(let json): return .success(json)
+            case .failed(let error): return .failure(error)
+            }
             var result: Result<JSON, JSONError>
             if let original {
                 result = original.value(of: data(), removesNulls: false)
@@ -206,7 +234,10 @@ private final class LazyJSON: Sendable {
                 result = Result { () throws(JSONError) in try JSON(parsing: bytes) }
             }
             if removesNulls { result = result.map(\.removingNulls) }
-            state = result
+            switch result {
+            case .success(let json): state = .parsed(json)
+            case .failure(let error): state = .failed(error)
+            }
             return result
         }
     }

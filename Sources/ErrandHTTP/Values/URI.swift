@@ -12,15 +12,13 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Text that is not a scheme makes the URI invalid.
     public var scheme: String? {
-        didSet {
-            let isInvalid = scheme.map { !URIBytes.isScheme($0) } ?? false
-            scheme = isInvalid ? nil : scheme?.lowercased()
-            mark(.scheme, isInvalid)
-        }
+        get { shared.value.scheme }
+        set { change { $0.set(scheme: newValue) } }
     }
     /// The user info (`user:password`), percent-encoded.
     public var userInfo: String? {
-        didSet { Self.encode(&userInfo, keeping: URIBytes.userInfo) }
+        get { shared.value.userInfo }
+        set { change { $0.userInfo = Self.encoded(newValue, keeping: URIBytes.userInfo) } }
     }
     /// The host in canonical form.
     ///
@@ -28,47 +26,34 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
     /// `0x7f.1` and `2130706433` become `127.0.0.1`. IPv6 addresses have brackets and the form of RFC 5952,
     /// and no zone. Text that is not a host, such as text with a port or an `@`, makes the URI invalid.
     public var host: String? {
-        didSet {
-            guard let text = host else { return mark(.host, false) }
-            host = try? HostName.canonical(text.utf8)
-            mark(.host, host == nil)
-            if host != nil, let first = path.utf8.first, first != UInt8(ascii: "/") {
-                path = "/" + path
-            }
-        }
+        get { shared.value.host }
+        set { change { $0.set(host: newValue) } }
     }
     /// The port; `nil` if the text has none.
     ///
     /// A number outside 1 to 65535 makes the URI invalid.
     public var port: Int? {
-        didSet {
-            let isInvalid = port.map { !URIBytes.ports.contains($0) } ?? false
-            if isInvalid { port = nil }
-            mark(.port, isInvalid)
-        }
+        get { shared.value.port }
+        set { change { $0.set(port: newValue) } }
     }
     /// The path, percent-encoded.
     ///
     /// After a host it is empty or begins with a slash, which is added if it is missing.
     public var path: String {
-        didSet {
-            if !PercentEncoding.isEncoded(path.utf8, keeping: URIBytes.path) {
-                path = PercentEncoding.encoded(path.utf8, keeping: URIBytes.path)
-            }
-            if host != nil, let first = path.utf8.first, first != UInt8(ascii: "/") {
-                path = "/" + path
-            }
-        }
+        get { shared.value.path }
+        set { change { $0.set(path: newValue) } }
     }
     /// The query between `?` and `#`, percent-encoded.
     public var query: String? {
-        didSet { Self.encode(&query, keeping: URIBytes.query) }
+        get { shared.value.query }
+        set { change { $0.query = Self.encoded(newValue, keeping: URIBytes.query) } }
     }
     /// The fragment after `#`, percent-encoded.
     ///
     /// It is never sent.
     public var fragment: String? {
-        didSet { Self.encode(&fragment, keeping: URIBytes.query) }
+        get { shared.value.fragment }
+        set { change { $0.fragment = Self.encoded(newValue, keeping: URIBytes.query) } }
     }
 
     private struct Components: OptionSet, Hashable {
@@ -79,17 +64,81 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
         static let port = Components(rawValue: 4)
     }
 
-    /// The components that were last set to invalid values; their properties are `nil`.
-    private var invalid: Components = []
+    private struct Fields: Sendable, Hashable {
+        var scheme: String?
+        var userInfo: String?
+        var host: String?
+        var port: Int?
+        var path: String
+        var query: String?
+        var fragment: String?
+        /// The components that were last set to invalid values; their properties are `nil`.
+        var invalid: Components = []
+
+        mutating func set(scheme text: String?) {
+            let isInvalid = text.map { !URIBytes.isScheme($0) } ?? false
+            scheme = isInvalid ? nil : text?.lowercased()
+            mark(.scheme, isInvalid)
+        }
+
+        mutating func set(host text: String?) {
+            host = text.flatMap { try? HostName.canonical($0.utf8) }
+            mark(.host, text != nil && host == nil)
+            beginPathWithSlash()
+        }
+
+        mutating func set(port number: Int?) {
+            let isInvalid = number.map { !URIBytes.ports.contains($0) } ?? false
+            port = isInvalid ? nil : number
+            mark(.port, isInvalid)
+        }
+
+        mutating func set(path text: String) {
+            path = URI.encoded(text, keeping: URIBytes.path) ?? ""
+            beginPathWithSlash()
+        }
+
+        private mutating func beginPathWithSlash() {
+            if host != nil, let first = path.utf8.first, first != UInt8(ascii: "/") {
+                path = "/" + path
+            }
+        }
+
+        private mutating func mark(_ component: Components, _ isInvalid: Bool) {
+            if isInvalid { invalid.insert(component) } else { invalid.remove(component) }
+        }
+    }
+
+    // One reference, because a URL is copied from the request to the transfer and the response (decision 10).
+    private var shared: Shared<Fields>
+
+    private var invalid: Components { shared.value.invalid }
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        shared = shared.changed(change)
+    }
+
+    /// Whether all components are equal.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.shared === other.shared || one.shared.value == other.shared.value
+    }
+
+    /// Hashes all components.
+    public func hash(into hasher: inout Hasher) { hasher.combine(shared.value) }
 
     package init(
         scheme: String? = nil, userInfo: String? = nil, host: String? = nil, port: Int? = nil,
         path: String = "", query: String? = nil, fragment: String? = nil
     ) {
-        self.init(
-            canonicalScheme: nil, userInfo: nil, host: nil, port: nil, path: "", query: nil,
-            fragment: nil)
-        set(scheme, userInfo, host, port, path, query, fragment)
+        var fields = Fields(path: "")
+        fields.set(scheme: scheme)
+        fields.userInfo = Self.encoded(userInfo, keeping: URIBytes.userInfo)
+        fields.set(host: host)
+        fields.set(port: port)
+        fields.set(path: path)
+        fields.query = Self.encoded(query, keeping: URIBytes.query)
+        fields.fragment = Self.encoded(fragment, keeping: URIBytes.query)
+        shared = Shared(fields)
     }
 
     /// Creates a URI from components that have the canonical form already.
@@ -97,27 +146,10 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
         canonicalScheme scheme: String?, userInfo: String?, host: String?, port: Int?,
         path: String, query: String?, fragment: String?
     ) {
-        self.scheme = scheme
-        self.userInfo = userInfo
-        self.host = host
-        self.port = port
-        self.path = path
-        self.query = query
-        self.fragment = fragment
-    }
-
-    /// Sets the components with their observers, which are not called within an initializer.
-    private mutating func set(
-        _ scheme: String?, _ userInfo: String?, _ host: String?, _ port: Int?, _ path: String,
-        _ query: String?, _ fragment: String?
-    ) {
-        if scheme != nil { self.scheme = scheme }
-        if userInfo != nil { self.userInfo = userInfo }
-        if host != nil { self.host = host }
-        if port != nil { self.port = port }
-        self.path = path
-        if query != nil { self.query = query }
-        if fragment != nil { self.fragment = fragment }
+        shared = Shared(
+            Fields(
+                scheme: scheme, userInfo: userInfo, host: host, port: port, path: path,
+                query: query, fragment: fragment))
     }
 
     /// Whether scheme, host and port were last set to valid values; always true after parsing.
@@ -129,7 +161,9 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether this is an absolute `http` or `https` URL with a host.
     public var isAbsoluteHTTP: Bool {
-        (scheme == "http" || scheme == "https") && host?.isEmpty == false && isValid
+        let fields = shared.value
+        return (fields.scheme == "http" || fields.scheme == "https")
+            && fields.host?.isEmpty == false && fields.invalid.isEmpty
     }
 
     /// The reason why no request can be sent to this URL, as a sentence; `nil` if one can.
@@ -206,12 +240,8 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    private mutating func mark(_ component: Components, _ isInvalid: Bool) {
-        if isInvalid { invalid.insert(component) } else { invalid.remove(component) }
-    }
-
-    private static func encode(_ text: inout String?, keeping set: ByteSet) {
-        guard let old = text, !PercentEncoding.isEncoded(old.utf8, keeping: set) else { return }
-        text = PercentEncoding.encoded(old.utf8, keeping: set)
+    private static func encoded(_ text: String?, keeping set: ByteSet) -> String? {
+        guard let text, !PercentEncoding.isEncoded(text.utf8, keeping: set) else { return text }
+        return PercentEncoding.encoded(text.utf8, keeping: set)
     }
 }

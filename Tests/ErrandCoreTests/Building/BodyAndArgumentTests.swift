@@ -142,8 +142,8 @@ struct BodyAndArgumentTests {
             description.cacheArguments = ["a": 2, "b": 3]
             description.argumentEncoding = ArgumentEncoding(duplicateNames: rule)
             let request = try RequestBuilder().build(
-                description, configuration: fixture.configuration, sharedHeaders: [:],
-                sharedArguments: [:], relativeURL: description.url)
+                description, configuration: SharedConfiguration(fixture.configuration),
+                sharedHeaders: [:], sharedArguments: [:], relativeURL: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
                 sharedArguments: [:], relativeURL: description.url)?.url.query

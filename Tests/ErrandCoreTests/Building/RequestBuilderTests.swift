@@ -14,8 +14,9 @@ struct RequestBuilderFixture {
         var description = RequestDescription(endpoint: "GetUser", url: "user")
         change(&description)
         return try RequestBuilder().build(
-            description, configuration: configuration, sharedHeaders: sharedHeaders,
-            sharedArguments: sharedArguments, relativeURL: description.url)
+            description, configuration: SharedConfiguration(configuration),
+            sharedHeaders: sharedHeaders, sharedArguments: sharedArguments,
+            relativeURL: description.url)
     }
 
     func failure(_ change: (inout RequestDescription) -> Void) -> RequestError? {
@@ -259,8 +260,8 @@ struct RequestBuilderTests {
         func key(_ method: HTTPMethod) throws -> TransportRequest? {
             description.method = method
             let request = try RequestBuilder().build(
-                description, configuration: fixture.configuration, sharedHeaders: [:],
-                sharedArguments: ["s": 1], relativeURL: description.url)
+                description, configuration: SharedConfiguration(fixture.configuration),
+                sharedHeaders: [:], sharedArguments: ["s": 1], relativeURL: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
                 sharedArguments: ["s": 1], relativeURL: description.url)
@@ -278,8 +279,8 @@ struct RequestBuilderTests {
             description.arguments = ["a": 1, "nonce": nonce]
             description.cacheArguments = ["a": 1]
             let request = try RequestBuilder().build(
-                description, configuration: fixture.configuration, sharedHeaders: [:],
-                sharedArguments: [:], relativeURL: description.url)
+                description, configuration: SharedConfiguration(fixture.configuration),
+                sharedHeaders: [:], sharedArguments: [:], relativeURL: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
                 sharedArguments: [:], relativeURL: description.url

@@ -12,7 +12,8 @@ import Testing
         var description = RequestDescription(endpoint: "Test", url: "https://a.example/")
         description.authorization = .basic(user: user, password: password)
         let built = try RequestBuilder().build(
-            description, configuration: Configuration(), sharedHeaders: [:], sharedArguments: [:],
+            description, configuration: SharedConfiguration(Configuration()), sharedHeaders: [:],
+            sharedArguments: [:],
             relativeURL: description.url)
         return [request.headers[.authorization], built.headers[.authorization]]
     }
@@ -33,8 +34,8 @@ import Testing
         description.authorization = .basic(user: user, password: password)
         let other = #expect(throws: RequestError.self) {
             try RequestBuilder().build(
-                description, configuration: Configuration(), sharedHeaders: [:],
-                sharedArguments: [:], relativeURL: description.url)
+                description, configuration: SharedConfiguration(Configuration()),
+                sharedHeaders: [:], sharedArguments: [:], relativeURL: description.url)
         }
         #expect(other?.code == .invalidHeader && other?.message.contains("RFC 7617") == true)
     }

@@ -1,0 +1,33 @@
+/// A configuration in reference-counted storage, with the facts that every request needs.
+///
+/// Each change of an agent's configuration creates a new object, so the facts are computed once and not
+/// for each request.
+package final class SharedConfiguration: Sendable {
+    package let value: Configuration
+    /// The first number in the settings that has no meaning, as a sentence; `nil` if there is none.
+    let fault: String?
+    /// Whether all limits of ``Configuration/timeouts`` are greater than zero.
+    let hasValidTimeouts: Bool
+    /// Whether ``Configuration/complete(_:)`` can change a description.
+    let completesDescriptions: Bool
+
+    package init(_ value: Configuration) {
+        self.value = value
+        fault = value.fault
+        let limits = [value.timeouts.connect, value.timeouts.idle, value.timeouts.total]
+        hasValidTimeouts = limits.allSatisfy { $0.map { $0 > .zero } ?? true }
+        completesDescriptions = value.completesDescriptions
+    }
+
+    /// The configuration with the selected environment applied; itself if none is selected.
+    package func inEnvironment() throws(RequestError) -> SharedConfiguration {
+        value.environment == nil ? self : SharedConfiguration(try value.inEnvironment())
+    }
+}
+
+extension Configuration {
+    fileprivate var fault: String? {
+        redirectPolicy.fault ?? retryPolicy.fault ?? transportOptions.fault ?? retryBudget?.fault
+            ?? circuitBreaker?.fault ?? limits.fault ?? httpCache.fault
+    }
+}
