@@ -54,10 +54,11 @@
         public func start(
             _ request: TransportRequest, receiver: any TransferReceiver
         ) -> any Transfer {
+            let request = request.sendingTrailersOverHTTP11()
             var source: Result<any BodySource, RequestError>?
             if let body = request.body {
                 do throws(RequestError) {
-                    source = .success(try body.makeSource())
+                    source = .success(try body.makeSource(sendsTrailers: true))
                 } catch {
                     source = .failure(error)
                 }

@@ -80,7 +80,9 @@
         }
 
         var bodyLength: RequestWriter.BodyLength {
-            upload.map { RequestWriter.BodyLength($0.length) } ?? .none
+            guard let upload else { return .none }
+            return RequestWriter.BodyLength(
+                upload.length, trailers: transfer.request.body?.trailerNames ?? [])
         }
 
         /// Writes the request head into the engine's output buffer, unless it is there.

@@ -15,20 +15,13 @@ struct RequestBodyWriter {
     }
 
     private let isChunked: Bool
-    private let trailers: HTTPFields
     /// Whether the last byte of the message was written.
     private(set) var isComplete: Bool
 
     /// Creates the writer of a body that the head announces with this length.
     init(_ length: RequestWriter.BodyLength) {
         isComplete = length == .none || length == .bytes(0)
-        if case .chunked(let trailers) = length {
-            self.trailers = trailers
-            isChunked = true
-        } else {
-            trailers = [:]
-            isChunked = false
-        }
+        if case .chunked = length { isChunked = true } else { isChunked = false }
     }
 
     /// Appends the next bytes of the message to a buffer, at most `limit` of the body's own.
@@ -80,7 +73,7 @@ struct RequestBodyWriter {
         case .failed(let error): return .failed(error)
         case .end:
             do throws(RequestError) {
-                try writeLastChunk(into: buffer)
+                try writeLastChunk(trailers: upload.trailers, into: buffer)
                 return .complete
             } catch {
                 buffer.truncate(to: start)
@@ -89,7 +82,9 @@ struct RequestBodyWriter {
         }
     }
 
-    private func writeLastChunk(into buffer: TextBuffer) throws(RequestError) {
+    private func writeLastChunk(
+        trailers: HTTPFields, into buffer: TextBuffer
+    ) throws(RequestError) {
         buffer.append(line: "0")
         for field in trailers { try RequestWriter.write(field, into: buffer) }
         buffer.appendLineEnd()

@@ -25,6 +25,7 @@
             // libcurl may have found a kept connection dead, and want to repeat a request that the
             // server may have read.
             if sendCount > 0, let error = repetitionError { return abort(with: error) }
+            if preventRepetitionOfTrailers() { return CURL_PREREQFUNC_ABORT }
             connection = handle.flatMap { errand_get_tls($0) }
             guard usesRequiredProtocol else {
                 if admissionSlot?.isProbe == true {
@@ -65,6 +66,8 @@
             needsReplacement = true
             if let error = repetitionError {
                 _ = abort(with: error)
+            } else if preventRepetitionOfTrailers() {
+                return -1
             } else if usedSharedConnection, !hasReplayed, !mustUseHTTP11 {
                 // Other requests may have lost that connection too, and each would open a new one.
                 needsReadmission = true
@@ -236,7 +239,9 @@
                     receiver?.didSend(bodyBytes: sent)
                 }
                 return count
-            case .end: return 0
+            case .end:
+                hasBegunTrailers = sendsTrailers
+                return 0
             case .wait:
                 isSendingPaused = true
                 upload?.whenReadable { [weak transfer] in transfer?.raise(.readable) }

@@ -60,6 +60,7 @@
             repeatsUnprocessedOnly = false
             watchesFirstLine = false
             watchesGoAway = false
+            (sendsTrailers, hasBegunTrailers) = (false, false)
             specialOptions = nil
         }
 
@@ -97,7 +98,7 @@
             for option in [
                 CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA,
                 CURLOPT_SEEKDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA,
-                CURLOPT_DEBUGDATA,
+                CURLOPT_DEBUGDATA, CURLOPT_TRAILERDATA,
             ] {
                 try expect(errand_set_pointer(handle, option, context))
             }
@@ -191,10 +192,13 @@
             let method = request.method
             let length = upload?.length
             var announcesNothing = false
-            if upload != nil, length != 0 {
+            try applyTrailers(of: request)
+            if upload != nil, length != 0 || sendsTrailers {
                 try set(CURLOPT_UPLOAD, 1)
+                // Without a length libcurl uses the chunked coding, which trailers need.
+                let announced = sendsTrailers ? -1 : length ?? -1
                 try expect(
-                    errand_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(length ?? -1)))
+                    errand_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(announced)))
             } else {
                 try set(CURLOPT_HTTPGET, 1)
                 if method == .head { try set(CURLOPT_NOBODY, 1) }
@@ -220,6 +224,7 @@
             for field in request.headers {
                 switch field.name.canonicalName {
                 case "host", "content-length", "transfer-encoding": continue
+                case "trailer" where sendsTrailers: continue
                 case "content-type": contentType = nil
                 case "accept":
                     if field.withUnsafeBytesOfValue({ $0.elementsEqual("*/*".utf8) }) {
@@ -241,6 +246,9 @@
             }
             if announcesCodings, let line = RequestWriter.acceptEncoding {
                 headers.append(line: line)
+            }
+            if sendsTrailers, let names = request.body?.trailerNames {
+                headers.append(line: RequestWriter.announcement(of: names))
             }
             if announcesNothing { headers.append(line: "Content-Length: 0") }
             // Suppresses headers that libcurl would add to the request.

@@ -32,6 +32,7 @@
 
         /// Adds the handle to libcurl again, with a new connection unless a probe has opened one.
         func reattach() -> Bool {
+            guard renewAfterTrailers() else { return false }
             if !usedSharedConnection || admissionSlot?.isProbe == true {
                 needsReset = true
                 specialOptions = nil

@@ -108,6 +108,10 @@
         /// The hook that observes the end of the connection, for a body that ends with it; see
         /// EasyHandle+Between.swift.
         var endHook: ConnectionHook?
+        /// Whether libcurl asks for trailers; see EasyHandle+Trailers.swift.
+        var sendsTrailers = false
+        /// Whether libcurl has read the end of a body that trailers follow.
+        var hasBegunTrailers = false
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
         private(set) var startedAt = MonotonicTime.never
