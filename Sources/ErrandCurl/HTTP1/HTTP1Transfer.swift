@@ -121,8 +121,10 @@
             }
             self.connection = connection
             connection.transfer = self
+            // `switchProtocols(_:)` decides whether 101 is a valid response.
             connection.parser.begin(
-                isHead: request.method == .head, limit: request.options.maximumHeadBytes)
+                isHead: request.method == .head, acceptsUpgrade: true,
+                limit: request.options.maximumHeadBytes)
             times.use(connection, created: transfer.created)
             times.headBytesSent += Int64(engine.output.count)
             engine.headOwner = 0
