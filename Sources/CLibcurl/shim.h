@@ -63,6 +63,13 @@ static inline CURLcode errand_set_debug_callback(CURL *handle, errand_debug_call
     return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
 }
 
+/* Null disables the callback. libcurl frees the list. */
+typedef int (*errand_trailer_callback)(struct curl_slist **list, void *context);
+static inline CURLcode errand_set_trailer_callback(
+    CURL *handle, errand_trailer_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_TRAILERFUNCTION, callback);
+}
+
 /* curl_easy_getinfo. */
 static inline CURLcode errand_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);

@@ -27,11 +27,13 @@ package enum CacheKeyBuilder {
 
     /// The digest of a body.
     ///
-    /// - Returns: `.unknown` for a file, a stream or a multipart body, whose bytes are not known
-    ///   before they are sent: such a request has no key and is not cached.
+    /// - Returns: `.unknown` for a file, a stream, a multipart body or a body with trailers, which
+    ///   are not known before they are sent: such a request has no key and is not cached.
     package static func digest(of body: HTTPBody?) -> BodyDigest {
         guard let body else { return .none }
-        guard case .data(let data) = body.storage else { return .unknown }
+        guard case .data(let data) = body.storage, body.trailerSource == nil else {
+            return .unknown
+        }
         return .sha256(SHA256.hex(data))
     }
 

@@ -83,6 +83,7 @@
             try request.checkForMistakes()
             if request.isSecure, !library.hasTLS { throw unsupported("TLS") }
             guard !request.options.hasDefaults else { return }
+            try request.checkTrailerVersion()
             switch request.options.httpVersion {
             case .automatic, .http11: break
             case .http2, .http2PriorKnowledge:

@@ -54,10 +54,11 @@
         public func start(
             _ request: TransportRequest, receiver: any TransferReceiver
         ) -> any Transfer {
+            let request = request.sendingTrailersOverHTTP11()
             var source: Result<any BodySource, RequestError>?
             if let body = request.body {
                 do throws(RequestError) {
-                    source = .success(try body.makeSource())
+                    source = .success(try body.makeSource(sendsTrailers: true))
                 } catch {
                     source = .failure(error)
                 }
@@ -89,6 +90,31 @@
                 ? LoopChoice.index(forHost: request.host, of: mailboxes.count)
                 : LoopChoice.leastBusy(of: mailboxes.count) { mailboxes[$0].activeTransfers }
             return mailboxes[index]
+        }
+    }
+
+    extension TransportRequest {
+        /// Throws if the request has trailers and must not use HTTP/1.1.
+        func checkTrailerVersion() throws(RequestError) {
+            switch options.httpVersion {
+            case .automatic, .http11: return
+            case .http2, .http2PriorKnowledge:
+                guard body?.trailerSource != nil else { return }
+                throw RequestError(
+                    .unsupported, stage: .transport,
+                    "libcurl cannot send trailers over HTTP/2. Set httpVersion to automatic or "
+                        + "http11, or remove the trailers.")
+            }
+        }
+
+        /// The request, restricted to HTTP/1.1 if it has trailers and the version is not set.
+        func sendingTrailersOverHTTP11() -> TransportRequest {
+            guard isSecure, body?.trailerSource != nil, options.httpVersion == .automatic else {
+                return self
+            }
+            var request = self
+            request.options.httpVersion = .http11
+            return request
         }
     }
 #else

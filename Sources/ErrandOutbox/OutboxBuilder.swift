@@ -80,6 +80,9 @@ struct OutboxBuilder {
     private func bytes(
         of body: HTTPBody, _ description: RequestDescription, limit: Int
     ) throws(RequestError) -> Data {
+        guard body.trailerNames.isEmpty else {
+            throw refusal(description, "has trailers, which cannot be stored")
+        }
         let source = try body.makeSource()
         defer { source.close() }
         var bytes = Data()

@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// The bytes of a request's body, read by a transport at its own pace.
 ///
 /// One source serves one attempt.
@@ -16,6 +18,12 @@ public protocol BodySource: AnyObject, Sendable {
     /// Calls it at once if the source can be read already.
     func whenReadable(_ notify: @escaping @Sendable () -> Void)
 
+    /// The trailer fields to send after the body; complete once ``read(into:)`` has returned
+    /// ``BodyRead/end``, and empty without trailers.
+    ///
+    /// Default: empty.
+    var trailers: HTTPFields { get }
+
     /// Restarts the source at the first byte.
     ///
     /// - Returns: False if the body cannot be read again.
@@ -23,6 +31,11 @@ public protocol BodySource: AnyObject, Sendable {
 
     /// Releases the source's resources; it is not read after this.
     func close()
+}
+
+extension BodySource {
+    /// No trailers.
+    public var trailers: HTTPFields { [:] }
 }
 
 /// The result of a read from a ``BodySource``.

@@ -4,7 +4,7 @@ extension HTTPBody {
         if let knownLength { return knownLength }
         switch storage {
         case .file, .multipart:
-            guard let source = try? makeSource() else { return nil }
+            guard let source = try? makeContentSource() else { return nil }
             defer { source.close() }
             return source.length
         case .data, .value, .stream, .invalid: return nil
@@ -13,10 +13,30 @@ extension HTTPBody {
 
     /// Opens the body for one attempt.
     ///
+    /// - Parameter sendsTrailers: Whether the transport sends ``BodySource/trailers`` after the body,
+    ///   and announces `trailerNames`. Default false: a body with trailers is refused, so that they
+    ///   are not lost.
     /// - Throws: ``RequestError/Code/invalidBody`` for a file that is missing, not regular or not
-    ///   readable, a stream that cannot be created, or a negative length. Nothing has been sent
-    ///   then.
-    public func makeSource() throws(RequestError) -> any BodySource {
+    ///   readable, a stream that cannot be created, or a negative length,
+    ///   ``RequestError/Code/invalidHeader`` for trailers with invalid names, and
+    ///   ``RequestError/Code/unsupported`` for trailers that would not be sent. Nothing has been
+    ///   sent then.
+    public func makeSource(
+        sendsTrailers: Bool = false
+    ) throws(RequestError) -> any BodySource {
+        guard let trailerSource else { return try makeContentSource() }
+        guard sendsTrailers else {
+            throw RequestError(
+                .unsupported, stage: .transport,
+                "The transport cannot send the trailers of the request's body. Use CurlTransport, or "
+                    + "send them as headers.")
+        }
+        try checkTrailers()
+        return TrailingBodySource(try makeContentSource(), trailerSource)
+    }
+
+    /// Opens the body without its trailers.
+    package func makeContentSource() throws(RequestError) -> any BodySource {
         switch storage {
         case .data(let data):
             return DataBodySource(data)

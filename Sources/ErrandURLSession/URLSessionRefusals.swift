@@ -33,7 +33,8 @@ enum URLSessionRefusals {
     }
 
     private static func body(_ request: TransportRequest) -> String? {
-        request.body != nil && request.method == .get ? "cannot send a body with GET" : nil
+        if request.body?.trailerSource != nil { return "cannot send trailers" }
+        return request.body != nil && request.method == .get ? "cannot send a body with GET" : nil
     }
 
     private static func version(_ request: TransportRequest) -> String? {

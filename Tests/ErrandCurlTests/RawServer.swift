@@ -204,6 +204,9 @@ final class RawConnection {
         close()
     }
 
+    /// Ends this direction; the peer may continue to send.
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     func close() {
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1

@@ -21,6 +21,12 @@ extension RequestAgent {
         for request: BaseRequest
     ) async throws(RequestError) -> URLRequest {
         let made = try await transportRequest(for: request.describe())
+        guard made.body?.trailerNames.isEmpty != false else {
+            throw RequestError(
+                .unsupported, stage: .build,
+                "A URLRequest cannot represent the trailers of the request's body. Use "
+                    + "transportRequest(for:).")
+        }
         guard let url = URL(string: made.url.string) else {
             throw RequestError(
                 .invalidURL, stage: .build,

@@ -5,15 +5,15 @@ extension HTTPBody {
     /// Throws if a file of the body cannot be read, or the body could not be created.
     func checkReadable() throws(RequestError) {
         switch storage {
-        case .file, .multipart, .invalid: try makeSource().close()
+        case .file, .multipart, .invalid: try makeContentSource().close()
         case .data, .stream, .value: break
         }
     }
 
     /// Reads the whole body, for example to sign or encrypt it in a request processor.
     ///
-    /// A stream is created once for this and again for sending; a stream that is not replayable is
-    /// consumed.
+    /// Trailers are not part of it. A stream is created once for this and again for sending; one
+    /// that is not replayable is consumed.
     ///
     /// - Parameter limit: The maximum size in bytes (default 64 MiB).
     /// - Throws: ``RequestError/Code/invalidBody`` if the body cannot be opened,
@@ -21,7 +21,7 @@ extension HTTPBody {
     ///   ``RequestError/Code/bodyTooLarge`` above the limit.
     public func bytes(limit: Int = 64 << 20) async throws(RequestError) -> Data {
         if case .data(let data) = storage, data.count <= limit { return data }
-        let source = try makeSource()
+        let source = try makeContentSource()
         defer { source.close() }
         var collected = Data()
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -103,6 +103,7 @@ enum InterceptedRequest {
         if !request.url.hasOrigin(of: original.request.url) {
             result.request.headers = RedirectDecision.headers(
                 of: request, withoutCredentialsOf: original.request, bound: original.boundHeaders)
+            result.request.body?.withholdSecretTrailers(of: original.request.body)
             result.boundHeaders = []
         }
         guard var key = original.keyRequest else { return result }
@@ -141,12 +142,12 @@ enum InterceptedRequest {
 }
 
 extension HTTPBody? {
-    /// Whether both are missing, or have the same bytes in memory.
+    /// Whether both are missing, or have the same bytes in memory and the same trailers.
     fileprivate func isSame(as other: HTTPBody?) -> Bool {
         guard let self else { return other == nil }
-        guard case .data(let bytes) = self.storage, case .data(let others)? = other?.storage else {
-            return false
-        }
+        guard self.trailerSource === other?.trailerSource, case .data(let bytes) = self.storage,
+            case .data(let others)? = other?.storage
+        else { return false }
         return bytes == others
     }
 }

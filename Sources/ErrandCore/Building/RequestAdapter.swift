@@ -214,6 +214,7 @@ enum RequestProcessing {
         if !request.url.hasOrigin(of: serialized.url) {
             request.headers = RedirectDecision.headers(
                 of: request, withoutCredentialsOf: serialized, bound: pipelineRequest.boundHeaders)
+            request.body?.withholdSecretTrailers(of: serialized.body)
         }
         try pipelineRequest.encodeBody(of: &request)
         return request

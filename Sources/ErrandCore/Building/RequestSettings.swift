@@ -89,7 +89,7 @@ enum RequestSettings {
                 + "request, and remove the override.")
     }
 
-    /// Rejects a body that the method does not allow.
+    /// Rejects a body that the method does not allow, and trailers with invalid names.
     package static func check(
         _ body: HTTPBody?, with method: HTTPMethod, of description: RequestDescription
     ) throws(RequestError) {
@@ -105,6 +105,7 @@ enum RequestSettings {
                 .invalidCombination, stage: .build,
                 "\(description.endpoint) sends a multipart body with GET; use POST or PUT.")
         }
+        try body.checkTrailers()
     }
 
     static func timeouts(

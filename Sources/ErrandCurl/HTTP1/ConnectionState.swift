@@ -3,7 +3,7 @@ package import HTTPTypes
 /// The states of an HTTP/1.1 connection as a pure state machine: events in, actions out.
 ///
 ///     connecting ─▶ idle ◀─▶ exchanging ─▶ closed
-///                               └────────▶ handedOver (after 101)
+///                               └────────▶ handedOver (after 101) ─▶ closed
 ///
 /// During an exchange the connection sends and receives independently: a server may respond before
 /// it has read the whole request (RFC 9112 §9.3, §9.5). Each exchange has exactly one
@@ -39,7 +39,9 @@ struct ConnectionState: Sendable, Hashable {
     enum Phase: Sendable, Hashable {
         case connecting, idle
         case exchanging(Exchange)
-        case handedOver, closed
+        /// The connection belongs to another protocol; each side may end its direction.
+        case handedOver(inputEnded: Bool, outputEnded: Bool)
+        case closed
     }
 
     /// The next action of the connection's owner.
@@ -66,12 +68,26 @@ struct ConnectionState: Sendable, Hashable {
         if case .exchanging(let exchange) = phase { exchange } else { nil }
     }
 
+    /// Whether the server has switched to another protocol.
+    var isHandedOver: Bool {
+        if case .handedOver = phase { true } else { false }
+    }
+
+    /// The progress of the bytes that the client sends; `nil` outside an exchange.
+    var sending: Sending? {
+        switch phase {
+        case .exchanging(let exchange): exchange.sending
+        case .handedOver(_, let outputEnded): outputEnded ? .done : .body
+        case .connecting, .idle, .closed: nil
+        }
+    }
+
     /// Whether the next request may use the connection.
     var isIdle: Bool { phase == .idle }
 
     /// Whether bytes of the request may be sent.
     var isSending: Bool {
-        switch exchange?.sending {
+        switch sending {
         case .head, .body: true
         case .awaitingContinue, .done, .stopped, nil: false
         }
@@ -137,9 +153,12 @@ struct ConnectionState: Sendable, Hashable {
         }
     }
 
-    /// The body is sent.
+    /// The body is sent; after 101, the client ends its direction.
     mutating func bodySent() -> Action {
-        update { exchange in
+        if case .handedOver(let inputEnded, false) = phase {
+            return ended(input: inputEnded, output: true)
+        }
+        return update { exchange in
             if exchange.sending == .body { exchange.sending = .done }
             return .none
         }
@@ -150,7 +169,8 @@ struct ConnectionState: Sendable, Hashable {
     /// The server may have sent a response before (RFC 9112 §9.5), so the exchange continues until
     /// the input ends.
     mutating func sendFailed() -> Action {
-        update { exchange in
+        if isHandedOver { return failed() }
+        return update { exchange in
             exchange.keepsConnection = false
             switch exchange.sending {
             case .head, .awaitingContinue, .body: exchange.sending = .stopped
@@ -197,9 +217,14 @@ struct ConnectionState: Sendable, Hashable {
         }
     }
 
-    /// The server has switched to the protocol that the request offers.
-    mutating func switchedProtocols() {
-        if exchange != nil { phase = .handedOver }
+    /// The server has switched to the protocol that the request offers; false if it must not,
+    /// because the request is not completely sent (RFC 9110 §7.8) or there is none.
+    mutating func switchedProtocols() -> Bool {
+        guard let exchange, exchange.sending == .done, exchange.receiving == .head else {
+            return false
+        }
+        phase = .handedOver(inputEnded: false, outputEnded: false)
+        return true
     }
 
     // MARK: - Input outside a response
@@ -217,9 +242,13 @@ struct ConnectionState: Sendable, Hashable {
     /// The server has closed its side of the connection.
     ///
     /// After a complete response, the rest of the request has no recipient. An incomplete response
-    /// ends by ``responseComplete(keepsConnection:)`` or ``failed()`` before this event.
+    /// ends by ``responseComplete(keepsConnection:)`` or ``failed()`` before this event. After 101,
+    /// the client may continue to send.
     mutating func inputEnded() -> Action {
         if phase == .idle { return close() }
+        if case .handedOver(_, let outputEnded) = phase {
+            return ended(input: true, output: outputEnded)
+        }
         guard let exchange else { return .none }
         phase = .closed
         return exchange.receiving == .done ? .end(keepsConnection: false) : .fail
@@ -235,12 +264,22 @@ struct ConnectionState: Sendable, Hashable {
     /// cancellation.
     mutating func failed() -> Action {
         switch phase {
-        case .exchanging:
+        case .exchanging, .handedOver:
             phase = .closed
             return .fail
         case .idle, .connecting: return close()
-        case .handedOver, .closed: return .none
+        case .closed: return .none
         }
+    }
+
+    /// After 101, the directions have ended as far as given; the connection ends with both.
+    private mutating func ended(input: Bool, output: Bool) -> Action {
+        guard input, output else {
+            phase = .handedOver(inputEnded: input, outputEnded: output)
+            return .none
+        }
+        phase = .closed
+        return .end(keepsConnection: false)
     }
 
     private mutating func close() -> Action {

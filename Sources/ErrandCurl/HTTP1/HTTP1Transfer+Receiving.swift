@@ -55,6 +55,7 @@
         func parse(_ input: inout UnsafeRawBufferPointer) {
             while let connection, connection.readsInput, !state.isPaused {
                 if transfer.signals().contains(.cancel) { return stop(.cancelled) }
+                if connection.state.isHandedOver { return deliverSwitched(&input) }
                 let event = connection.parser.next(&input, cache: &loop.scratch.fields)
                 if case .needsInput = event { return }
                 received(event, isEnd: false)
@@ -65,8 +66,11 @@
             guard let connection else { return }
             switch event {
             case .needsInput:
-                // The end of the input after a complete response.
-                if isEnd { perform(connection.state.inputEnded()) }
+                // The end of the input after a complete response, or after 101.
+                if isEnd {
+                    if connection.state.isHandedOver { return switchedInputEnded() }
+                    perform(connection.state.inputEnded())
+                }
             case .interim(let head):
                 receiver?.didReceive(informational: responseHead(head, hasBody: false))
                 if head.status.code == 100 { continueBody() }
@@ -85,7 +89,7 @@
                 connection.readsInput = false
                 connection.updateEvents()
             case .failed(let fault): connectionFailed(fault)
-            case .switchedProtocols: fail(CurlFailure.badResponse(.switchesProtocols))
+            case .switchedProtocols(let head): switchProtocols(head)
             }
         }
 
@@ -106,7 +110,7 @@
             if let fault { fail(fault) }
         }
 
-        private func responseHead(_ head: HeadParser.Head, hasBody: Bool) -> ResponseHead {
+        func responseHead(_ head: HeadParser.Head, hasBody: Bool) -> ResponseHead {
             let isPlain = hasBody && !head.framing.isChunked && !body.isDecoding
             return ResponseHead(
                 status: head.status, headers: head.fields, httpVersion: head.version,

@@ -10,7 +10,7 @@
 
         /// Sends the output buffer.
         func send() {
-            guard let connection else { return }
+            guard let connection, engine.output.count > 0 else { return }
             if connection.write(engine.output.contents) == .failed { sendFailed() }
         }
 
@@ -48,14 +48,16 @@
             for _ in 0..<Self.piecesAtOnce {
                 guard let connection, !connection.hasUnsent else { break }
                 connection.hasMoreToSend = false
-                switch connection.state.exchange?.sending {
+                switch connection.state.sending {
                 case .head:
                     perform(connection.state.headSent())
                     if connection.state.exchange?.sending == .awaitingContinue {
                         continueAt = loop.now.advanced(milliseconds: 1000)
                         loop.scheduleSweep(by: continueAt)
                     }
-                case .body where writer.isComplete: perform(connection.state.bodySent())
+                case .body where writer.isComplete:
+                    if connection.state.isHandedOver { connection.finishSending() }
+                    perform(connection.state.bodySent())
                 case .body where !isSourceEmpty:
                     engine.headOwner = 0
                     engine.output.removeAll()

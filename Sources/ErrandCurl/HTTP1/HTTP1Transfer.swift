@@ -88,7 +88,9 @@
         }
 
         var bodyLength: RequestWriter.BodyLength {
-            upload.map { RequestWriter.BodyLength($0.length) } ?? .none
+            guard let upload else { return .none }
+            return RequestWriter.BodyLength(
+                upload.length, trailers: transfer.request.body?.trailerNames ?? [])
         }
 
         /// Writes the request head into the engine's output buffer, unless it is there.
@@ -144,8 +146,10 @@
             }
             self.connection = connection
             connection.transfer = self
+            // `switchProtocols(_:)` decides whether 101 is a valid response.
             connection.parser.begin(
-                isHead: request.method == .head, limit: request.options.maximumHeadBytes)
+                isHead: request.method == .head, acceptsUpgrade: true,
+                limit: request.options.maximumHeadBytes)
             times.use(connection, created: transfer.created)
             times.headBytesSent += Int64(engine.output.count)
             engine.headOwner = 0

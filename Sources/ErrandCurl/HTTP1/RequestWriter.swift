@@ -19,12 +19,21 @@ enum RequestWriter {
         /// There is no body.
         case none
         case bytes(Int64)
-        /// The length is unknown, or trailers follow the body.
-        case chunked(trailers: HTTPFields = [:])
+        /// The length is unknown, or trailers with these names follow the body.
+        case chunked(trailers: [String] = [])
 
-        /// Creates the announcement of a body of this length, `nil` if it is unknown.
-        init(_ length: Int64?) {
-            self = length.map { .bytes($0) } ?? .chunked()
+        /// Creates the announcement of a body of this length, `nil` if it is unknown, with trailers.
+        init(_ length: Int64?, trailers: [String] = []) {
+            guard let length, trailers.isEmpty else {
+                self = .chunked(trailers: trailers)
+                return
+            }
+            self = .bytes(length)
+        }
+
+        /// Whether trailers follow the body.
+        var hasTrailers: Bool {
+            if case .chunked(let trailers) = self { !trailers.isEmpty } else { false }
         }
     }
 
@@ -99,6 +108,7 @@ enum RequestWriter {
         for field in request.headers {
             switch field.name.canonicalName {
             case "host", "content-length", "transfer-encoding": continue
+            case "trailer" where body.hasTrailers: continue
             case "content-type": contentType = nil
             case "proxy-authorization": throw TransportRequest.hasProxyAuthorization
             // A range selects bytes of the encoded form (RFC 9110 §14.2), and a part of it could
@@ -132,31 +142,17 @@ enum RequestWriter {
 
     /// Announces trailers (RFC 9110 §6.6.2).
     private static func announce(
-        _ trailers: HTTPFields, into buffer: TextBuffer
+        _ trailers: [String], into buffer: TextBuffer
     ) throws(RequestError) {
         guard !trailers.isEmpty else { return }
-        var names: [String] = []
-        for field in trailers {
-            guard !forbiddenTrailers.contains(field.name.canonicalName) else {
-                throw RequestError(
-                    .invalidHeader, stage: .build,
-                    "The field \(field.name.rawName) must not be a trailer. Send it as a header.")
-            }
-            try field.withUnsafeBytesOfValue { value throws(RequestError) in
-                try check(value, of: field.name.rawName)
-            }
-            if !names.contains(field.name.rawName) { names.append(field.name.rawName) }
-        }
-        buffer.append(line: "Trailer: " + names.joined(separator: ", "))
+        try TrailerSource.check(trailers)
+        buffer.append(line: announcement(of: trailers))
     }
 
-    /// The fields that a recipient needs before the body (RFC 9110 §6.5.1).
-    private static let forbiddenTrailers: Set<String> = [
-        "authorization", "cache-control", "connection", "content-encoding", "content-length",
-        "content-range", "content-type", "cookie", "expect", "host", "keep-alive", "max-forwards",
-        "pragma", "proxy-authorization", "proxy-connection", "range", "te", "trailer",
-        "transfer-encoding", "upgrade",
-    ]
+    /// The line that announces trailers.
+    static func announcement(of trailers: [String]) -> String {
+        "Trailer: " + trailers.joined(separator: ", ")
+    }
 
     /// The line that announces the content codings; `nil` if none can be decoded.
     static let acceptEncoding: String? =
@@ -221,20 +217,13 @@ struct RequestBodyWriter {
     }
 
     private let isChunked: Bool
-    private let trailers: HTTPFields
     /// Whether the last byte of the message was written.
     private(set) var isComplete: Bool
 
     /// Creates the writer of a body that the head announces with this length.
     init(_ length: RequestWriter.BodyLength) {
         isComplete = length == .none || length == .bytes(0)
-        if case .chunked(let trailers) = length {
-            self.trailers = trailers
-            isChunked = true
-        } else {
-            trailers = [:]
-            isChunked = false
-        }
+        if case .chunked = length { isChunked = true } else { isChunked = false }
     }
 
     /// Appends the next bytes of the message to a buffer, at most `limit` of the body's own.
@@ -286,7 +275,7 @@ struct RequestBodyWriter {
         case .failed(let error): return .failed(error)
         case .end:
             do throws(RequestError) {
-                try writeLastChunk(into: buffer)
+                try writeLastChunk(trailers: upload.trailers, into: buffer)
                 return .complete
             } catch {
                 buffer.truncate(to: start)
@@ -295,7 +284,9 @@ struct RequestBodyWriter {
         }
     }
 
-    private func writeLastChunk(into buffer: TextBuffer) throws(RequestError) {
+    private func writeLastChunk(
+        trailers: HTTPFields, into buffer: TextBuffer
+    ) throws(RequestError) {
         buffer.append(line: "0")
         for field in trailers { try RequestWriter.write(field, into: buffer) }
         buffer.appendLineEnd()

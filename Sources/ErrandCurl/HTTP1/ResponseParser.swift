@@ -140,8 +140,9 @@ package struct ResponseParser {
     /// Returns the event for a connection that was reset, or that failed in another way.
     package mutating func connectionFailed() -> Event {
         switch phase {
-        case .idle, .switched: .needsInput
+        case .idle: .needsInput
         case .failed(let fault): .failed(fault)
+        case .switched: fail(.lostInBody)
         default: fail(isHeadComplete ? .lostInBody : .lostBeforeHead)
         }
     }

@@ -27,6 +27,7 @@
             if replay.wasSent, let refusal = replay.refusal(of: repetition) {
                 return abort(with: error(for: refusal))
             }
+            if preventRepetitionOfTrailers() { return CURL_PREREQFUNC_ABORT }
             connection.chose(handle.flatMap { errand_get_tls($0) })
             guard usesRequiredProtocol else {
                 if admission.isProbe {
@@ -67,10 +68,15 @@
         fileprivate func openRequestedSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
             guard replay.wasSent else { return openSocket(address) }
             applied.taint()
-            switch replay.socketAction(repetition) {
+            let action = replay.socketAction(repetition)
+            if case .fail(let refusal) = action {
+                _ = abort(with: error(for: refusal))
+                return -1
+            }
+            if preventRepetitionOfTrailers() { return -1 }
+            switch action {
             case .open: return openSocket(address)
-            case .fail(let refusal): _ = abort(with: error(for: refusal))
-            case .readmit: break
+            case .fail, .readmit: break
             }
             return -1
         }
@@ -169,7 +175,9 @@
                     receiver?.didSend(bodyBytes: sent)
                 }
                 return count
-            case .end: return 0
+            case .end:
+                trailers.bodyEnded()
+                return 0
             case .wait:
                 paused.insert(.sending)
                 upload?.whenReadable { [weak transfer] in transfer?.raise(.readable) }

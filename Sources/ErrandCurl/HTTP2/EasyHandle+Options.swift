@@ -56,6 +56,7 @@
             curl_easy_reset(handle)
             applied.wereReset()
             debugOutput = DebugOutput()
+            trailers = TrailerState()
             try applyPermanentOptions()
             applied.completedReset()
         }
@@ -86,7 +87,7 @@
             for option in [
                 CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA,
                 CURLOPT_SEEKDATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA,
-                CURLOPT_DEBUGDATA,
+                CURLOPT_DEBUGDATA, CURLOPT_TRAILERDATA,
             ] {
                 try expect(errand_set_pointer(handle, option, context))
             }
@@ -157,10 +158,13 @@
             let method = request.method
             let length = upload?.length
             var announcesNothing = false
-            if upload != nil, length != 0 {
+            try applyTrailers(of: request)
+            if upload != nil, length != 0 || trailers.areSent {
                 try set(CURLOPT_UPLOAD, 1)
+                // Without a length libcurl uses the chunked coding, which trailers need.
+                let announced = trailers.areSent ? -1 : length ?? -1
                 try expect(
-                    errand_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(length ?? -1)))
+                    errand_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(announced)))
             } else {
                 try set(CURLOPT_HTTPGET, 1)
                 if method == .head { try set(CURLOPT_NOBODY, 1) }
@@ -186,6 +190,7 @@
             for field in request.headers {
                 switch field.name.canonicalName {
                 case "host", "content-length", "transfer-encoding": continue
+                case "trailer" where trailers.areSent: continue
                 case "content-type": contentType = nil
                 case "accept":
                     if field.withUnsafeBytesOfValue({ $0.elementsEqual("*/*".utf8) }) {
@@ -207,6 +212,9 @@
             }
             if announcesCodings, let line = RequestWriter.acceptEncoding {
                 headers.append(line: line)
+            }
+            if trailers.areSent, let names = request.body?.trailerNames {
+                headers.append(line: RequestWriter.announcement(of: names))
             }
             if announcesNothing { headers.append(line: "Content-Length: 0") }
             // Suppresses headers that libcurl would add to the request.

@@ -95,6 +95,14 @@ struct ReplayState {
         return true
     }
 
+    /// Records that libcurl must not send the request again, but a new handle may; returns false if
+    /// the request was already replayed.
+    mutating func needsAnotherHandle() -> Bool {
+        guard !hasReplayed else { return false }
+        needsOtherConnection = true
+        return true
+    }
+
     /// Decides whether libcurl may open another socket for a request that was sent.
     mutating func socketAction(_ repetition: Repetition) -> SocketAction {
         if let refusal = refusal(of: repetition) { return .fail(refusal) }
@@ -262,6 +270,7 @@ struct ReplayState {
 
         /// Adds the handle to libcurl again, with a new connection unless a probe has opened one.
         func reattach() -> Bool {
+            guard renewAfterTrailers() else { return false }
             if !replay.usedSharedConnection || admission.isProbe {
                 applied.addedUnique()
                 guard errand_set_long(handle, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else {

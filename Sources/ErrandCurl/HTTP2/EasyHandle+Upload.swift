@@ -57,8 +57,22 @@ struct UploadWatch {
     }
 }
 
+/// Whether the handle's request has trailers, and whether libcurl has begun to send them.
+struct TrailerState {
+    /// Whether libcurl asks for trailers.
+    private(set) var areSent = false
+    /// Whether libcurl has read the end of the body that the trailers follow.
+    private(set) var haveBegun = false
+
+    init(areSent: Bool = false) { self.areSent = areSent }
+
+    /// Records that libcurl has read the end of the body.
+    mutating func bodyEnded() { haveBegun = areSent }
+}
+
 #if os(Linux)
     import CLibcurl
+    import HTTPTypes
 
     // Uploads that stall or are refused; see ``UploadWatch``.
     extension EasyHandle {
@@ -121,5 +135,71 @@ struct UploadWatch {
             curl_easy_pause(handle, mask.union(.sending).rawValue)
             curl_easy_pause(handle, mask.rawValue)
         }
+    }
+
+    // Trailers after the request body, which libcurl sends in the chunked coding only: over HTTP/2 it
+    // ends the stream without them.
+    //
+    // libcurl 7.88 keeps the state of sent trailers in its handle. The next chunked body of the handle,
+    // also of the same request if libcurl repeats it, would be sent without trailers, and libcurl would
+    // write before the start of its buffer. So a handle sends trailers only once.
+    extension EasyHandle {
+        /// Lets libcurl ask for trailers if there are any.
+        func applyTrailers(of request: TransportRequest) throws(RequestError) {
+            try request.checkTrailerVersion()
+            let names = request.body?.trailerNames ?? []
+            guard trailers.areSent == names.isEmpty else { return }
+            trailers = TrailerState(areSent: !names.isEmpty)
+            if trailers.areSent { applied.taint() }
+            try expect(
+                errand_set_trailer_callback(handle, trailers.areSent ? onTrailers : nil))
+        }
+
+        /// Leaves a repetition by libcurl to ``replays(after:)``, which uses a new handle.
+        func preventRepetitionOfTrailers() -> Bool {
+            guard trailers.haveBegun, replay.wasSent else { return false }
+            if !replay.needsAnotherHandle() { _ = abort(with: CurlFailure.lostBeforeResponse) }
+            return true
+        }
+
+        /// Replaces the handle before a replay if it has begun to send trailers; returns false if the
+        /// options of the request cannot be set.
+        func renewAfterTrailers() -> Bool {
+            guard trailers.haveBegun, let request = transfer?.request else { return true }
+            renewHandle()
+            do throws(RequestError) {
+                try apply(request)
+                return true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+
+        /// The trailers as a list that libcurl frees; `nil` if there is no memory for it.
+        fileprivate func trailerList() -> Result<UnsafeMutablePointer<curl_slist>?, NoMemory> {
+            var list: UnsafeMutablePointer<curl_slist>?
+            for field in upload?.trailers ?? [:] {
+                let line = "\(field.name.rawName): \(field.value)"
+                guard let longer = curl_slist_append(list, line) else {
+                    curl_slist_free_all(list)
+                    return .failure(NoMemory())
+                }
+                list = longer
+            }
+            return .success(list)
+        }
+    }
+
+    private struct NoMemory: Error {}
+
+    private let onTrailers: errand_trailer_callback = { list, context in
+        guard let list, let context else { return CURL_TRAILERFUNC_ABORT }
+        let result = Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            $0.trailerList()
+        }
+        guard case .success(let trailers) = result else { return CURL_TRAILERFUNC_ABORT }
+        list.pointee = trailers
+        return CURL_TRAILERFUNC_OK
     }
 #endif

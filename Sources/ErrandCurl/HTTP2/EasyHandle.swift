@@ -30,6 +30,7 @@
         var connection = ConnectionUse()
         var paused = PausedDirections()
         var debugOutput = DebugOutput()
+        var trailers = TrailerState()
         var times = TransferTimes(startingAt: .never)
         /// The error of the transfer, once known.
         var failure: RequestError?
@@ -284,6 +285,7 @@
             handle = curl_easy_init()
             applied = AppliedOptions()
             debugOutput = DebugOutput()
+            trailers = TrailerState()
         }
     }
 

@@ -1,4 +1,5 @@
 package import ErrandTransport
+package import HTTPTypes
 
 /// A request body that is being sent, checked against its announced length.
 package struct Upload {
@@ -27,6 +28,9 @@ package struct Upload {
 
     /// The announced number of bytes; `nil` if unknown.
     package var length: Int64? { announced }
+
+    /// The trailers, complete after the end of the body.
+    package var trailers: HTTPFields { source.trailers }
 
     /// The number of bytes passed to libcurl.
     package var bytesSent: Int64 { sent }

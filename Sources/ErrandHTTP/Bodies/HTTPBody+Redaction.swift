@@ -3,7 +3,7 @@ import Foundation
 // Descriptions and dumps end up in logs, so they show no contents.
 
 extension HTTPBody: CustomStringConvertible, CustomReflectable {
-    /// The kind, the size if it is known, and the content type; not the content.
+    /// The kind, the size if it is known, the content type and the names of trailers; not the content.
     public var description: String {
         let kind =
             switch storage {
@@ -16,7 +16,9 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
             case .value: "JSON value"
             case .invalid(let error): "invalid (\(error.code))"
             }
-        return "HTTPBody: \(kind)\(contentType.map { ", \($0)" } ?? "")"
+        let trailers =
+            trailerSource.map { ", trailers " + $0.names.joined(separator: ", ") } ?? ""
+        return "HTTPBody: \(kind)\(contentType.map { ", \($0)" } ?? "")\(trailers)"
     }
 
     /// No children; the description has all that is not secret.

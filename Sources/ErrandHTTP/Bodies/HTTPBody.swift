@@ -22,6 +22,8 @@ public struct HTTPBody: Sendable {
     }
     /// The state of a stream that can be created only once; `nil` for every other body.
     private var singleUse: SingleUse?
+    /// The trailers that follow the body; `nil` for none.
+    package var trailerSource: TrailerSource?
     /// The value of `Content-Type`, unless the request's headers set another one; `nil` sends none.
     public var contentType: String?
 

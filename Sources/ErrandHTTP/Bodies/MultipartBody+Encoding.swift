@@ -101,6 +101,11 @@ extension MultipartBody {
                 "The content type of the part \(name) contains a control character, such as a line break. "
                     + "Remove it.")
         }
+        guard part.body.trailerSource == nil else {
+            throw invalid(
+                "The part \(name) has trailers, which only a whole request can have. "
+                    + "Add them to the multipart body.")
+        }
         for (header, value) in part.headerFieldValues {
             guard HTTPField.Name(header) != nil else {
                 throw invalid(

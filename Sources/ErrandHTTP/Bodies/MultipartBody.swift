@@ -187,6 +187,8 @@ extension HTTPBody {
         var fields = MultipartFields(encoding: encoding)
         try fields.add(arguments)
         multipart.parts = fields.parts + multipart.parts
-        return HTTPBody(multipart: multipart, contentType: contentType)
+        var body = self
+        body.storage = .multipart(multipart)
+        return body
     }
 }

@@ -23,8 +23,9 @@ package enum BodyCompression {
                 "\(endpoint)'s bodyEncoder has a contentCoding that is not a token.")
         }
         do {
-            request.body = HTTPBody(
-                storage: .data(try encoder.encode(data)), contentType: body.contentType)
+            var encoded = body
+            encoded.storage = .data(try encoder.encode(data))
+            request.body = encoded
         } catch {
             throw error as? RequestError
                 ?? RequestError(

@@ -4,6 +4,8 @@ import HTTPTypes
 extension TransportRequest {
     /// The request as a `curl` command line for a shell.
     ///
+    /// curl's command line cannot send trailers; a comment at its end names them.
+    ///
     /// - Parameter redactsSecrets: Whether placeholders replace credentials, cookies, secret query values and
     ///   the bytes of the body (default true). The names of query arguments decide which values are secret.
     public func curlCommand(redactsSecrets: Bool = true) -> String {
@@ -26,7 +28,9 @@ extension TransportRequest {
         }
         if options.decodesContent { words.append("--compressed") }
         words += bodyWords(redactsSecrets: redactsSecrets)
-        return words.map(Self.shellQuoted).joined(separator: " ")
+        let command = words.map(Self.shellQuoted).joined(separator: " ")
+        guard let names = body?.trailerNames, !names.isEmpty else { return command }
+        return command + " # without the trailers: " + names.joined(separator: ", ")
     }
 
     private func bodyWords(redactsSecrets: Bool) -> [String] {

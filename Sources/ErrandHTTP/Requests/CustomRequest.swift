@@ -62,8 +62,8 @@ extension CustomRequest: Codable {
 
     /// Encodes the request; a file body is encoded as the URL of its file.
     ///
-    /// - Throws: `EncodingError` for a stream or multipart body; `MultipartBody.write(to:)` turns the latter
-    ///   into a file.
+    /// - Throws: `EncodingError` for a body with trailers, and for a stream or multipart body;
+    ///   `MultipartBody.write(to:)` turns the latter into a file.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(url, forKey: .url)
@@ -71,6 +71,14 @@ extension CustomRequest: Codable {
         try container.encode(
             headers.map { Header(name: $0.name, value: $0.value) }, forKey: .headers)
         try container.encodeIfPresent(body?.contentType, forKey: .contentType)
+        guard body?.trailerSource == nil else {
+            throw EncodingError.invalidValue(
+                self,
+                .init(
+                    codingPath: encoder.codingPath,
+                    debugDescription:
+                        "A body with trailers cannot be encoded, because closures make them."))
+        }
         switch body?.storage {
         case nil: break
         case .data(let data): try container.encode(data, forKey: .body)

@@ -37,7 +37,10 @@ package enum RedirectDecision: Sendable {
         var next = request
         next.url = target
         rewriteMethod(of: &next, status: response.status.code)
-        if target.origin != request.url.origin { removeCredentials(from: &next.headers) }
+        if target.origin != request.url.origin {
+            removeCredentials(from: &next.headers)
+            next.body?.withholdSecretTrailers(of: request.body)
+        }
         return .follow(next)
     }
 
@@ -72,6 +75,7 @@ package enum RedirectDecision: Sendable {
         if next.url.origin != request.url.origin {
             // Credentials for the previous origin; the proposed request does not have them.
             next.headers = headers(of: next, withoutCredentialsOf: request, bound: [])
+            next.body?.withholdSecretTrailers(of: request.body)
         }
         next.options.mayReplay = next.options.mayReplay && next.method.isIdempotent
         return .follow(next)

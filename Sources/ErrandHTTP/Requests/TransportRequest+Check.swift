@@ -16,6 +16,7 @@ extension TransportRequest {
                 .invalidCombination, stage: .build,
                 "A HEAD request cannot have a body. Remove the body, or use another method.")
         }
+        try body?.checkTrailers()
         try timeouts.check()
         guard !options.hasDefaults else { return }
         try options.checkForMistakes(host: host ?? "", isSecure: isSecure, now: Date())

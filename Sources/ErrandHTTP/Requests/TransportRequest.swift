@@ -14,7 +14,7 @@ public struct TransportRequest: Sendable {
     }
     /// The header fields to send, in order.
     ///
-    /// The transport adds `Host`, `Content-Length` and `Transfer-Encoding`.
+    /// The transport adds `Host`, `Content-Length` and `Transfer-Encoding`, and `Trailer` for a body with trailers.
     public var headers: HTTPFields {
         @inlinable get { shared.value.headers }
         set { change { $0.headers = newValue } }
@@ -108,7 +108,8 @@ extension TransportRequest: CustomStringConvertible, CustomReflectable {
             self,
             children: [
                 "method": method.rawValue, "url": url.redacted, "headers": headers.redacted,
-                "hasBody": body != nil, "timeouts": timeouts, "options": options,
+                "hasBody": body != nil, "trailers": body?.trailerNames ?? [],
+                "timeouts": timeouts, "options": options,
             ])
     }
 

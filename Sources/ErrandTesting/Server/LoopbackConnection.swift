@@ -119,6 +119,7 @@ struct LoopbackConnection {
             return false
         }
         request.isComplete = !stream.hasBody
+        request.trailers = stream.trailers
         return true
     }
 

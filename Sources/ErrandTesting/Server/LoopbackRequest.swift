@@ -35,6 +35,8 @@ public struct LoopbackRequest: Sendable {
     public var headers: [LoopbackHeader]
     /// The body without its transfer coding; at most the first 64 MiB.
     public var body = Data()
+    /// The trailer lines after a chunked body, in order; complete with the body.
+    public var trailers: [LoopbackHeader] = []
     /// The number of received body bytes.
     public var bodyBytes = 0
     /// Whether the body was received completely.

@@ -24,6 +24,8 @@ struct LoopbackStream {
     private var position = 0
     private var scratch = [UInt8](repeating: 0, count: 64 << 10)
     private var framing = Framing.none
+    /// The trailers of the current request, complete with its body.
+    private(set) var trailers: [LoopbackHeader] = []
 
     init(_ socket: LoopbackSocket) { self.socket = socket }
 
@@ -36,18 +38,24 @@ struct LoopbackStream {
         if line.isEmpty { line = try readLine() }
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 3 else { throw Ended() }
-        var headers: [LoopbackHeader] = []
-        while true {
-            let line = try readLine()
-            if line.isEmpty { break }
-            guard let colon = line.firstIndex(of: ":") else { throw Ended() }
-            let value = line[line.index(after: colon)...]
-                .drop { $0 == " " || $0 == "\t" }
-            headers.append(LoopbackHeader(String(line[..<colon]), String(value)))
-        }
+        let headers = try readFields()
+        trailers = []
         let head = Head(method: words[0], target: words[1], version: words[2], headers: headers)
         framing = Self.framing(of: headers)
         return head
+    }
+
+    /// Reads field lines up to an empty line.
+    private mutating func readFields() throws(Ended) -> [LoopbackHeader] {
+        var fields: [LoopbackHeader] = []
+        while true {
+            let line = try readLine()
+            if line.isEmpty { return fields }
+            guard let colon = line.firstIndex(of: ":") else { throw Ended() }
+            let value = line[line.index(after: colon)...]
+                .drop { $0 == " " || $0 == "\t" }
+            fields.append(LoopbackHeader(String(line[..<colon]), String(value)))
+        }
     }
 
     private static func framing(of headers: [LoopbackHeader]) -> Framing {
@@ -92,7 +100,7 @@ struct LoopbackStream {
             let size = try readLine().prefix { $0 != ";" }
             guard let count = Int(size, radix: 16), count >= 0 else { throw Ended() }
             guard count > 0 else {
-                while try !readLine().isEmpty {}
+                trailers = try readFields()
                 framing = .none
                 return nil
             }

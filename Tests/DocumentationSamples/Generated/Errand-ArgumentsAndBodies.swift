@@ -90,8 +90,38 @@ struct ErrandArgumentsAndBodiesSamples {
         return configuration
     }
 
-    // Sample 10: Inspect the request
-    func sample10() async throws {
+    // Sample 9: Trailers
+    struct Adler32: Sendable {
+        private var low: UInt32 = 1
+        private var high: UInt32 = 0
+
+        mutating func add(_ bytes: UnsafeRawBufferPointer) {
+            for byte in bytes {
+                low = (low + UInt32(byte)) % 65_521
+                high = (high + low) % 65_521
+            }
+        }
+
+        var text: String { String(high << 16 | low, radix: 16) }
+    }
+
+    final class UploadMovie: BaseRequest {
+        let movie: URL
+        init(movie: URL) { self.movie = movie }
+
+        override var url: String { "/movies" }
+        override var method: HTTPMethod { .put }
+        override var body: HTTPBody? {
+            .file(movie).trailers(["X-Checksum"], into: Adler32()) { checksum, bytes in
+                checksum.add(bytes)
+            } fields: { checksum in
+                ["X-Checksum": checksum.text]
+            }
+        }
+    }
+
+    // Sample 11: Inspect the request
+    func sample11() async throws {
         let command = try await RequestAgent.shared.curlCommand(for: Search(text: "shoes"))
         _ = command
     }

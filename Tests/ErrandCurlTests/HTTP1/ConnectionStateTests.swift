@@ -140,9 +140,32 @@ struct ConnectionStateTests {
     @Test func connectionIsHandedOver() {
         var state = sending(hasBody: false)
         _ = state.headSent()
-        state.switchedProtocols()
-        #expect(state.phase == .handedOver)
-        #expect(state.failed() == .none && state.inputEnded() == .none)
+        #expect(state.switchedProtocols() == true)
+        #expect(state.isHandedOver && state.isSending && state.exchange == nil)
+        var failed = state
+        #expect(failed.failed() == .fail && failed.phase == .closed)
+        var broken = state
+        #expect(broken.sendFailed() == .fail && broken.phase == .closed)
+        // Each side ends its direction, in either order.
+        var second = state
+        #expect(state.inputEnded() == .none && state.isHandedOver && state.isSending)
+        #expect(state.bodySent() == .end(keepsConnection: false) && state.phase == .closed)
+        #expect(second.bodySent() == .none && second.isHandedOver && !second.isSending)
+        #expect(second.bodySent() == .none)
+        #expect(second.inputEnded() == .end(keepsConnection: false) && second.phase == .closed)
+    }
+
+    /// The client must not use the other protocol before its request is complete (RFC 9110 §7.8).
+    @Test func connectionIsNotHandedOverDuringRequest() {
+        var state = sending()
+        #expect(state.switchedProtocols() == false)
+        _ = state.headSent()
+        #expect(state.switchedProtocols() == false)
+        _ = state.bodySent()
+        #expect(state.switchedProtocols() == true)
+        #expect(state.switchedProtocols() == false)
+        var idle = idle()
+        #expect(idle.switchedProtocols() == false)
     }
 
     @Test func replayNeedsReusedConnection() {
@@ -198,7 +221,7 @@ struct ConnectionStateTests {
         (
             "switchedProtocols",
             {
-                $0.switchedProtocols(); return .none
+                _ = $0.switchedProtocols(); return .none
             }
         ),
         ("unsolicitedInput", { $0.unsolicitedInput() }), ("inputEnded", { $0.inputEnded() }),
@@ -224,7 +247,8 @@ struct ConnectionStateTests {
         _ action: ConnectionState.Action, _ event: String, from before: ConnectionState,
         to after: ConnectionState
     ) {
-        let (wasActive, isActive) = (before.exchange != nil, after.exchange != nil)
+        let wasActive = before.exchange != nil || before.isHandedOver
+        let isActive = after.exchange != nil || after.isHandedOver
         let change: Comment = "\(event): \(before.phase) to \(after.phase), \(action)"
         switch action {
         case .end(let keeps):
@@ -244,10 +268,11 @@ struct ConnectionStateTests {
             #expect(after.exchange?.sending == .stopped, change)
             #expect(after.exchange?.keepsConnection == false, change)
         case .none:
-            // An exchange ends only by an action, or by handing over the connection.
-            #expect(!wasActive || isActive || after.phase == .handedOver, change)
+            // An exchange, and a connection that is handed over, end only by an action.
+            #expect(!wasActive || isActive, change)
         }
-        if before.phase == .closed || before.phase == .handedOver {
+        if before.isHandedOver { #expect(after.isHandedOver || after.phase == .closed, change) }
+        if before.phase == .closed {
             #expect(after == before && action == .none, change)
         }
         if let one = before.exchange, let other = after.exchange {

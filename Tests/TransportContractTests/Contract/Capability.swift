@@ -2,7 +2,7 @@ import ErrandCore
 
 /// A feature that not every transport supports, as listed in the table of `Errand.docc/Transports.md`.
 enum Capability: String, CaseIterable, Sendable {
-    case bodyWithGET, ipv6Literal, repeatedRequestHeaders, repeatedResponseHeaders
+    case bodyWithGET, requestTrailers, ipv6Literal, repeatedRequestHeaders, repeatedResponseHeaders
     case latin1Headers, laxHeaders, trailers, cutOffHead, hugeContentLength
     case bodyOfUnusableRedirect, truncatedEncoding, paddedEncoding, undecodedContent,
         decodingRatioWithoutLength
@@ -16,12 +16,13 @@ enum Capability: String, CaseIterable, Sendable {
     var summary: String {
         switch self {
         case .bodyWithGET: "GET with a body"
+        case .requestTrailers: "Trailers after a request body, over HTTP/1.1"
         case .ipv6Literal: "IPv6 addresses in URLs, `http://[::1]/`"
         case .repeatedRequestHeaders: "Request headers in order and as often as given"
         case .repeatedResponseHeaders: "Response headers in order, as often and as written"
         case .latin1Headers: "Response headers that are not UTF-8"
         case .laxHeaders: "`Name:value` without a space, lines that end in LF only"
-        case .trailers: "Trailers after a chunked body"
+        case .trailers: "Trailers after a chunked response body"
         case .cutOffHead: "A connection closed within the response head"
         case .hugeContentLength: "A `Content-Length` close to 2^63"
         case .bodyOfUnusableRedirect: "The body of a redirect without a usable `Location`"
@@ -63,6 +64,9 @@ enum Capability: String, CaseIterable, Sendable {
         case .bodyWithGET:
             request.method = .get
             request.body = .string("x")
+        case .requestTrailers:
+            request.method = .post
+            request.body = .string("x").trailers(["X-Sum"]) { [:] }
         case .ipv6Literal: request.url.host = "[::1]"
         case .undecodedContent: request.options.decodesContent = false
         case .http11OverTLS:

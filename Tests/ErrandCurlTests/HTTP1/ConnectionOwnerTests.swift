@@ -1,0 +1,274 @@
+import ErrandTransport
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import ErrandCurl
+
+/// The connection of a request that receives 101 belongs to its receiver (RFC 9110 §7.8).
+@Suite(.timeLimit(.minutes(2)))
+struct ConnectionOwnerTests {
+    /// Records what it receives; its output is a stream.
+    private final class Owner: ConnectionOwner {
+        struct Record: Sendable {
+            var heads: [ResponseHead] = []
+            var finalHeads = 0
+            var input = Data()
+            var hasInputEnded = false
+            var ends: [TransferEnd] = []
+        }
+
+        private let output: AsyncStream<Data>
+        let sending: AsyncStream<Data>.Continuation
+        private let record = Mutex(Record())
+        private let changes: AsyncStream<Void>
+        private let changed: AsyncStream<Void>.Continuation
+        /// The result of the next calls with bytes.
+        let demand = Mutex(Demand.more)
+
+        init() {
+            (output, sending) = AsyncStream<Data>.makeStream()
+            (changes, changed) = AsyncStream<Void>.makeStream()
+        }
+
+        private func change(_ change: (inout Record) -> Void) {
+            record.withLock { change(&$0) }
+            changed.yield()
+        }
+
+        func send(_ text: String) { sending.yield(Data(text.utf8)) }
+
+        /// Waits until the record has a property.
+        func until(_ condition: (Record) -> Bool) async -> Record {
+            var iterator = changes.makeAsyncIterator()
+            while true {
+                let record = record.withLock { $0 }
+                if condition(record) { return record }
+                _ = await iterator.next()
+            }
+        }
+
+        func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
+            change { $0.heads.append(head) }
+            let output = output
+            do {
+                return try HTTPBody.stream { output }.makeSource()
+            } catch {
+                Issue.record(error)
+                return Failing(error: error)
+            }
+        }
+
+        func didReceiveEnd() { change { $0.hasInputEnded = true } }
+        func didReceive(head: ResponseHead) { change { $0.finalHeads += 1 } }
+        func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+            change { $0.input.append(contentsOf: bytes) }
+            return demand.withLock { $0 }
+        }
+        func didEnd(_ end: TransferEnd) { change { $0.ends.append(end) } }
+    }
+
+    private final class Failing: BodySource {
+        let error: RequestError
+        init(error: RequestError) { self.error = error }
+        var length: Int64? { nil }
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .failed(error) }
+        func whenReadable(_ notify: @escaping @Sendable () -> Void) { notify() }
+        func rewind() -> Bool { false }
+        func close() {}
+    }
+
+    private static let head =
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"
+
+    private func request(_ server: RawServer, offersUpgrade: Bool = true) throws
+        -> TransportRequest
+    {
+        var request = TransportRequest(url: try URI.test(server.url()))
+        if offersUpgrade {
+            request.headers[.upgrade] = "echo"
+            request.headers[.connection] = "upgrade"
+        }
+        return request
+    }
+
+    private let transport = CurlTransport()
+
+    /// Sends back what arrives, up to the end of the client's direction.
+    private static func echo(_ connection: RawConnection, beginning: String = "") {
+        guard let request = connection.readHead() else { return }
+        #expect(request.contains("Upgrade: echo"))
+        connection.write(head + beginning)
+        while connection.waitForBytes() {
+            guard connection.write(connection.readBody(1)) else { return }
+        }
+    }
+
+    @Test(arguments: ["", "early", String(repeating: "x", count: 100_000)])
+    func bytesFlowInBothDirectionsAndBothSidesEnd(early: String) async throws {
+        let server = try RawServer { Self.echo($0, beginning: early) }
+        let owner = Owner()
+        var request = try request(server)
+        // The limits of a body do not apply to another protocol.
+        request.options.maximumBodyBytes = 1
+        _ = transport.start(request, receiver: owner)
+        var record = await owner.until { $0.input.count == early.utf8.count && !$0.heads.isEmpty }
+        #expect(record.heads.map(\.status.code) == [101])
+        #expect(record.heads[0].headers[.upgrade] == "echo")
+        owner.send("one ")
+        record = await owner.until { $0.input.count == early.utf8.count + 4 }
+        owner.send("two")
+        owner.sending.finish()
+        record = await owner.until { !$0.ends.isEmpty }
+        #expect(record.input == Data((early + "one two").utf8))
+        #expect(record.hasInputEnded && record.ends.count == 1 && record.finalHeads == 0)
+        #expect(record.ends[0].error == nil)
+        // The connection is not used again.
+        let next = try await transport.run(.get, server.url(), headers: [.upgrade: "echo"])
+        #expect(next.error?.code == .badServerResponse)
+        #expect(server.connections == 2)
+    }
+
+    @Test func clientMayContinueAfterTheServerHasEnded() async throws {
+        let received = Mutex("")
+        let (isComplete, complete) = AsyncStream<Void>.makeStream()
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write(Self.head + "bye")
+            connection.finishSending()
+            let bytes = connection.readBody(1000)
+            received.withLock { $0 = String(decoding: bytes, as: UTF8.self) }
+            complete.finish()
+        }
+        let owner = Owner()
+        _ = transport.start(try request(server), receiver: owner)
+        var record = await owner.until { $0.hasInputEnded }
+        #expect(record.input == Data("bye".utf8) && record.ends.isEmpty)
+        owner.send("late")
+        owner.sending.finish()
+        record = await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends.count == 1 && record.ends[0].error == nil)
+        for await _ in isComplete {}
+        #expect(received.withLock { $0 } == "late")
+    }
+
+    @Test func cancellationClosesTheConnection() async throws {
+        let (isClosed, closed) = AsyncStream<Void>.makeStream()
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write(Self.head)
+            connection.waitForClose()
+            closed.finish()
+        }
+        let owner = Owner()
+        let transfer = transport.start(try request(server), receiver: owner)
+        _ = await owner.until { !$0.heads.isEmpty }
+        transfer.cancel()
+        let record = await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends.count == 1 && record.ends[0].error?.code == .cancelled)
+        for await _ in isClosed {}
+    }
+
+    @Test func lostConnectionFails() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write(Self.head)
+            _ = connection.readBody(2)
+            connection.reset()
+        }
+        let owner = Owner()
+        _ = transport.start(try request(server), receiver: owner)
+        owner.send("go")
+        let record = await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends[0].error?.code == .connectionLost && !record.hasInputEnded)
+    }
+
+    /// A receiver that pauses slows the server down; output that the server does not read slows
+    /// the source down.
+    @Test func bothDirectionsHaveBackPressure() async throws {
+        let bytes = 8 << 20
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write(Self.head + "x")
+            guard connection.readBody(1).count == 1 else { return }
+            connection.write([UInt8](repeating: 7, count: bytes))
+            connection.finishSending()
+            #expect(connection.readBody(bytes).count == bytes)
+        }
+        let owner = Owner()
+        owner.demand.withLock { $0 = .pause }
+        let transfer = transport.start(try request(server), receiver: owner)
+        _ = await owner.until { $0.input.count == 1 }
+        owner.send("g")
+        for _ in 0..<128 { owner.sending.yield(Data(repeating: 8, count: bytes / 128)) }
+        owner.sending.finish()
+        // Other transfers proceed; the paused one receives nothing.
+        let other = try RawServer { connection in
+            while connection.readHead() != nil { connection.respond("other") }
+        }
+        let next = try await transport.run(.get, other.url())
+        #expect(next.text == "other")
+        #expect(await owner.until { _ in true }.input.count == 1)
+        owner.demand.withLock { $0 = .more }
+        transfer.resumeReceiving()
+        let record = await owner.until { !$0.ends.isEmpty }
+        #expect(record.input.count == bytes + 1 && record.ends[0].error == nil)
+    }
+
+    @Test func failedOutputFailsTheTransfer() async throws {
+        let server = try RawServer { Self.echo($0) }
+        let receiver = FailingOwner()
+        _ = transport.start(try request(server), receiver: receiver)
+        for await _ in receiver.ended.stream {}
+        #expect(receiver.end.withLock { $0?.error?.code } == .bodyReadFailed)
+    }
+
+    private final class FailingOwner: ConnectionOwner {
+        let ended = AsyncStream<Void>.makeStream()
+        let end = Mutex<TransferEnd?>(nil)
+
+        func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
+            Failing(error: RequestError(.bodyReadFailed, stage: .transport, "test"))
+        }
+        func didReceiveEnd() {}
+        func didReceive(head: ResponseHead) {}
+        func didReceive(bytes: UnsafeRawBufferPointer) -> Demand { .more }
+        func didEnd(_ end: TransferEnd) {
+            self.end.withLock { $0 = end }
+            ended.continuation.finish()
+        }
+    }
+
+    /// A response is invalid if the request has offered nothing, or is not complete.
+    @Test(arguments: [false, true])
+    func unexpected101IsRefused(offersUpgrade: Bool) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write(Self.head)
+            connection.waitForClose()
+        }
+        let (never, finish) = AsyncStream<Data>.makeStream()
+        defer { finish.finish() }
+        var request = try request(server, offersUpgrade: offersUpgrade)
+        if offersUpgrade {
+            request.method = .post
+            request.body = .stream { never }
+        }
+        let owner = Owner()
+        _ = transport.start(request, receiver: owner)
+        let record = await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends[0].error?.code == .badServerResponse && record.heads.isEmpty)
+    }
+
+    @Test func responseWithoutSwitchIsDelivered() async throws {
+        let server = try RawServer { connection in
+            while connection.readHead() != nil { connection.respond("no") }
+        }
+        let owner = Owner()
+        _ = transport.start(try request(server), receiver: owner)
+        let record = await owner.until { !$0.ends.isEmpty }
+        #expect(record.finalHeads == 1 && record.input == Data("no".utf8))
+        #expect(record.ends[0].error == nil && record.heads.isEmpty)
+    }
+}
