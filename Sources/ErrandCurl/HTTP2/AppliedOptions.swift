@@ -104,7 +104,7 @@ struct AppliedOptions {
     import CLibcurl
 
     /// The memory that the options of an easy handle refer to; it outlives the handle's transfers.
-    final class OptionMemory {
+    struct OptionMemory {
         let headers = HeaderList()
         let url = TextBuffer(capacity: 256)
         let lists = ConnectOptions.Lists()
@@ -112,6 +112,7 @@ struct AppliedOptions {
 
         init() { errorText[0] = 0 }
 
-        deinit { errorText.deallocate() }
+        /// Frees the memory, after the handle.
+        func free() { errorText.deallocate() }
     }
 #endif

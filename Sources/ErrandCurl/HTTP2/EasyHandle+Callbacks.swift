@@ -89,7 +89,7 @@
                 _ = abort(with: CurlFailure.badResponse(.beginsFolded))
                 return 0
             }
-            switch response.head.feed(line, cache: &loop.scratch.fields) {
+            switch response.head.feed(line, cache: &scratch.fields) {
             case .more: return line.count
             case .interim(let head):
                 guard !isCancelled, !state.isAborting else { return 0 }
@@ -126,7 +126,7 @@
         private func responseHead(_ head: HeadParser.Head, contentLength: Int64?) -> ResponseHead {
             ResponseHead(
                 status: head.status, headers: head.fields, httpVersion: head.version,
-                remoteAddress: handle.flatMap { loop.scratch.peer.text(of: $0) },
+                remoteAddress: handle.flatMap { scratch.peer.text(of: $0) },
                 contentLength: contentLength)
         }
 
@@ -150,7 +150,7 @@
         /// Decodes bytes, or those that remained from an earlier pause, and delivers them.
         func deliverBody(_ bytes: UnsafeRawBufferPointer?) {
             guard let receiver, let transfer else { return }
-            let fault = response.body.deliver(bytes, by: loop.scratch.decoded) { bytes in
+            let fault = response.body.deliver(bytes, by: scratch.decoded) { bytes in
                 switch receiver.didReceive(bytes: bytes) {
                 case .more: break
                 case .pause:

@@ -12,6 +12,8 @@
     final class EasyHandle {
         private(set) var handle: UnsafeMutableRawPointer?
         unowned(unsafe) let loop: EventLoop
+        /// The loop's buffers.
+        let scratch: LoopScratch
         /// The index among the loop's active handles.
         var activeIndex = 0
         /// The admission at an origin with shared connections.
@@ -25,30 +27,34 @@
         var deadlines = Deadlines()
         @exclusivity(unchecked) var response = ResponseState()
         @exclusivity(unchecked) var upload: Upload?
-        var uploadWatch = UploadWatch()
-        var replay = ReplayState(mayReplay: false)
-        var connection = ConnectionUse()
-        var paused = PausedDirections()
-        var debugOutput = DebugOutput()
+        @exclusivity(unchecked) var uploadWatch = UploadWatch()
+        @exclusivity(unchecked) var replay = ReplayState(mayReplay: false)
+        @exclusivity(unchecked) var connection = ConnectionUse()
+        @exclusivity(unchecked) var paused = PausedDirections()
+        @exclusivity(unchecked) var debugOutput = DebugOutput()
         var trailers = TrailerState()
-        var times = TransferTimes(startingAt: .never)
+        @exclusivity(unchecked) var times = TransferTimes(startingAt: .never)
         /// The error of the transfer, once known.
         var failure: RequestError?
         /// The trust in the peers of the connection.
         var trust = PeerTrust()
 
         /// The options that are set, and the memory that they refer to.
-        var applied = AppliedOptions()
+        @exclusivity(unchecked) var applied = AppliedOptions()
         let memory = OptionMemory()
         var headers: HeaderList { memory.headers }
         var url: TextBuffer { memory.url }
 
         init(loop: EventLoop) {
             self.loop = loop
+            scratch = loop.scratch
             handle = curl_easy_init()
         }
 
-        deinit { if let handle { curl_easy_cleanup(handle) } }
+        deinit {
+            if let handle { curl_easy_cleanup(handle) }
+            memory.free()
+        }
 
         // MARK: - Lifecycle
 
@@ -220,7 +226,7 @@
             case .complete:
                 if let transfer { loop.noteOrigin(of: transfer.request) }
                 do {
-                    end.trailers = try response.head.trailers(cache: &loop.scratch.fields)
+                    end.trailers = try response.head.trailers(cache: &scratch.fields)
                 } catch {
                     end.error = CurlFailure.badResponse(error)
                 }
