@@ -36,9 +36,15 @@
         /// Whether the TLS library is OpenSSL or a fork of it, which accepts certificates from
         /// memory.
         var hasOpenSSL: Bool
+        /// The compiled-in file and directory of trusted certificates.
+        let bundle: String?
+        let directory: String?
         /// Whether libcurl has a default certificate bundle, so that the certificate directory is
         /// not needed.
-        let hasBundle: Bool
+        var hasBundle: Bool { bundle != nil }
+        /// Whether a connection uses the compiled-in certificate directory although its option is
+        /// cleared, as from version 8.17 on, or never cleared.
+        let keepsDirectory: Bool
         /// Whether a proxy is set in the environment.
         ///
         /// Read once, because reading the environment while another thread changes it is not safe.
@@ -61,11 +67,19 @@
             hasOpenSSL = ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains {
                 backend.hasPrefix($0)
             }
-            hasBundle = information?.cainfo != nil
+            bundle = information?.cainfo.map { String(cString: $0) }
+            directory = information?.capath.map { String(cString: $0) }
+            keepsDirectory = Self.keepsDirectory(
+                directory, bundle: bundle, version: information?.version_num ?? 0)
             environmentNamesProxy = [
                 "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
             ]
             .contains { (name: String) in getenv(name).map { $0[0] != 0 } ?? false }
+        }
+
+        /// See ``keepsDirectory``.
+        static func keepsDirectory(_ directory: String?, bundle: String?, version: UInt32) -> Bool {
+            directory != nil && (bundle == nil || version >= 0x08_11_00)
         }
 
         /// Initializes libcurl for the process, on the first call.

@@ -115,8 +115,18 @@ package enum AddressOverride {
                     try expect(errand_set_string(handle, CURLOPT_PROXY_CAPATH, nil))
                 }
             }
+            try setSharedAuthorities()
             if !CurlLibrary.linked.environmentNamesProxy {
                 try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
+            }
+        }
+
+        /// Lets libcurl load only the placeholder of ``SystemAuthorities``, where they are used.
+        private func setSharedAuthorities() throws(RequestError) {
+            guard let authorities = SystemAuthorities.shared, authorities.isReadable else { return }
+            try set(CURLOPT_CAINFO_BLOB, SystemAuthorities.placeholderText)
+            if CurlLibrary.linked.hasSecureProxies {
+                try set(CURLOPT_PROXY_CAINFO_BLOB, SystemAuthorities.placeholderText)
             }
         }
 
@@ -201,8 +211,7 @@ package enum AddressOverride {
         private mutating func set(
             _ security: SecurityPolicy, rules: TrustRules?, names: TLSOptionNames
         ) throws(RequestError) {
-            if let text = security.authorities { try mark(names.authorities, Data(text.utf8)) }
-            if let file = security.authorityFile { try mark(names.authorityFile, file) }
+            try setAuthorities(security, names: names)
             if let file = security.clientCertificateFile { try mark(names.certificate, file) }
             if let file = security.clientKeyFile { try mark(names.key, file) }
             // Without a password OpenSSL would prompt on the terminal and block the loop.
@@ -214,6 +223,24 @@ package enum AddressOverride {
             }
             if security.minimumVersion == .tls13 {
                 try mark(names.version, CURL_SSLVERSION_TLSv1_3)
+            }
+        }
+
+        /// Replaces the authorities of the system by those of the policy.
+        private mutating func setAuthorities(
+            _ security: SecurityPolicy, names: TLSOptionNames
+        ) throws(RequestError) {
+            guard security.authorities != nil || security.authorityFile != nil else { return }
+            if let file = security.authorityFile {
+                try mark(names.authorityFile, file)
+                // The bytes take precedence over the file.
+                try expect(errand_set_pointer(handle, names.authorities, nil))
+            }
+            if let text = security.authorities { try mark(names.authorities, Data(text.utf8)) }
+            // Otherwise libcurl would trust the authorities in its own directory, too. No
+            // certificate can exist below a file that is not a directory.
+            if CurlLibrary.linked.keepsDirectory {
+                try mark(names.authorityDirectory, "/dev/null")
             }
         }
 
@@ -252,6 +279,10 @@ package enum AddressOverride {
 
         private mutating func mark(_ option: CURLoption, _ value: Data) throws(RequestError) {
             isMarked = true
+            try set(option, value)
+        }
+
+        private func set(_ option: CURLoption, _ value: Data) throws(RequestError) {
             try expect(
                 value.withUnsafeBytes { errand_set_blob(handle, option, $0.baseAddress, $0.count) })
         }
@@ -267,6 +298,7 @@ package enum AddressOverride {
     struct TLSOptionNames {
         let authorities: CURLoption
         let authorityFile: CURLoption
+        let authorityDirectory: CURLoption
         let certificate: CURLoption
         let certificateBytes: CURLoption
         let certificateForm: CURLoption
@@ -279,6 +311,7 @@ package enum AddressOverride {
 
         static let server = TLSOptionNames(
             authorities: CURLOPT_CAINFO_BLOB, authorityFile: CURLOPT_CAINFO,
+            authorityDirectory: CURLOPT_CAPATH,
             certificate: CURLOPT_SSLCERT, certificateBytes: CURLOPT_SSLCERT_BLOB,
             certificateForm: CURLOPT_SSLCERTTYPE, key: CURLOPT_SSLKEY,
             keyBytes: CURLOPT_SSLKEY_BLOB, password: CURLOPT_KEYPASSWD,
@@ -287,6 +320,7 @@ package enum AddressOverride {
 
         static let proxy = TLSOptionNames(
             authorities: CURLOPT_PROXY_CAINFO_BLOB, authorityFile: CURLOPT_PROXY_CAINFO,
+            authorityDirectory: CURLOPT_PROXY_CAPATH,
             certificate: CURLOPT_PROXY_SSLCERT, certificateBytes: CURLOPT_PROXY_SSLCERT_BLOB,
             certificateForm: CURLOPT_PROXY_SSLCERTTYPE, key: CURLOPT_PROXY_SSLKEY,
             keyBytes: CURLOPT_PROXY_SSLKEY_BLOB, password: CURLOPT_PROXY_KEYPASSWD,

@@ -244,7 +244,7 @@
             return socket
         }
 
-        fileprivate func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> Bool {
+        fileprivate func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> CURLcode {
             trust.handshakeWillStart(tls, to: key.url, key.options)
         }
     }
@@ -266,7 +266,7 @@
     private let onConnectorHandshake: errand_tls_context_callback = { _, tls, context in
         guard let tls, let context else { return CURLE_SSL_CONNECT_ERROR }
         return Unmanaged<Connector>.fromOpaque(context)._withUnsafeGuaranteedRef {
-            $0.handshakeWillStart(tls) ? CURLE_OK : CURLE_OUT_OF_MEMORY
+            $0.handshakeWillStart(tls)
         }
     }
 #endif

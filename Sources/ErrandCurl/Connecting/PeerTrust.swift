@@ -37,11 +37,14 @@
             }
         }
 
-        /// Called before a TLS handshake, with its `SSL_CTX`; returns false if the peer's
+        /// Called before a TLS handshake, with its `SSL_CTX`; returns an error if the peer's
         /// certificate cannot be checked.
         mutating func handshakeWillStart(
             _ tls: UnsafeMutableRawPointer, to url: URI, _ options: TransportOptions
-        ) -> Bool {
+        ) -> CURLcode {
+            if let authorities = SystemAuthorities.shared, !authorities.install(in: tls) {
+                return CURLE_SSL_CACERT_BADFILE
+            }
             let side = nextPeer(url, options)
             let isForProxy = side == .proxy
             nextHandshakePort = 0
@@ -56,7 +59,7 @@
                 requiresName: applied.contains { $0?.requiresName ?? true },
                 requiresValidChain: applied.contains { $0?.requiresValidChain ?? true })
             self.observer = observer
-            return observer.install(in: tls)
+            return observer.install(in: tls) ? CURLE_OK : CURLE_OUT_OF_MEMORY
         }
 
         /// The peer of a TLS handshake.

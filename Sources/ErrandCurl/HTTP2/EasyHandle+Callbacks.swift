@@ -223,9 +223,7 @@
 
     let onHandshake: errand_tls_context_callback = { _, tls, context in
         guard let tls else { return CURLE_SSL_CONNECT_ERROR }
-        return with(context, else: CURLE_ABORTED_BY_CALLBACK) {
-            $0.handshakeWillStart(tls) ? CURLE_OK : CURLE_OUT_OF_MEMORY
-        }
+        return with(context, else: CURLE_ABORTED_BY_CALLBACK) { $0.handshakeWillStart(tls) }
     }
 
     let onHeaderLine: errand_data_callback = { bytes, size, count, context in

@@ -85,10 +85,10 @@
             }
         }
 
-        /// Called before a TLS handshake, with its `SSL_CTX`; returns false if the peer's
+        /// Called before a TLS handshake, with its `SSL_CTX`; returns an error if the peer's
         /// certificate cannot be checked.
-        func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> Bool {
-            guard let request = transfer?.request else { return false }
+        func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> CURLcode {
+            guard let request = transfer?.request else { return CURLE_ABORTED_BY_CALLBACK }
             return trust.handshakeWillStart(tls, to: request.url, request.options)
         }
 
