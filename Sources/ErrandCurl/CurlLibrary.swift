@@ -27,6 +27,8 @@
         /// Versions from 7.83 to before 8.1.0 do this when a handle is reused, so a server can
         /// crash the process.
         let mishandlesFoldedFirstLines: Bool
+        /// Whether libcurl buffers input below TLS, which OpenSSL does not know.
+        let buffersBelowTLS: Bool
         /// Whether libcurl supports TLS.
         var hasTLS: Bool
         /// Whether libcurl can connect to Unix sockets.
@@ -60,6 +62,7 @@
             sessionsKeepChains = (information?.version_num ?? 0) < 0x08_0C_00
             mishandlesFoldedFirstLines = (0x07_53_00..<0x08_01_00).contains(
                 information?.version_num ?? 0)
+            buffersBelowTLS = (0x08_01_00..<0x08_09_00).contains(information?.version_num ?? 0)
             hasTLS = features & CURL_VERSION_SSL != 0
             hasUnixSockets = features & CURL_VERSION_UNIX_SOCKETS != 0
             hasSecureProxies = features & CURL_VERSION_HTTPS_PROXY != 0

@@ -70,6 +70,44 @@ struct HTTP1OverTLSTests {
         }
     }
 
+    private func changing(
+        _ name: String, _ version: TransportOptions.HTTPVersionPolicy
+    ) -> TransportRequest {
+        var request = peers.request(.earlyTLS, host: name, "/stop?status=200")
+        request.options.security = .insecureForTests
+        request.options.httpVersion = version
+        return request
+    }
+
+    /// libcurl 7.88 would send an HTTP/2 request over the connection that the engine has taken over.
+    @Test func connectionOfTheEngineIsNotSharedWithHTTP2() async throws {
+        let name = "changes-\(UUID().uuidString).errand.test"
+        let transport = CurlTransport.tested { $0.http1Engine = .own }
+        for number in 0..<4 {
+            let old = try await transport.run(changing(name, .automatic))
+            #expect(old.error == nil && old.head?.httpVersion == .http11, "\(old.errorText)")
+            #expect(old.end?.timings.reusedConnection == (number > 0))
+            for _ in 0..<2 {
+                let new = try await transport.run(changing(name, .http2))
+                #expect(new.error == nil && new.head?.httpVersion == .http2, "\(new.errorText)")
+            }
+        }
+    }
+
+    /// A server that no longer accepts HTTP/1.1 is asked for its protocol again.
+    @Test func protocolIsNegotiatedAgainIfTheHandshakeFails() async throws {
+        let name = "moves-\(UUID().uuidString).errand.test"
+        let first = try await transport.run(changing(name, .automatic))
+        #expect(first.error == nil && first.head?.httpVersion == .http11, "\(first.errorText)")
+        let second = try await transport.run(changing(name, .automatic))
+        // The server refuses this handshake whatever it offers.
+        guard BothEngines.current == .own else {
+            #expect(second.error?.code == .secureConnectionFailed, "\(second.errorText)")
+            return
+        }
+        #expect(second.error == nil && second.head?.httpVersion == .http2, "\(second.errorText)")
+    }
+
     @Test func cancelledTransferClosesItsConnection() async throws {
         let recorder = RecordingReceiver { _ in .pause }
         let transfer = transport.start(

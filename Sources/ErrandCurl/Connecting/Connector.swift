@@ -161,7 +161,8 @@
         /// The error for the peer's alert that it rejects the client certificate; `nil` if there was
         /// none.
         func alertError(for request: TransportRequest) -> RequestError? {
-            let context = context(for: request, nil, true)
+            let proxy = key.route == .absoluteForm ? ProxyRoute(request) : nil
+            let context = context(for: request, proxy, true)
             guard CurlFailure.rejectsClientCertificate(context) else { return nil }
             return CurlFailure.error(CURLE_RECV_ERROR, context: context)
         }

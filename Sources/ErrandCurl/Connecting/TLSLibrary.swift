@@ -38,6 +38,7 @@
         private let verify: errand_tls_verify
         private let chainOfVerification: errand_tls_get
         private let hasPending: errand_tls_count
+        private let want: errand_tls_count
         private let control: errand_tls_control
         /// The BIO object that reads and writes the socket of a connection, and its callback; see
         /// ``ConnectionHook``.
@@ -86,6 +87,7 @@
                 let verify: errand_tls_verify = library.function("X509_verify_cert"),
                 let chainOfVerification = get("X509_STORE_CTX_get0_chain"),
                 let hasPending: errand_tls_count = library.function("SSL_has_pending"),
+                let want: errand_tls_count = library.function("SSL_want"),
                 let agreedProtocol: errand_tls_get_protocol =
                     library.function("SSL_get0_alpn_selected"),
                 let control: errand_tls_control = library.function("SSL_ctrl")
@@ -122,6 +124,7 @@
             self.verify = verify
             self.chainOfVerification = chainOfVerification
             self.hasPending = hasPending
+            self.want = want
             self.control = control
             self.writer = writer
             self.writeArgument = writeArgument
@@ -145,6 +148,12 @@
             var length: UInt32 = 0
             agreedProtocol(connection, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+        }
+
+        /// Whether the last operation waits for input, such as a write during a renegotiation.
+        func wantsInput(_ connection: UnsafeMutableRawPointer) -> Bool {
+            // `SSL_READING`.
+            want(connection) == 3
         }
 
         /// Whether OpenSSL has input of a connection that was not read yet.

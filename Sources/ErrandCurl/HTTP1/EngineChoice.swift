@@ -137,5 +137,8 @@ struct LearnedOrigins {
         expiries[origin].map { $0 > now } ?? false
     }
 
+    /// Whether there is an entry for the origin, also an expired one.
+    func contains(_ origin: ConnectionKey.Host) -> Bool { expiries[origin] != nil }
+
     var isEmpty: Bool { expiries.isEmpty }
 }

@@ -24,6 +24,12 @@
         let connector: Connector?
         /// Whether input may remain that no event of the socket announces.
         let buffersInput: Bool
+        /// OpenSSL's object of the connection; `nil` without TLS.
+        private var tls: UnsafeMutableRawPointer?
+        /// The ports of a connection that libcurl has used; `nil` for others.
+        var adoptedPorts: ConnectionUse.Ports?
+        /// Whether OpenSSL must read before it can write, as in a renegotiation of TLS 1.2.
+        @exclusivity(unchecked) private(set) var waitsForInput = false
         /// The hook that observes the end of the TLS connection.
         private var endHook: ConnectionHook?
         @exclusivity(unchecked) var state = ConnectionState()
@@ -74,6 +80,7 @@
             }
             guard let library = TLSLibrary.loaded, let tls = errand_get_tls(connector.handle)
             else { return }
+            self.tls = tls
             library.allowMovedWrites(on: tls)
             // A failed write needs no special treatment here: the exchange reads on.
             ConnectionHook.remove(from: tls)
@@ -93,6 +100,13 @@
             }
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
             return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+        }
+
+        /// Whether OpenSSL, or libcurl, may hold input that no event of the socket announces.
+        var holdsInput: Bool {
+            guard buffersInput else { return false }
+            guard let tls, let library = TLSLibrary.loaded, unread.isEmpty else { return true }
+            return CurlLibrary.linked.buffersBelowTLS || library.hasInput(tls)
         }
 
         func close() {
@@ -116,7 +130,7 @@
         func updateEvents() -> Bool {
             var wanted: UInt32 = 0
             if readsInput { wanted |= errand_epoll_in }
-            if hasUnsent || hasMoreToSend { wanted |= errand_epoll_out }
+            if hasUnsent && !waitsForInput || hasMoreToSend { wanted |= errand_epoll_out }
             guard wanted != watched else { return true }
             let result =
                 if watched == 0 {
@@ -176,6 +190,9 @@
                 var count = 0
                 let result = curl_easy_send(
                     connector.handle, bytes.baseAddress, bytes.count, &count)
+                waitsForInput =
+                    result == CURLE_AGAIN
+                    && tls.flatMap { TLSLibrary.loaded?.wantsInput($0) } == true
                 if result == CURLE_AGAIN { return 0 }
                 return result == CURLE_OK ? count : -1
             }

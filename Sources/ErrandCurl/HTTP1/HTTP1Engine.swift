@@ -30,6 +30,8 @@
         /// The requests that the engine carries.
         let coverage: EngineChoice.Coverage
         private var learned = LearnedOrigins()
+        /// The origins that speak HTTP/2 now, whose idle connections are to be closed.
+        private var formerOrigins: [ConnectionKey.Host] = []
         /// The connections that may have input which no event of their socket announces.
         @exclusivity(unchecked) private var unread: [HTTP1Connection] = []
 
@@ -92,7 +94,15 @@
 
         /// Records whether a new connection for a request has negotiated HTTP/1.1.
         func learn(_ request: TransportRequest, isHTTP11: Bool) {
-            learned.negotiated(origin(of: request), isHTTP11: isHTTP11, at: loop.now)
+            let origin = origin(of: request)
+            // Their connections would be chosen for later requests; libcurl is in a callback now.
+            if !isHTTP11, learned.contains(origin) { formerOrigins.append(origin) }
+            learned.negotiated(origin, isHTTP11: isHTTP11, at: loop.now)
+        }
+
+        /// Whether the engine has taken over the connection with these ports.
+        func holdsConnection(_ ports: ConnectionUse.Ports) -> Bool {
+            loop.keptHandles > 0 && connections.contains { $0?.adoptedPorts == ports }
         }
 
         /// Whether the origin of a request has negotiated HTTP/1.1 recently.
@@ -121,8 +131,7 @@
 
         /// Whether an idle connection has neither input nor an end.
         private func isQuiet(_ connection: HTTP1Connection) -> Bool {
-            // OpenSSL may hold input that no check of the sockets has found.
-            if !connection.buffersInput, loop.sockets.isKnownIdle(since: connection.idleSince) {
+            if loop.sockets.isKnownIdle(since: connection.idleSince), !connection.holdsInput {
                 return true
             }
             return connection.isQuiet
@@ -162,6 +171,12 @@
             if let waiter {
                 waiter.ticket = nil
                 return waiter.use(connection)
+            }
+            if connection.buffersInput, loop.isPlaceWanted(connection.key.host),
+                pool.closedIdle(connection, connection.key)
+            {
+                close(connection)
+                return startConnects()
             }
             connection.idleSince = loop.sockets.idleChecks
             if pool.hasTooManyIdle { expireIdle() }
@@ -208,7 +223,9 @@
                 let waiter = pool.connectFailed(key)
                 let error = waiter.map { connector.error(result, for: $0.transfer.request) }
                 connector.cancel()
-                if let error { waiter?.connectFailed(error) }
+                if let error, let waiter, !moves(waiter, after: result) {
+                    waiter.connectFailed(error)
+                }
             } else {
                 do throws(RequestError) {
                     let connection = try HTTP1Connection(connector, poll: poll)
@@ -222,9 +239,25 @@
             return true
         }
 
+        /// Lets libcurl negotiate the protocol for a transfer whose server may not accept HTTP/1.1
+        /// any more; returns whether it does.
+        private func moves(_ exchange: HTTP1Transfer, after result: CURLcode) -> Bool {
+            let request = exchange.transfer.request
+            guard result == CURLE_SSL_CONNECT_ERROR, request.options.httpVersion == .automatic,
+                request.isSecure, !loop.isShutDown
+            else { return false }
+            learn(request, isHTTP11: false)
+            exchange.giveUp()
+            loop.start(exchange.transfer)
+            return true
+        }
+
         /// Takes over the connection of a transfer that libcurl has carried.
-        func adopt(_ connector: Connector) {
+        func adopt(_ connector: Connector, _ ports: ConnectionUse.Ports) {
             guard let connection = try? HTTP1Connection(connector, poll: poll) else { return }
+            // The server has sent data that belongs to no request (RFC 9112 §9.2).
+            guard connection.unread.isEmpty else { return connection.close() }
+            connection.adoptedPorts = ports
             connection.state.adopted()
             add(connection)
             give(connection, to: pool.adopted(connection, connection.key, at: loop.now))
@@ -266,18 +299,23 @@
             if flags & errand_epoll_out != 0 { exchange.writable() }
             if flags & ~errand_epoll_out != 0, connection.transfer === exchange {
                 exchange.readable(inputBuffer(for: exchange))
+                if connection.waitsForInput, connection.transfer === exchange {
+                    exchange.writable()
+                }
             }
             return true
         }
 
         /// Whether connections must be read without an event.
-        var hasUnread: Bool { !unread.isEmpty }
+        var hasUnread: Bool { !unread.isEmpty || !formerOrigins.isEmpty }
 
         /// Reads a connection in the next turn, although its socket may have no event then.
         func readLater(_ connection: HTTP1Connection) { unread.append(connection) }
 
         func readUnread() {
-            guard !unread.isEmpty else { return }
+            guard hasUnread else { return }
+            for origin in formerOrigins { closeIdle(origin) }
+            formerOrigins.removeAll()
             let connections = unread
             unread.removeAll(keepingCapacity: true)
             for connection in connections where holds(connection) {

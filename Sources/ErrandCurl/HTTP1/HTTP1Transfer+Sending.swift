@@ -83,7 +83,8 @@
         func writable() {
             guard let connection else { return }
             switch connection.flush() {
-            case .complete, .partial: deadlines.active(at: loop.now)
+            case .complete, .partial:
+                if !connection.waitsForInput { deadlines.active(at: loop.now) }
             case .failed: sendFailed()
             }
             pump()

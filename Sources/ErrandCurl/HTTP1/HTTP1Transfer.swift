@@ -180,6 +180,8 @@
             let input = connection.unread
             connection.unread = []
             input.withUnsafeBytes { received($0) }
+            // OpenSSL may hold more.
+            if let connection = self.connection { engine.readLater(connection) }
         }
 
         /// Whether the connection is not used after this request.
@@ -278,6 +280,13 @@
             continueAt = .never
             startDeadlines()
             engine.acquire(for: self, isNew: true)
+        }
+
+        /// Leaves the transfer to another path; nothing was sent.
+        func giveUp() {
+            ticket = nil
+            engine.ended(self)
+            transfer.exchange = nil
         }
 
         /// The connection for the transfer could not be opened.

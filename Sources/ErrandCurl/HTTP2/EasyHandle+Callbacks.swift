@@ -28,6 +28,14 @@
                 return abort(with: error(for: refusal))
             }
             if preventRepetitionOfTrailers() { return CURL_PREREQFUNC_ABORT }
+            let ports = ConnectionUse.Ports(local: localPort, remote: remotePort)
+            // libcurl 7.88 may choose a connection that the engine has taken over.
+            if !opensConnection, let http1 = loop.http1, http1.holdsConnection(ports) {
+                guard replay.needsAnotherHandle() else {
+                    return abort(with: CurlFailure.lostBeforeResponse)
+                }
+                return CURL_PREREQFUNC_ABORT
+            }
             connection.chose(handle.flatMap { errand_get_tls($0) })
             guard usesRequiredProtocol else {
                 if admission.isProbe {
@@ -36,7 +44,7 @@
                 return abort(with: CurlFailure.noHTTP2(wasSent: replay.wasSent))
             }
             replay.willSend()
-            connection.uses(ConnectionUse.Ports(local: localPort, remote: remotePort))
+            connection.uses(ports)
             guard matchesPins() else {
                 state.abort(.failed)
                 return CURL_PREREQFUNC_ABORT

@@ -236,7 +236,7 @@
             }
             times.keep(timings)
             replaceHandle()
-            engine.adopt(connector)
+            if let ports = connection.ports { engine.adopt(connector, ports) }
             return true
         }
 
@@ -244,7 +244,9 @@
         ///
         /// It can do so before it reports the end of this one.
         private var isConnectionTaken: Bool {
-            guard let ports = connection.ports else { return true }
+            guard let ports = connection.ports, loop.http1?.holdsConnection(ports) != true else {
+                return true
+            }
             return loop.active.contains { $0 !== self && $0.connection.ports == ports }
         }
 

@@ -96,9 +96,7 @@
                     request, environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy),
                 hasNegotiatedHTTP11: isSecure && http1.hasLearned(request),
                 coverage: http1.coverage)
-            if choice == .own { return http1 }
-            makeRoom(for: request)
-            return nil
+            return choice == .own ? http1 : nil
         }
 
         /// The number of active transfers.
@@ -123,10 +121,20 @@
 
         /// Closes idle connections of the engine that take places which a request of libcurl may
         /// need.
-        private func makeRoom(for request: TransportRequest) {
+        func makeRoom(for request: TransportRequest) {
             guard configuration.connectionsPerHost ?? 0 > 0, let http1 else { return }
             http1.closeIdle(
                 ConnectionKey.Host(name: request.host ?? "", port: request.url.effectivePort))
+        }
+
+        /// Whether libcurl may wait for the place that an idle connection of the engine takes.
+        func isPlaceWanted(_ host: ConnectionKey.Host) -> Bool {
+            guard configuration.connectionsPerHost ?? 0 > 0 else { return false }
+            return active.contains { easyHandle in
+                easyHandle.transfer.map {
+                    $0.request.host == host.name && $0.request.url.effectivePort == host.port
+                } ?? false
+            }
         }
 
         /// Lets libcurl start transfers that wait for the place of a closed connection; libcurl 8.14

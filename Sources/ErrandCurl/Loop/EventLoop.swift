@@ -190,6 +190,9 @@
                 sockets.checkedIdleSockets(isIdle: events.found.isEmpty)
                 if events.found.isEmpty { return }
                 serve(events.found)
+                // libcurl might close a connection that was opened for the engine when another
+                // transfer starts.
+                collect()
             }
         }
 
@@ -310,8 +313,10 @@
             batch.removeAll(keepingCapacity: true)
         }
 
-        private func start(_ transfer: CurlTransfer) {
+        /// Starts a transfer on the path that carries its request.
+        func start(_ transfer: CurlTransfer) {
             if let engine = engine(for: transfer.request) { return engine.start(transfer) }
+            makeRoom(for: transfer.request)
             let easyHandle = spare.popLast() ?? EasyHandle(loop: self)
             easyHandle.activeIndex = active.count
             active.append(easyHandle)
