@@ -344,9 +344,9 @@ nonisolated open class BaseRequest {
     /// A number of your choice, for limits, listeners and cancelling by tag (default 0).
     @exclusivity(unchecked) public var tag = 0  // decision 17
     /// Further values of your choice, in addition to ``Configuration/userInfo`` (default empty).
-    @exclusivity(unchecked) public var userInfo: [String: any Sendable] = [:]
+    public var userInfo: [String: any Sendable] = [:]
     /// Typed values of your choice, which the task and its events have, too (default none).
-    @exclusivity(unchecked) public var metadata = RequestMetadata()
+    public var metadata = RequestMetadata()
     /// Whether the store is not read; the response is stored all the same (default false).
     ///
     /// No effect on downloads.
@@ -357,7 +357,7 @@ nonisolated open class BaseRequest {
     /// Default `nil`. `onProgress(_:)` calls back on the main actor, ``RequestTask/progress`` is a sequence.
     @exclusivity(unchecked) public var progressHandler: (@Sendable (TransferProgress) -> Void)?
     /// Observers of the lifecycle, called in order and held strongly until removed (default none).
-    @exclusivity(unchecked) public var accessories: [any RequestAccessory] = []
+    public var accessories: [any RequestAccessory] = []
     /// Called with the end of a run, after the hooks and before the closures (default `nil`).
     public weak var delegate: (any RequestDelegate)?
 

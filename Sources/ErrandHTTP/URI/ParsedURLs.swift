@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// Base URLs, and the URLs of most endpoints, are the same text in many requests, and parsing costs more than
 /// the rest of building a small request. A table with one place for each hash value needs no order of use: a
-/// new URL replaces the one in its place. Long URLs and those with a query or a user are not kept: they rarely
-/// occur twice, and may contain secrets.
+/// new URL replaces the one in its place. Long URLs and those with a query, a user or a fragment are not
+/// kept: they rarely occur twice, and may contain secrets.
 package final class ParsedURLs: Sendable {
     package static let shared = ParsedURLs()
 
@@ -26,12 +26,15 @@ package final class ParsedURLs: Sendable {
         guard text.utf8.count <= Self.maximumLength else { return try URI(parsing: text) }
         let place = Self.place(of: text)
         let known = entries.withLock { entries -> URI? in
-            guard let entry = entries[place], entry.text == text else { return nil }
+            // `String` compares canonical equivalence, but a URL consists of its bytes.
+            guard let entry = entries[place], entry.text.utf8.elementsEqual(text.utf8) else {
+                return nil
+            }
             return entry.url
         }
         if let known { return known }
         let url = try URI(parsing: text)
-        guard url.query == nil, url.userInfo == nil else { return url }
+        guard url.query == nil, url.userInfo == nil, url.fragment == nil else { return url }
         let entry = Entry(text: text, url: url)
         let replaced = entries.withLock { exchange(&$0[place], with: entry) }
         withExtendedLifetime(replaced) {}
