@@ -233,13 +233,15 @@ package enum AddressOverride {
             guard security.authorities != nil || security.authorityFile != nil else { return }
             if let file = security.authorityFile {
                 try mark(names.authorityFile, file)
-                // The bytes take precedence over the file.
-                try expect(errand_set_pointer(handle, names.authorities, nil))
+                // The placeholder's bytes take precedence over the file.
+                if SystemAuthorities.shared != nil {
+                    try expect(errand_set_pointer(handle, names.authorities, nil))
+                }
             }
             if let text = security.authorities { try mark(names.authorities, Data(text.utf8)) }
             // Otherwise libcurl would trust the authorities in its own directory, too. No
             // certificate can exist below a file that is not a directory.
-            if CurlLibrary.linked.keepsDirectory {
+            if CurlLibrary.linked.keepsDirectory, CurlLibrary.linked.hasOpenSSL {
                 try mark(names.authorityDirectory, "/dev/null")
             }
         }

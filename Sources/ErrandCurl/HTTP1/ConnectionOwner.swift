@@ -41,6 +41,7 @@
                 connection.state.switchedProtocols()
             else { return fail(CurlFailure.badResponse(.switchesProtocols)) }
             deadlines = Deadlines()
+            if connection.buffersInput { connection.observeEnd() }
             var options = transfer.request.options
             options.maximumBodyBytes = nil
             body.reset(options)
@@ -63,16 +64,12 @@
         /// The server has ended its direction.
         func switchedInputEnded() {
             guard let connection else { return }
+            if connection.lacksCloseNotify { return fail(CurlFailure.missingCloseNotify) }
             // The end of the input would be reported again and again.
             connection.readsInput = false
             connection.updateEvents()
             connectionOwner?.didReceiveEnd()
             perform(connection.state.inputEnded())
         }
-    }
-
-    extension HTTP1Connection {
-        /// Ends the client's direction; the server sees the end of its input.
-        func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
     }
 #endif

@@ -106,7 +106,15 @@
         var holdsInput: Bool {
             guard buffersInput else { return false }
             guard let tls, let library = TLSLibrary.loaded, unread.isEmpty else { return true }
+            // A tunnel may lie within a TLS connection to its proxy, which holds input of its own.
+            guard key.route != .tunnel else { return true }
             return CurlLibrary.linked.buffersBelowTLS || library.hasInput(tls)
+        }
+
+        /// Ends the client's direction; the server sees the end of its input.
+        func finishSending() {
+            if let tls { TLSLibrary.loaded?.notifyClose(of: tls) }
+            shutdown(socket, Int32(SHUT_WR))
         }
 
         func close() {
@@ -130,7 +138,7 @@
         func updateEvents() -> Bool {
             var wanted: UInt32 = 0
             if readsInput { wanted |= errand_epoll_in }
-            if hasUnsent && !waitsForInput || hasMoreToSend { wanted |= errand_epoll_out }
+            if hasUnsent || hasMoreToSend, !waitsForInput { wanted |= errand_epoll_out }
             guard wanted != watched else { return true }
             let result =
                 if watched == 0 {

@@ -244,11 +244,13 @@
         private func moves(_ exchange: HTTP1Transfer, after result: CURLcode) -> Bool {
             let request = exchange.transfer.request
             guard result == CURLE_SSL_CONNECT_ERROR, request.options.httpVersion == .automatic,
-                request.isSecure, !loop.isShutDown
+                request.isSecure, !loop.isShutDown, !exchange.hasReplayed
             else { return false }
             learn(request, isHTTP11: false)
             exchange.giveUp()
             loop.start(exchange.transfer)
+            // The time spent on the connect counts.
+            exchange.transfer.easyHandle?.deadlines = exchange.deadlines
             return true
         }
 
@@ -321,6 +323,9 @@
             for connection in connections where holds(connection) {
                 guard let exchange = connection.transfer else { continue }
                 exchange.readable(inputBuffer(for: exchange))
+                if connection.waitsForInput, connection.transfer === exchange {
+                    exchange.writable()
+                }
             }
         }
 

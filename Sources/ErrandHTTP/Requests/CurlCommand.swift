@@ -29,7 +29,9 @@ extension TransportRequest {
         if options.decodesContent { words.append("--compressed") }
         words += bodyWords(redactsSecrets: redactsSecrets)
         let command = words.map(Self.shellQuoted).joined(separator: " ")
-        guard let names = body?.trailerNames, !names.isEmpty else { return command }
+        // Another text could end the comment. A request with such a name is refused.
+        let names = body?.trailerNames.filter { HTTPField.Name($0) != nil } ?? []
+        guard !names.isEmpty else { return command }
         return command + " # without the trailers: " + names.joined(separator: ", ")
     }
 
