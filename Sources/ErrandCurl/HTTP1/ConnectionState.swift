@@ -167,9 +167,11 @@ struct ConnectionState: Sendable, Hashable {
     /// The rest of the request cannot be sent, because the server has closed the connection.
     ///
     /// The server may have sent a response before (RFC 9112 §9.5), so the exchange continues until
-    /// the input ends.
+    /// the input ends; so does the other protocol after 101.
     mutating func sendFailed() -> Action {
-        if isHandedOver { return failed() }
+        if case .handedOver(let inputEnded, _) = phase {
+            return ended(input: inputEnded, output: true)
+        }
         return update { exchange in
             exchange.keepsConnection = false
             switch exchange.sending {

@@ -76,6 +76,11 @@
             guard let connection else { return }
             connection.dropUnsent()
             connection.updateEvents()
+            // After 101 no response says whether the server has the bytes.
+            if connection.state.isHandedOver, failure == nil {
+                failure = ResponseFault.lostInBody.error(
+                    host: transfer.request.host ?? key.host.name)
+            }
             perform(connection.state.sendFailed())
         }
 

@@ -184,6 +184,37 @@ struct ConnectionOwnerTests {
         #expect(record.ends[0].error?.code == .connectionLost && !record.hasInputEnded)
     }
 
+    /// Input that arrived before a write failed is not lost.
+    @Test func inputIsDeliveredAfterAFailedWrite() async throws {
+        let (isClosed, closed) = AsyncStream<Void>.makeStream()
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write(Self.head + "x")
+            guard connection.readBody(1).count == 1 else { return }
+            connection.write("rest")
+            // Unread input makes the kernel reset the connection.
+            connection.reset()
+            closed.finish()
+        }
+        let owner = Owner()
+        owner.demand.withLock { $0 = .pause }
+        let transfer = transport.start(try request(server), receiver: owner)
+        _ = await owner.until { $0.input.count == 1 }
+        owner.send(String(repeating: "y", count: 8 << 20))
+        for await _ in isClosed {}
+        // The loop has noticed the end when it has carried another request.
+        let other = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+        }
+        _ = try await transport.run(.get, other.url())
+        owner.demand.withLock { $0 = .more }
+        transfer.resumeReceiving()
+        let record = await owner.until { !$0.ends.isEmpty }
+        #expect(record.input == Data("xrest".utf8))
+        #expect(record.ends.count == 1 && record.ends[0].error?.code == .connectionLost)
+    }
+
     /// A receiver that pauses slows the server down; output that the server does not read slows
     /// the source down.
     @Test func bothDirectionsHaveBackPressure() async throws {

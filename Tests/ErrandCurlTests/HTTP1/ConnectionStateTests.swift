@@ -145,7 +145,8 @@ struct ConnectionStateTests {
         var failed = state
         #expect(failed.failed() == .fail && failed.phase == .closed)
         var broken = state
-        #expect(broken.sendFailed() == .fail && broken.phase == .closed)
+        #expect(broken.sendFailed() == .none && broken.isHandedOver && !broken.isSending)
+        #expect(broken.inputEnded() == .end(keepsConnection: false) && broken.phase == .closed)
         // Each side ends its direction, in either order.
         var second = state
         #expect(state.inputEnded() == .none && state.isHandedOver && state.isSending)
