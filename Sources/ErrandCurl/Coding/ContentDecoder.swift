@@ -131,8 +131,14 @@ package final class DecodingChain {
         }
 
         /// The value of `Accept-Encoding`; empty if no library is available.
-        package static let announcement = allCases.filter { $0.isAvailable }
-            .map(\.rawValue).joined(separator: ", ")
+        package static let announcement: String = {
+            var codings = ""
+            // `joined(separator:)` would make the runtime search all conformances of the process.
+            for coding in allCases where coding.isAvailable {
+                codings += codings.isEmpty ? coding.rawValue : ", \(coding.rawValue)"
+            }
+            return codings
+        }()
 
         /// Whether the coding's library is available.
         package var isAvailable: Bool {

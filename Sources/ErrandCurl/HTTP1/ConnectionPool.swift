@@ -3,7 +3,11 @@
 /// Idle connections are used last in, first out, so that those beyond the current need expire. A
 /// free connection goes to the request that has waited longest, also if another connection was
 /// opened for that request. The owner opens and closes connections as ``nextStart()`` demands.
-struct ConnectionPool<Connection: Equatable, Waiter> {
+///
+/// The first use of a type as a dictionary's key, or where a conformance is required, makes the
+/// runtime search all conformances of the process, which takes a third of a millisecond for the four
+/// that a first request would need. Therefore few hosts do without dictionaries.
+struct ConnectionPool<Connection, Waiter> {
     struct Limits {
         /// The maximum number of connections, open or in progress.
         var total = Int.max
@@ -39,6 +43,10 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
         var connecting = 0
         /// The number of open connections, idle or in use.
         var open = 0
+        /// Whether a request waits for which no connection is in progress.
+        var isWanting = false
+        /// Whether another key may take the line.
+        var isFree = false
 
         var waiting: Int { waiters.count - served }
 
@@ -77,15 +85,16 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
     private let limits: Limits
     /// The lines, of which some are unused.
     private var lines: [Line] = []
+    /// The lines by key, if there are more than ``comparedLines``.
     private var indices: [ConnectionKey: Int] = [:]
-    private var unused: [Int] = []
+    private var free: [Int] = []
     /// The line that was used last: comparing its key is cheaper than hashing.
     private var recent: Int?
-    /// The number of connections to each host, open or in progress.
+    /// The number of connections to each host, open or in progress, if it is limited.
     private var hostCounts: [ConnectionKey.Host: Int] = [:]
     private var lastTicket: Ticket = 0
     /// The lines with waiters for whom no connection is in progress.
-    private var wanting: Set<Int> = []
+    private var wanting: [Int] = []
     /// The number of connections, open or in progress.
     private(set) var count = 0
     private(set) var connecting = 0
@@ -95,22 +104,35 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
 
     // MARK: - Lines
 
+    /// The number of lines up to which the keys are compared one by one.
+    private static var comparedLines: Int { 8 }
+
     private mutating func line(of key: ConnectionKey) -> Int? {
         if let recent, lines[recent].key == key { return recent }
-        guard let index = indices[key] else { return nil }
+        let index =
+            if lines.count > Self.comparedLines {
+                indices[key]
+            } else {
+                lines.firstIndex { !$0.isFree && $0.key == key }
+            }
+        guard let index else { return nil }
         recent = index
         return index
     }
 
     private mutating func makeLine(of key: ConnectionKey) -> Int {
         if let index = line(of: key) { return index }
-        let index = unused.popLast() ?? lines.count
+        let index = free.popLast() ?? lines.count
         if index == lines.count {
             lines.append(Line(key: key))
+            if index == Self.comparedLines {
+                // No line is free; the earlier ones are added too.
+                for earlier in lines.indices { indices[lines[earlier].key] = earlier }
+            }
         } else {
             lines[index] = Line(key: key)
         }
-        indices[key] = index
+        if lines.count > Self.comparedLines { indices[key] = index }
         return index
     }
 
@@ -168,7 +190,7 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
         for (line, _) in candidates.sorted(by: { $0.1 < $1.1 }) {
             let key = lines[line].key
             guard lines[line].connecting < limits.connecting else { continue }
-            if hostCounts[key.host, default: 0] >= limits.perHost {
+            if limitsHosts, hostCounts[key.host, default: 0] >= limits.perHost {
                 guard let idle = takeOldestIdle(where: { $0.host == key.host }) else { continue }
                 return .close(idle)
             }
@@ -182,8 +204,7 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
             guard let waiter else { return nil }
             lines[line].connecting += 1
             connecting += 1
-            count += 1
-            hostCounts[key.host, default: 0] += 1
+            addConnection(to: key.host)
             noteDemand(of: line)
             return .connect(key, for: waiter, ticket)
         }
@@ -208,8 +229,7 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
     mutating func adopted(
         _ connection: Connection, _ key: ConnectionKey, at now: MonotonicTime
     ) -> Waiter? {
-        count += 1
-        hostCounts[key.host, default: 0] += 1
+        addConnection(to: key.host)
         let line = makeLine(of: key)
         lines[line].open += 1
         return makeAvailable(connection, line, at: now)
@@ -242,10 +262,12 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
         removeConnection(of: line)
     }
 
-    /// Removes an idle connection that is closed; returns false if it is not idle.
-    mutating func closedIdle(_ connection: Connection, _ key: ConnectionKey) -> Bool {
+    /// Removes the idle connection that is closed; returns false if it is not idle.
+    mutating func closedIdle(
+        _ key: ConnectionKey, where isClosed: (Connection) -> Bool
+    ) -> Bool {
         guard let line = line(of: key),
-            let index = lines[line].idle.firstIndex(where: { $0.connection == connection })
+            let index = lines[line].idle.firstIndex(where: { isClosed($0.connection) })
         else { return false }
         removeIdle(at: index, of: line)
         return true
@@ -326,26 +348,35 @@ struct ConnectionPool<Connection: Equatable, Waiter> {
         return nil
     }
 
+    private var limitsHosts: Bool { limits.perHost < .max }
+
+    private mutating func addConnection(to host: ConnectionKey.Host) {
+        count += 1
+        if limitsHosts { hostCounts[host, default: 0] += 1 }
+    }
+
     private mutating func removeConnection(of line: Int) {
         count -= 1
-        let host = lines[line].key.host
-        let left = hostCounts[host, default: 1] - 1
-        hostCounts[host] = left > 0 ? left : nil
+        if limitsHosts {
+            let host = lines[line].key.host
+            let left = hostCounts[host, default: 1] - 1
+            hostCounts[host] = left > 0 ? left : nil
+        }
         noteDemand(of: line)
     }
 
     /// Records whether a request waits for which no connection is in progress, and makes the line
     /// of an unused key available.
     private mutating func noteDemand(of line: Int) {
-        if lines[line].waiting > lines[line].connecting {
-            wanting.insert(line)
-        } else if !wanting.isEmpty {
-            wanting.remove(line)
+        let isWanting = lines[line].waiting > lines[line].connecting
+        if isWanting != lines[line].isWanting {
+            lines[line].isWanting = isWanting
+            if isWanting { wanting.append(line) } else { wanting.removeAll { $0 == line } }
         }
-        guard lines[line].isUnused, indices.removeValue(forKey: lines[line].key) != nil else {
-            return
-        }
+        guard lines[line].isUnused, !lines[line].isFree else { return }
+        if lines.count > Self.comparedLines { indices[lines[line].key] = nil }
+        lines[line].isFree = true
         if recent == line { recent = nil }
-        unused.append(line)
+        free.append(line)
     }
 }

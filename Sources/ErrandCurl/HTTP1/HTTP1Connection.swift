@@ -9,7 +9,7 @@
     ///
     /// ``ConnectionState`` and ``ResponseParser`` decide; this class reads and writes: a socket, or
     /// libcurl's handle if TLS protects the connection.
-    final class HTTP1Connection: Equatable {
+    final class HTTP1Connection {
         /// The result of a write.
         enum WriteResult { case complete, partial, failed }
 
@@ -85,8 +85,6 @@
             // A failed write needs no special treatment here: the exchange reads on.
             ConnectionHook.remove(from: tls)
         }
-
-        static func == (one: HTTP1Connection, other: HTTP1Connection) -> Bool { one === other }
 
         /// Whether an idle connection has neither input nor an end.
         ///

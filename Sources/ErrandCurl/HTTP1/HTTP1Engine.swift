@@ -15,7 +15,7 @@
         private let poll: Int32
         // Unchecked: only the loop's thread uses the engine.
         @exclusivity(unchecked) private var pool: ConnectionPool<HTTP1Connection, HTTP1Transfer>
-        @exclusivity(unchecked) private var connectors: [UnsafeMutableRawPointer: Connector] = [:]
+        @exclusivity(unchecked) private var connectors: [Connector] = []
         /// The connections by the number of their socket.
         @exclusivity(unchecked) private var connections: [HTTP1Connection?] = []
         @exclusivity(unchecked) private(set) var active: [HTTP1Transfer] = []
@@ -27,8 +27,8 @@
         /// none.
         @exclusivity(unchecked) var headOwner: UInt64 = 0
         private var lastNumber: UInt64 = 0
-        /// The requests that the engine carries.
-        let coverage: EngineChoice.Coverage
+        /// Whether the engine carries the requests of origins that have negotiated HTTP/1.1.
+        private let usesLearned: Bool
         private var learned = LearnedOrigins()
         /// The origins that speak HTTP/2 now, whose idle connections are to be closed.
         private var formerOrigins: [ConnectionKey.Host] = []
@@ -42,21 +42,15 @@
             if let count = configuration.connectionsPerHost, count > 0 { limits.perHost = count }
             limits.idle = max(1, configuration.idleConnections)
             pool = ConnectionPool(limits: limits)
-            var coverage: EngineChoice.Coverage = [.plain, .absoluteForm, .tunnels]
-            // Over TLS the transport needs functions of OpenSSL.
-            if TLSLibrary.loaded != nil {
-                coverage.insert(.secure)
-                // libcurl counts its own connections to a host for a limit.
-                if limits.perHost == .max { coverage.insert(.learned) }
-            }
-            self.coverage = coverage
+            // libcurl counts its own connections to a host for a limit.
+            usesLearned = limits.perHost == .max
         }
 
         deinit { input.deallocate() }
 
         /// Closes all connections; no transfer is active.
         func cleanUp() {
-            for connector in connectors.values { connector.cancel() }
+            for connector in connectors { connector.cancel() }
             connectors.removeAll()
             while let connection = pool.nextIdle() { close(connection) }
         }
@@ -91,6 +85,16 @@
         }
 
         // MARK: - Protocols
+
+        /// The requests that the engine carries, with or without TLS.
+        func coverage(isSecure: Bool) -> EngineChoice.Coverage {
+            // Over TLS the transport needs functions of OpenSSL, which are looked up for the first
+            // such request.
+            guard isSecure, TLSLibrary.loaded != nil else {
+                return [.plain, .absoluteForm, .tunnels]
+            }
+            return usesLearned ? [.secure, .learned, .tunnels] : [.secure, .tunnels]
+        }
 
         /// Records whether a new connection for a request has negotiated HTTP/1.1.
         func learn(_ request: TransportRequest, isHTTP11: Bool) {
@@ -144,12 +148,12 @@
             guard pool.cancel(ticket, exchange.key) != nil else { return }
             while pool.abandonSurplusConnect(exchange.key) {
                 // The connect that was started for the transfer, or the newest.
-                let surplus = connectors.values.filter { $0.key == exchange.key }
+                let surplus = connectors.filter { $0.key == exchange.key }
                 guard
                     let abandoned = surplus.first(where: { $0.ticket == ticket })
                         ?? surplus.max(by: { $0.ticket < $1.ticket })
                 else { break }
-                connectors[abandoned.handle] = nil
+                connectors.removeAll { $0 === abandoned }
                 abandoned.cancel()
             }
             startConnects()
@@ -173,7 +177,7 @@
                 return waiter.use(connection)
             }
             if connection.buffersInput, loop.isPlaceWanted(connection.key.host),
-                pool.closedIdle(connection, connection.key)
+                pool.closedIdle(connection.key, where: { $0 === connection })
             {
                 close(connection)
                 return startConnects()
@@ -206,7 +210,7 @@
                     let limit = waiter.transfer.request.timeouts.connect
                     do throws(RequestError) {
                         let connector = try Connector(key, ticket, limit: limit, loop: loop)
-                        connectors[connector.handle] = connector
+                        connectors.append(connector)
                     } catch {
                         pool.connectFailed(key)?.connectFailed(error)
                     }
@@ -216,8 +220,10 @@
 
         /// Takes the result of a connect; returns false if libcurl's handle is not a connector's.
         func finishConnect(_ handle: UnsafeMutableRawPointer, _ result: CURLcode) -> Bool {
-            guard !connectors.isEmpty, let connector = connectors.removeValue(forKey: handle)
-            else { return false }
+            guard let index = connectors.firstIndex(where: { $0.handle == handle }) else {
+                return false
+            }
+            let connector = connectors.remove(at: index)
             let key = connector.key
             if result != CURLE_OK {
                 let waiter = pool.connectFailed(key)
@@ -291,7 +297,7 @@
                 // The end of an idle connection, or unsolicited data (RFC 9112 §9.2).
                 // An event of an earlier socket with this number changes nothing.
                 if !connection.isQuiet, connection.state.unsolicitedInput() == .close,
-                    pool.closedIdle(connection, connection.key)
+                    pool.closedIdle(connection.key, where: { $0 === connection })
                 {
                     close(connection)
                     startConnects()

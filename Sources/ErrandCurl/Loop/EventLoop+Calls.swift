@@ -95,7 +95,7 @@
                 proxy: EngineChoice.Proxy(
                     request, environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy),
                 hasNegotiatedHTTP11: isSecure && http1.hasLearned(request),
-                coverage: http1.coverage)
+                coverage: http1.coverage(isSecure: isSecure))
             return choice == .own ? http1 : nil
         }
 

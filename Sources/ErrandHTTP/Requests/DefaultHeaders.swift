@@ -20,9 +20,14 @@ package enum DefaultHeaders {
 
     private static var preferredLanguages: [String] {
         #if os(Linux)
-            languages(ofEnvironment: ProcessInfo.processInfo.environment)
+            var environment: [String: String] = [:]
+            // `ProcessInfo.environment` would copy all variables.
+            for name in ["LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE"] {
+                environment[name] = getenv(name).map { String(cString: $0) }
+            }
+            return languages(ofEnvironment: environment)
         #else
-            Locale.preferredLanguages
+            return Locale.preferredLanguages
         #endif
     }
 

@@ -212,10 +212,10 @@ struct ConnectionPoolTests {
         var pool = pool()
         let key = try key()
         open([1, 2], &pool, key)
-        #expect(pool.closedIdle(1, key) == true)
-        #expect(pool.closedIdle(1, key) == false)
+        #expect(pool.closedIdle(key) { $0 == 1 } == true)
+        #expect(pool.closedIdle(key) { $0 == 1 } == false)
         #expect(pool.reuse(key) == 2)
-        #expect(pool.closedIdle(2, key) == false)
+        #expect(pool.closedIdle(key) { $0 == 2 } == false)
     }
 
     // MARK: - Keys
@@ -347,7 +347,7 @@ struct ConnectionPoolTests {
                     }
                 }
                 if let connection = idle[index].randomElement(using: &random) {
-                    #expect(pool.closedIdle(connection, key) == true)
+                    #expect(pool.closedIdle(key) { $0 == connection } == true)
                     idle[index].removeAll { $0 == connection }
                 }
             default: break
