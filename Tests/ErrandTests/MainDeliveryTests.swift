@@ -55,8 +55,10 @@ extension MainDelivery {
         let task = RequestTask(
             context: TaskContext(
                 id: UUID(), description: RequestDescription(endpoint: "E", url: "/"),
-                configuration: Configuration(), transport: ScriptedTransport(), store: nil,
-                clock: SystemClock()))
+                configuration: SharedConfiguration(Configuration()),
+                services: TaskServices(
+                    transport: ScriptedTransport(), store: nil, clock: SystemClock(),
+                    cookieJar: nil)))
         let outcome = TaskOutcome(result: .failure(.cancelled))
         deliver(outcome, of: task) { _ in body() }
     }

@@ -23,6 +23,9 @@ extension BaseRequest {
     }
 
     /// Prepares the request like ``begin(on:)``, for a caller that performs it in its own Swift task.
+    ///
+    /// Outlined to keep the caller's async frame small (decision 10).
+    @inline(never)
     nonisolated func enlist(on named: RequestAgent? = nil) -> RequestRun {
         let description = announce(named)
         let agent = agent(atCall: named)
@@ -32,6 +35,7 @@ extension BaseRequest {
     }
 
     /// Prepares the request of one page, with a changed description.
+    @inline(never)  // decision 10
     nonisolated func enlist(
         on named: RequestAgent?, changing change: (inout RequestDescription) -> Void
     ) -> RequestRun {

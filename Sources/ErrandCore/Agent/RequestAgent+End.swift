@@ -7,17 +7,30 @@ extension RequestAgent {
     nonisolated(nonsending) func end(
         _ task: RequestTask, _ result: Result<Response, RequestError>
     ) async -> TaskOutcome {
-        let context = task.context
         let outcome = outcome(of: task, result)
-        // Another request that shares the transfer may be calling a progress handler of this task on its thread.
-        if !context.progress.finish(isWhole: outcome.error == nil) {
-            await context.progress.untilDelivered()
+        if !Self.reportEnd(outcome, task.context) {
+            await Self.untilReported(outcome, task.context)
         }
-        context.emitEnd(outcome.error)
-        if context.isObserved, !context.hasDeliveredEvents { await context.untilDelivered() }
         remove(task)
         task.finish(outcome)
         return outcome
+    }
+
+    /// Reports the end to handlers and listeners; returns false if not all have received it.
+    @inline(never)  // decision 10
+    private static func reportEnd(_ outcome: TaskOutcome, _ context: TaskContext) -> Bool {
+        // Another request that shares the transfer may be calling a progress handler of this task on its thread.
+        guard context.progress.finish(isWhole: outcome.error == nil) else { return false }
+        context.emitEnd(outcome.error)
+        return !context.isObserved || context.hasDeliveredEvents
+    }
+
+    /// Suspends until handlers and listeners have received the end.
+    private static func untilReported(_ outcome: TaskOutcome, _ context: TaskContext) async {
+        await context.progress.untilDelivered()
+        // The event queue delivers only the first end.
+        context.emitEnd(outcome.error)
+        await context.untilDelivered()
     }
 
     /// Starts the total time limit, which counts from the start of the task.
@@ -39,12 +52,9 @@ extension RequestAgent {
         let context = task.context
         context.emit(.started)
         let outcome = outcome(of: task, .failure(.cancelled))
-        let hasReported = context.progress.finish()
-        context.emitEnd(outcome.error)
-        guard hasReported, !context.isObserved || context.hasDeliveredEvents else {
+        guard Self.reportEnd(outcome, context) else {
             Task {
-                await context.progress.untilDelivered()
-                await context.untilDelivered()
+                await Self.untilReported(outcome, context)
                 remove(task)
                 task.finish(outcome)
             }
@@ -76,6 +86,7 @@ extension RequestAgent {
     /// Records the end of the task.
     ///
     /// A reason to stop takes precedence over the result of the pipeline.
+    @inline(never)  // decision 10
     private func outcome(
         of task: RequestTask, _ result: Result<Response, RequestError>
     ) -> TaskOutcome {

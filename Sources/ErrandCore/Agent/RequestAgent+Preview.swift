@@ -46,8 +46,10 @@ extension PipelineRequest {
         _ body: (PipelineRequest) async throws(RequestError) -> TransportRequest
     ) async throws(RequestError) -> TransportRequest {
         let context = TaskContext(
-            id: TaskID.next(), description: description, configuration: configuration,
-            transport: transport, store: nil, clock: SystemClock())
+            id: TaskID.next(), description: description,
+            configuration: SharedConfiguration(configuration),
+            services: TaskServices(
+                transport: transport, store: nil, clock: SystemClock(), cookieJar: nil))
         let result: Result<TransportRequest, RequestError> = await withTaskCancellationHandler {
             do throws(RequestError) {
                 return .success(try await body(PipelineRequest(context: context)))

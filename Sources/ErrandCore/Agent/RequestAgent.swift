@@ -288,7 +288,7 @@ public final class RequestAgent: Sendable {
     nonisolated(nonsending) func run(_ task: RequestTask) async -> TaskOutcome {
         // A task that exceeded its total limit before this call has ended.
         if Self.limit(of: task.context) != nil, !task.begin() { return await task.outcome() }
-        task.context.emit(.started)
+        task.context.emitStart()
         let result: Result<Response, RequestError>
         do throws(RequestError) {
             // A cancellation sets `isStopping` before it cancels the Swift task.

@@ -98,8 +98,7 @@ enum HeaderBuilder {
     ) throws(RequestError) {
         guard let authorization = description.authorization else { return }
         guard !fields.contains(.authorization) else {
-            throw RequestError(
-                .invalidCombination, stage: .build,
+            throw .invalidCombination(
                 "\(description.endpoint) has both authorization and an Authorization header. Remove one."
             )
         }

@@ -31,8 +31,7 @@ enum RequestSettings {
                 "\(description.endpoint)'s validator can never match: \(problem)")
         }
         if description.validator != nil, !description.responseSerializer.acceptsJSON {
-            throw RequestError(
-                .invalidCombination, stage: .build,
+            throw .invalidCombination(
                 "\(description.endpoint) has a validator, which checks JSON, but its responseSerializer "
                     + "accepts no JSON. Remove the validator, or use .json, .data or .custom.")
         }
@@ -44,15 +43,12 @@ enum RequestSettings {
     ) throws(RequestError) {
         try description.download?.check()
         if description.validator != nil {
-            throw RequestError(
-                .invalidCombination, stage: .build,
+            throw .invalidCombination(
                 "\(description.endpoint) is a download with a validator, but files are not parsed. "
-                    + "Remove one of the two."
-            )
+                    + "Remove one of the two.")
         }
         if (description.cachePolicy ?? configuration.cachePolicy) == .cacheOnly {
-            throw RequestError(
-                .invalidCombination, stage: .build,
+            throw .invalidCombination(
                 "\(description.endpoint) is a download with the cache policy .cacheOnly, but "
                     + "downloads are not stored. Use another cache policy.")
         }
@@ -83,8 +79,7 @@ enum RequestSettings {
         } else {
             return
         }
-        throw RequestError(
-            .invalidCombination, stage: .build,
+        throw .invalidCombination(
             "\(description.endpoint) has both a custom request and \(name). Set it in the custom "
                 + "request, and remove the override.")
     }
@@ -95,14 +90,12 @@ enum RequestSettings {
     ) throws(RequestError) {
         guard let body else { return }
         if method == .head || method == .trace {
-            throw RequestError(
-                .invalidCombination, stage: .build,
+            throw .invalidCombination(
                 "\(description.endpoint) sends a body with \(method), which does not allow one. "
                     + "Send the arguments in the query, or use another method.")
         }
         if method == .get && body.multipart != nil {
-            throw RequestError(
-                .invalidCombination, stage: .build,
+            throw .invalidCombination(
                 "\(description.endpoint) sends a multipart body with GET; use POST or PUT.")
         }
         try body.checkTrailers()

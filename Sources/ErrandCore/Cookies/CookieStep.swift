@@ -7,26 +7,26 @@ package final class CookieStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        guard let jar = Self.jar(of: pipelineRequest.context) else {
-            return try await next(pipelineRequest)
-        }
+        let response: Response
         do {
-            let response = try await next(authorized(pipelineRequest, jar))
-            keep(response, pipelineRequest, jar)
-            return response
+            response = try await next(authorized(pipelineRequest))
         } catch {
-            if let response = error.response { keep(response, pipelineRequest, jar) }
+            keep(error.response, pipelineRequest)
             throw error
         }
+        keep(response, pipelineRequest)
+        return response
     }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         Self.jar(of: pipelineRequest.context) != nil
     }
 
-    private func authorized(_ pipelineRequest: PipelineRequest, _ jar: CookieJar) -> PipelineRequest
-    {
-        guard !jar.isEmpty || pipelineRequest.credentials != nil else { return pipelineRequest }
+    @inline(never)  // decision 10
+    private func authorized(_ pipelineRequest: PipelineRequest) -> PipelineRequest {
+        guard let jar = Self.jar(of: pipelineRequest.context),
+            !jar.isEmpty || pipelineRequest.credentials != nil
+        else { return pipelineRequest }
         let cookies = Self.cookies(for: pipelineRequest.request.url, pipelineRequest.context)
         pipelineRequest.credentials?.sent(cookies, to: pipelineRequest.request.url)
         guard !cookies.isEmpty else { return pipelineRequest }
@@ -35,9 +35,12 @@ package final class CookieStep: Step {
         return authorized
     }
 
-    private func keep(_ response: Response, _ pipelineRequest: PipelineRequest, _ jar: CookieJar) {
-        let headers = response.headers
-        guard headers.contains(where: { $0.name == .setCookie }) else { return }
+    @inline(never)  // decision 10
+    private func keep(_ response: Response?, _ pipelineRequest: PipelineRequest) {
+        guard let headers = response?.headers,
+            headers.contains(where: { $0.name == .setCookie }),
+            let jar = Self.jar(of: pipelineRequest.context)
+        else { return }
         if jar.takeIncompleteSuffixesNotice() {
             pipelineRequest.context.emit(.publicSuffixesIncomplete)
         }
@@ -61,9 +64,7 @@ package final class CookieStep: Step {
 
     /// The cookie jar of a request; `nil` if it uses no cookies.
     static func jar(of context: TaskContext) -> CookieJar? {
-        guard context.description.usesCookies, context.configuration.usesCookies else {
-            return nil
-        }
+        guard context.description.usesCookies, context.configuration.usesCookies else { return nil }
         if let jar = context.configuration.cookieJar { return jar }
         return context.cookieJar
     }

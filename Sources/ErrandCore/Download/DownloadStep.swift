@@ -41,8 +41,7 @@ package final class DownloadStep: Step {
         _ plan: DownloadPlan, _ destination: DownloadDestination, _ request: TransportRequest
     ) throws(RequestError) {
         if request.headers[.range] != nil || request.headers[.ifRange] != nil {
-            throw RequestError(
-                .invalidCombination, stage: .build,
+            throw .invalidCombination(
                 "A download sets Range and If-Range itself. Remove them from the headers.")
         }
         if plan.existingFile == .fail, destination.isTaken {

@@ -50,11 +50,11 @@ package struct Next: Sendable {
     nonisolated(nonsending) package func callAsFunction(
         _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> Response {
-        guard let node = first?.first(concerning: pipelineRequest) else {
-            throw RequestError(
-                .transportFailed, stage: .transport,
-                "The pipeline has no transport step; end the list of steps with one.")
-        }
+        guard let node = first?.first(concerning: pipelineRequest) else { throw Self.hasNoEnd }
         return try await node.step.run(pipelineRequest, next: Next(first: node.next))
     }
+
+    private static let hasNoEnd = RequestError(
+        .transportFailed, stage: .transport,
+        "The pipeline has no transport step; end the list of steps with one.")
 }

@@ -30,17 +30,6 @@ package final class TaskContext: Sendable {
     private let readers = Mutex(TaskEventReaders())
     private let hasReaders = Atomic(false)
 
-    package convenience init(
-        id: UUID, description: RequestDescription, configuration: Configuration,
-        transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
-        cookieJar: CookieJar? = nil
-    ) {
-        self.init(
-            id: id, description: description, configuration: SharedConfiguration(configuration),
-            services: TaskServices(
-                transport: transport, store: store, clock: clock, cookieJar: cookieJar))
-    }
-
     package init(
         id: UUID, description: consuming RequestDescription, configuration: SharedConfiguration,
         services: TaskServices
@@ -167,7 +156,12 @@ package final class TaskContext: Sendable {
         eventContext.enqueue(kind())
     }
 
+    /// Emits the start of the request.
+    @inline(never)  // decision 10
+    func emitStart() { emit(.started) }
+
     /// Emits the end of the request.
+    @inline(never)  // decision 10
     func emitEnd(_ error: RequestError?) { emit(.ended(error)) }
 
     /// Whether events have a listener or a reader.

@@ -15,15 +15,15 @@ final class ResponseCollector: TransferReceiver {
         var failure: RequestError?
         var transfer: (any Transfer)?
         var isCancelled = false
-        /// The end, until ``takeResponse()``.
-        var end: TransferEnd?
+        /// The end, until ``takeResponse()``; a reference, because every waiting request has room for it.
+        var end: Shared<TransferEnd>?
         var hasEnded = false
         var waiter: UnsafeContinuation<Void, Never>?
 
         /// Records the end; only the first one counts.
         mutating func finish(_ end: consuming TransferEnd) {
             guard !hasEnded else { return }
-            self.end = end
+            self.end = Shared(end)
             hasEnded = true
         }
 
@@ -69,7 +69,7 @@ final class ResponseCollector: TransferReceiver {
     func takeResponse() -> CollectedResponse {
         let (end, failure, data, head, usesSink) = state.withLock { state in
             (
-                state.end.take() ?? TransferEnd(error: .cancelled), state.failure,
+                state.end.take()?.value ?? TransferEnd(error: .cancelled), state.failure,
                 exchange(&state.data, with: Data()), state.head.take(), state.usesSink
             )
         }

@@ -15,8 +15,10 @@
         /// The number among the engine's transfers.
         private let number: UInt64
         let key: ConnectionKey
-        /// The trust in the server, unless it is the default.
-        private let trust: PeerTrust?
+        /// The trust in the server; indirect, because an own one is large and rare.
+        private indirect enum Trust { case standard, own(PeerTrust) }
+
+        private let trust: Trust
         /// The index among the engine's active transfers.
         @exclusivity(unchecked) var activeIndex = 0
         /// The number in the line of waiting requests.
@@ -48,11 +50,16 @@
             self.number = number
             self.engine = engine
             receiver = transfer.receiver
-            trust =
-                request.isSecure && !request.options.hasDefaults
-                ? PeerTrust(request.options, host: request.host ?? "") : nil
+            var requiresValidChain = true
+            if request.isSecure, !request.options.hasDefaults {
+                let own = PeerTrust(request.options, host: request.host ?? "")
+                requiresValidChain = own.rules?.requiresValidChain ?? true
+                trust = .own(own)
+            } else {
+                trust = .standard
+            }
             key = ConnectionKey(
-                request, requiresValidChain: trust?.rules?.requiresValidChain ?? true,
+                request, requiresValidChain: requiresValidChain,
                 environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
             mayReplay =
                 request.options.mayReplay && request.method.isIdempotent
@@ -165,7 +172,9 @@
         /// Checks a connection over TLS against the pins of the request's host; returns whether the
         /// receiver was notified of a mismatch.
         private func reportsPins(of connection: HTTP1Connection) throws(RequestError) -> Bool {
-            guard let trust, let handle = connection.connector?.handle else { return false }
+            guard case .own(let trust) = trust, let handle = connection.connector?.handle else {
+                return false
+            }
             let mismatches = try trust.checkPins(of: handle)
             for mismatch in mismatches { receiver?.didNotice(mismatch) }
             if !mismatches.isEmpty { loop.sockets.expireIdleCheck() }

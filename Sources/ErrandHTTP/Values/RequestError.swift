@@ -200,3 +200,10 @@ public struct RequestError: Error, Sendable {
         RequestError(.cancelled, stage: .cancel, "The request was cancelled.")
     }
 }
+
+extension RequestError {
+    /// Two settings of an endpoint contradict each other.
+    package static func invalidCombination(_ message: String) -> RequestError {
+        RequestError(.invalidCombination, stage: .build, message)
+    }
+}

@@ -13,7 +13,9 @@ extension TaskContext {
         clock: any RequestClock = ManualClock()
     ) -> TaskContext {
         TaskContext(
-            id: UUID(), description: description, configuration: configuration,
-            transport: transport, store: store, clock: clock)
+            id: UUID(), description: description,
+            configuration: SharedConfiguration(configuration),
+            services: TaskServices(
+                transport: transport, store: store, clock: clock, cookieJar: nil))
     }
 }
