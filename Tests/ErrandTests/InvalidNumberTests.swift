@@ -71,6 +71,35 @@ import Testing
         }
     }
 
+    /// A number that the endpoint replaces has no effect.
+    @Test func replacedNumberOfTheConfigurationIsAccepted() async {
+        func error(_ describe: (inout RequestDescription) -> Void) async -> RequestError? {
+            await self.error(
+                configuration: {
+                    $0.redirectPolicy.maximumCount = -1
+                    $0.retryPolicy.maximumAttempts = 0
+                    $0.transportOptions.maximumBodyBytes = -1
+                }, endpoint: describe)
+        }
+        func overrides(_ bytes: Int64) -> TransportOverrides {
+            var overrides = TransportOverrides()
+            overrides.maximumBodyBytes = bytes
+            return overrides
+        }
+        let complete = await error {
+            $0.redirectPolicy = RedirectPolicy(maximumCount: 1)
+            $0.retryPolicy = .attempts(1)
+            $0.transportOverrides = overrides(10)
+        }
+        #expect(complete == nil)
+        let partial = await error {
+            $0.redirectPolicy = RedirectPolicy(maximumCount: 1)
+            $0.retryPolicy = .attempts(1)
+        }
+        #expect(partial?.code == .invalidConfiguration)
+        #expect(partial?.message.contains("maximumBodyBytes") == true)
+    }
+
     @Test func smallestNumbersAreAccepted() async {
         let error = await error {
             $0.redirectPolicy.maximumCount = 0

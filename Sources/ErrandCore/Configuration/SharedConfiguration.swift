@@ -13,7 +13,7 @@ package final class SharedConfiguration: Sendable {
 
     package init(_ value: Configuration) {
         self.value = value
-        fault = value.fault
+        fault = value.fault()
         let limits = [value.timeouts.connect, value.timeouts.idle, value.timeouts.total]
         hasValidTimeouts = limits.allSatisfy { $0.map { $0 > .zero } ?? true }
         completesDescriptions = value.completesDescriptions
@@ -26,8 +26,10 @@ package final class SharedConfiguration: Sendable {
 }
 
 extension Configuration {
-    fileprivate var fault: String? {
-        redirectPolicy.fault ?? retryPolicy.fault ?? transportOptions.fault ?? retryBudget?.fault
-            ?? circuitBreaker?.fault ?? limits.fault ?? httpCache.fault
+    /// The first number that has no meaning in the settings of a request, whose own replace those of the configuration.
+    func fault(of own: RequestDescription? = nil, _ options: TransportOptions? = nil) -> String? {
+        (own?.redirectPolicy ?? redirectPolicy).fault ?? (own?.retryPolicy ?? retryPolicy).fault
+            ?? (options ?? transportOptions).fault ?? retryBudget?.fault ?? circuitBreaker?.fault
+            ?? limits.fault ?? httpCache.fault
     }
 }
