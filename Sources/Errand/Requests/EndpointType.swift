@@ -24,17 +24,20 @@ nonisolated struct EndpointType: Sendable {
     /// `nil` for an endpoint without a typed output.
     let describe: Describe?
 
-    private static let known = Mutex<[ObjectIdentifier: EndpointType]>([:])
+    /// By the address of the class: as a key, `ObjectIdentifier` would make the runtime search all conformances of the
+    /// process once more.
+    private static let known = Mutex<[Int: EndpointType]>([:])
 
     /// The entry of the dynamic class of a request.
     static func of(_ type: BaseRequest.Type) -> EndpointType {
         known.withLock { known in
             let id = ObjectIdentifier(type)
-            if let entry = known[id] { return entry }
+            let address = Int(bitPattern: id)
+            if let entry = known[address] { return entry }
             // The same text as `String(describing:)`, without its lookup of conformances, which a metatype never has.
             let name = _typeName(type, qualified: false)
             let entry = EndpointType(id: id, name: name, describe: describer(of: type))
-            known[id] = entry
+            known[address] = entry
             return entry
         }
     }

@@ -75,11 +75,12 @@ enum URLBuilder {
         _ base: URI, _ reference: URI, text: String, _ description: RequestDescription,
         _ configuration: Configuration
     ) throws(RequestError) -> URI {
-        var base = base
-        base.fragment = nil
-        if base.path.utf8.last != UInt8(ascii: "/") { base.path += "/" }
-        var reference = reference
         let version = pathVersion(of: description, configuration)
+        if version == nil, configuration.urlJoining == .rfc3986 {
+            return ParsedURLs.shared.resolve(reference, against: base)
+        }
+        let base = base.asDirectory
+        var reference = reference
         switch configuration.urlJoining {
         case .rfc3986:
             if let version, reference.host == nil {

@@ -38,7 +38,7 @@ package final class CookieStep: Step {
     @inline(never)  // decision 10
     private func keep(_ response: Response?, _ pipelineRequest: PipelineRequest) {
         guard let headers = response?.headers,
-            headers.contains(where: { $0.name == .setCookie }),
+            headers.contains(.setCookie),
             let jar = Self.jar(of: pipelineRequest.context)
         else { return }
         if jar.takeIncompleteSuffixesNotice() {

@@ -69,12 +69,12 @@ final class ResponseCollector: TransferReceiver {
     func takeResponse() -> CollectedResponse {
         let (end, failure, data, head, usesSink) = state.withLock { state in
             (
-                state.end.take()?.value ?? TransferEnd(error: .cancelled), state.failure,
+                state.end.take() ?? Shared(TransferEnd(error: .cancelled)), state.failure,
                 exchange(&state.data, with: Data()), state.head.take(), state.usesSink
             )
         }
         var body = Result<Response.Body, RequestError>.success(.data(data))
-        if usesSink, let sink { body = sink.finish(failure ?? end.error) }
+        if usesSink, let sink { body = sink.finish(failure ?? end.value.error) }
         if let failure { body = .failure(failure) }
         return CollectedResponse(head: head, body: body, end: end)
     }

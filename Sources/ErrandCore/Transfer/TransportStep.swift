@@ -66,7 +66,7 @@ package final class TransportStep: Step {
 
     /// Emits the events of a transfer, with the times that only the transport knows.
     private func emitEvents(of collected: CollectedResponse, _ pipelineRequest: PipelineRequest) {
-        let timings = collected.end.timings
+        let timings = collected.end.value.timings
         defer {
             pipelineRequest.context.emit(
                 .transferEnded(attempt: pipelineRequest.attempt, timings, collected.failure))
@@ -87,7 +87,7 @@ package final class TransportStep: Step {
             pipelineRequest.context.emit(
                 .requestBodySent(attempt: attempt, bytes: progress.bytesSent))
         }
-        if collected.head != nil, collected.end.error == nil {
+        if collected.head != nil, collected.end.value.error == nil {
             pipelineRequest.context.emit(
                 .bodyReceived(attempt: attempt, bytes: progress.bytesReceived))
         }
@@ -98,12 +98,12 @@ package final class TransportStep: Step {
 struct CollectedResponse: Sendable {
     var head: ResponseHead?
     var body: Result<Response.Body, RequestError>
-    var end: TransferEnd
+    var end: Shared<TransferEnd>
 
     /// The error of the transfer, or the failure to receive the body if that cancelled the transfer.
     var failure: RequestError? {
-        guard case .failure(let failure) = body else { return end.error }
-        return end.error.map { $0.isCancellation ? failure : $0 } ?? failure
+        guard case .failure(let failure) = body else { return end.value.error }
+        return end.value.error.map { $0.isCancellation ? failure : $0 } ?? failure
     }
 
     consuming func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
@@ -116,16 +116,16 @@ struct CollectedResponse: Sendable {
                     .badServerResponse, stage: .transport,
                     "The transfer ended with neither a response nor an error. Fix the transport; the "
                         + "contract suite tests this.")
-            error.timings = end.timings
+            error.timings = end.value.timings
             throw error
         }
         let response = Response(
             status: head.status, headers: head.headers, body: content, url: url,
-            attempts: max(1, attempt), ownTimings: end.timings, httpVersion: head.httpVersion,
-            remoteAddress: head.remoteAddress, trailers: end.trailers)
+            attempts: max(1, attempt), ownTimings: end.value.timings, httpVersion: head.httpVersion,
+            remoteAddress: head.remoteAddress, trailers: end.value.trailers)
         if var error {
             error.response = response
-            error.timings = end.timings
+            error.timings = end.value.timings
             throw error
         }
         return response

@@ -51,7 +51,7 @@ struct ConnectionKey: Sendable, Hashable {
         requiresValidChain: Bool = true
     ) {
         host = Host(name: url.host ?? "", port: url.effectivePort)
-        isSecure = url.scheme == "https"
+        isSecure = url.isHTTPS
         self.route = route
         self.requiresValidChain = requiresValidChain
         var options = options
@@ -66,7 +66,7 @@ struct ConnectionKey: Sendable, Hashable {
         options.proxy = .none
         options.addressFamily = requested.addressFamily
         options.security = requested.proxySecurity
-        isSecure = url.scheme == "https"
+        isSecure = url.isHTTPS
         // libcurl's default ports for proxies.
         host = Host(name: url.host ?? "", port: url.port ?? (isSecure ? 443 : 1080))
         route = .absoluteForm

@@ -93,7 +93,7 @@ enum RequestWriter {
     /// Writes host and port; the default port is omitted (RFC 9110 §4.2.3).
     private static func writeAuthority(_ url: URI, into buffer: TextBuffer) {
         buffer.append(url.host ?? "")
-        guard let port = url.port, port != (url.scheme == "https" ? 443 : 80) else { return }
+        guard let port = url.port, port != (url.isHTTPS ? 443 : 80) else { return }
         buffer.append(UInt8(ascii: ":"))
         buffer.append(decimal: Int64(port))
     }
@@ -106,14 +106,20 @@ enum RequestWriter {
         var contentType = request.body?.contentType
         var announcesCodings = request.options.decodesContent
         for field in request.headers {
-            switch field.name.canonicalName {
-            case "host", "content-length", "transfer-encoding": continue
-            case "trailer" where body.hasTrailers: continue
-            case "content-type": contentType = nil
-            case "proxy-authorization": throw TransportRequest.hasProxyAuthorization
+            let name = field.name.canonicalName
+            // Comparing lengths costs less than comparing strings.
+            switch name.utf8.count {
+            case 4 where name == "host": continue
+            case 14 where name == "content-length": continue
+            case 17 where name == "transfer-encoding": continue
+            case 7 where body.hasTrailers && name == "trailer": continue
+            case 12 where name == "content-type": contentType = nil
+            case 19 where name == "proxy-authorization":
+                throw TransportRequest.hasProxyAuthorization
             // A range selects bytes of the encoded form (RFC 9110 §14.2), and a part of it could
             // not be decoded.
-            case "accept-encoding", "range": announcesCodings = false
+            case 15 where name == "accept-encoding": announcesCodings = false
+            case 5 where name == "range": announcesCodings = false
             default: break
             }
             try write(field, into: buffer)

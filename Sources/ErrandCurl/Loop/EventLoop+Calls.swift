@@ -174,7 +174,8 @@
                 ends[0].receiver.didEnd(ends[0].end)
             } else {
                 DispatchQueue.global().async { [ends] in
-                    for (receiver, end) in ends { receiver.didEnd(end) }
+                    // By index: the elements would be copied.
+                    for index in ends.indices { ends[index].receiver.didEnd(ends[index].end) }
                 }
             }
             ends.removeAll()

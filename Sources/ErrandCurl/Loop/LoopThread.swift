@@ -80,6 +80,8 @@ package struct RecentOrigins {
 
     /// The origins, the latest first.
     private var origins: [Origin] = []
+    /// The URL of the latest call of ``add(_:_:)``, and its options.
+    private var latest: (url: URI, options: TransportOptions)?
 
     package init() {}
 
@@ -88,7 +90,12 @@ package struct RecentOrigins {
 
     /// Records that an origin has responded.
     package mutating func add(_ url: URI, _ options: TransportOptions) {
-        let origin = Origin(url, Self.conditions(options))
+        let options = Self.conditions(options)
+        // Requests with the same URL often share its components, so this costs little.
+        if let latest, latest.url == url, latest.options == options { return }
+        // A query may contain secrets.
+        latest = url.query == nil ? (url, options) : nil
+        let origin = Origin(url, options)
         guard origins.first != origin else { return }
         origins.removeAll { $0 == origin }
         if origins.count == Self.limit { origins.removeLast() }

@@ -20,8 +20,11 @@ final class TextBuffer {
     func removeAll() { count = 0 }
 
     func append(_ text: String) {
-        var text = text
-        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+        // `withUTF8` would need a copy.
+        let isAppended: Void? = text.utf8.withContiguousStorageIfAvailable {
+            append(UnsafeRawBufferPointer($0))
+        }
+        if isAppended == nil { for byte in text.utf8 { append(byte) } }
     }
 
     func append(_ text: UnsafeRawBufferPointer) {

@@ -48,7 +48,7 @@ public struct TransportRequest: Sendable {
     package var isAbsoluteHTTP: Bool { shared.value.url.isAbsoluteHTTP }
 
     /// Whether the URL's scheme is https.
-    package var isSecure: Bool { shared.value.url.scheme == "https" }
+    package var isSecure: Bool { shared.value.url.isHTTPS }
 
     /// Throws ``RequestError/Code/invalidURL`` if no request can be sent to the URL.
     package func checkURL() throws(RequestError) {

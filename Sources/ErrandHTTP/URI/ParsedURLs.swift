@@ -1,6 +1,7 @@
+import Foundation
 import Synchronization
 
-/// The URLs that were parsed recently.
+/// The URLs that were parsed or resolved recently.
 ///
 /// Base URLs, and the URLs of most endpoints, are the same text in many requests, and parsing costs more than
 /// the rest of building a small request. A table with one place for each hash value needs no order of use: a
@@ -9,15 +10,47 @@ import Synchronization
 package final class ParsedURLs: Sendable {
     package static let shared = ParsedURLs()
 
-    private struct Entry {
+    // Entries are objects, so that a look-up copies no strings.
+
+    private final class Entry: Sendable {
         let text: String
         let url: URI
+
+        init(_ text: String, _ url: URI) {
+            self.text = text
+            self.url = url
+        }
+
+        /// Whether the text consists of the same bytes; `String` compares canonical equivalence.
+        func has(_ other: String) -> Bool {
+            text.utf8.withContiguousStorageIfAvailable { one in
+                other.utf8.withContiguousStorageIfAvailable { two in
+                    guard let first = one.baseAddress, let second = two.baseAddress else {
+                        return one.isEmpty && two.isEmpty
+                    }
+                    return one.count == two.count && memcmp(first, second, one.count) == 0
+                } ?? false
+            } ?? false
+        }
+    }
+
+    private final class Resolution: Sendable {
+        let reference: URI
+        let base: URI
+        let url: URI
+
+        init(_ reference: URI, _ base: URI, _ url: URI) {
+            self.reference = reference
+            self.base = base
+            self.url = url
+        }
     }
 
     private static let places = 64
     private static let maximumLength = 256
 
     private let entries = Mutex([Entry?](repeating: nil, count: places))
+    private let resolutions = Mutex([Resolution?](repeating: nil, count: places))
 
     package init() {}
 
@@ -25,29 +58,42 @@ package final class ParsedURLs: Sendable {
     package func url(parsing text: String) throws(RequestError) -> URI {
         guard text.utf8.count <= Self.maximumLength else { return try URI(parsing: text) }
         let place = Self.place(of: text)
-        let known = entries.withLock { entries -> URI? in
-            // `String` compares canonical equivalence, but a URL consists of its bytes.
-            guard let entry = entries[place], entry.text.utf8.elementsEqual(text.utf8) else {
-                return nil
-            }
-            return entry.url
-        }
-        if let known { return known }
+        if let entry = entries.withLock({ $0[place] }), entry.has(text) { return entry.url }
         let url = try URI(parsing: text)
-        guard url.query == nil, url.userInfo == nil, url.fragment == nil else { return url }
-        let entry = Entry(text: text, url: url)
+        guard Self.mayKeep(url) else { return url }
+        let entry = Entry(text, url)
         let replaced = entries.withLock { exchange(&$0[place], with: entry) }
         withExtendedLifetime(replaced) {}
         return url
     }
 
+    /// Resolves a reference against a base URL, whose path is a directory with or without a slash at its end.
+    package func resolve(_ reference: URI, against base: URI) -> URI {
+        guard Self.mayKeep(reference), Self.mayKeep(base) else {
+            return reference.resolved(against: base.asDirectory)
+        }
+        let place = (reference.identity ^ base.identity) % Self.places
+        if let entry = resolutions.withLock({ $0[place] }),
+            entry.reference.identity == reference.identity, entry.base.identity == base.identity
+        {
+            return entry.url
+        }
+        let entry = Resolution(reference, base, reference.resolved(against: base.asDirectory))
+        let replaced = resolutions.withLock { exchange(&$0[place], with: entry) }
+        withExtendedLifetime(replaced) {}
+        return entry.url
+    }
+
+    private static func mayKeep(_ url: URI) -> Bool {
+        url.hasOnlyPath && url.path.utf8.count <= maximumLength
+    }
+
     /// A place by length and last bytes, in which the URLs of one service differ; cheaper than `hashValue`.
     private static func place(of text: String) -> Int {
-        var text = text
-        return text.withUTF8 { bytes in
+        text.utf8.withContiguousStorageIfAvailable { bytes in
             var hash = UInt32(truncatingIfNeeded: bytes.count)
             for byte in bytes.suffix(8) { hash = (hash &* 31) &+ UInt32(byte) }
             return Int(hash % UInt32(places))
-        }
+        } ?? 0
     }
 }

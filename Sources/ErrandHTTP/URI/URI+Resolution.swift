@@ -37,6 +37,14 @@ extension URI {
             path: Self.removingDotSegments(isAbsolute ? path : base.merging(path)), query: query)
     }
 
+    /// The URI without its fragment, with a slash at the end of its path.
+    package var asDirectory: URI {
+        var directory = self
+        if fragment != nil { directory.fragment = nil }
+        if path.utf8.last != UInt8(ascii: "/") { directory.path += "/" }
+        return directory
+    }
+
     /// The URI with other components of valid URIs.
     private func replacing(scheme: String?, authority: URI, path: String, query: String?) -> URI {
         URI(

@@ -114,6 +114,21 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
 
     private var invalid: Components { shared.value.invalid }
 
+    /// The address of the components, equal for copies only, and unique as long as a copy exists.
+    var identity: Int { Int(bitPattern: ObjectIdentifier(shared)) >> 4 }
+
+    /// Whether there is no user, query and fragment.
+    var hasOnlyPath: Bool {
+        shared.value.query == nil && shared.value.userInfo == nil && shared.value.fragment == nil
+    }
+
+    /// Whether the scheme is https.
+    package var isHTTPS: Bool {
+        // Most of the others differ in length, which costs less to compare.
+        guard let scheme = shared.value.scheme, scheme.utf8.count == 5 else { return false }
+        return scheme == "https"
+    }
+
     private mutating func change(_ change: (inout Fields) -> Void) {
         shared = shared.changed(change)
     }
@@ -184,7 +199,7 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The port to connect to: ``port``, otherwise 443 for `https` and 80 for `http`.
-    public var effectivePort: Int { port ?? (scheme == "https" ? 443 : 80) }
+    public var effectivePort: Int { port ?? (isHTTPS ? 443 : 80) }
 
     /// The origin (RFC 6454) as `scheme://host:port` with the effective port.
     ///

@@ -18,4 +18,36 @@ struct ParsedURLsTests {
         }
         #expect(throws: RequestError.self) { try urls.url(parsing: "http://a.test:x/") }
     }
+
+    /// Also when one of many pairs takes the place of another.
+    @Test func resolvedURLsAreThoseOfTheResolution() throws {
+        let urls = ParsedURLs()
+        let bases = try [
+            "https://a.test", "https://b.test:8443/v1", "https://a.test/v1/", "http://a.test/v1",
+            "https://a.test/v1?key=1", "https://user@a.test/v1", "https://a.test/v1#part",
+        ].map { try urls.url(parsing: $0) }
+        let references = try [
+            "users", "/users", "../users", "users?page=2", "//c.test/users", "", "users#part",
+            "a/./b",
+        ].map { try urls.url(parsing: $0) }
+        for _ in 0..<3 {
+            for base in bases {
+                for reference in references {
+                    let url = urls.resolve(reference, against: base)
+                    #expect(url == reference.resolved(against: base.asDirectory))
+                }
+            }
+        }
+    }
+
+    @Test func repeatedResolutionIsKeptUnlessItMayHoldSecrets() throws {
+        let urls = ParsedURLs()
+        func resolve(_ reference: String) throws -> URI {
+            urls.resolve(
+                try urls.url(parsing: reference), against: try urls.url(parsing: "https://a.test"))
+        }
+        #expect(try resolve("users").identity == resolve("users").identity)
+        let secrets = try (resolve("users?token=1"), resolve("users?token=1"))
+        #expect(secrets.0 == secrets.1 && secrets.0.identity != secrets.1.identity)
+    }
 }
