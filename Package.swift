@@ -64,6 +64,10 @@ let package = Package(
             name: "ErrandDownload", dependencies: ["ErrandHTTP", httpTypes], swiftSettings: settings
         ),
         .target(
+            name: "ErrandStreaming", dependencies: ["ErrandHTTP", "ErrandJSON"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "ErrandCore",
             dependencies: [
                 "ErrandHTTP", "ErrandTransport", "ErrandCaching", "ErrandDownload", httpTypes,
@@ -142,6 +146,11 @@ let package = Package(
         .testTarget(
             name: "ErrandDownloadTests",
             dependencies: ["ErrandDownload", "ErrandHTTP"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandStreamingTests",
+            dependencies: ["ErrandStreaming", "ErrandHTTP", "ErrandJSON"],
             swiftSettings: settings
         ),
         .testTarget(
