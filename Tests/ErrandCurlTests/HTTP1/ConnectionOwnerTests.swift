@@ -9,76 +9,6 @@ import Testing
 /// The connection of a request that receives 101 belongs to its receiver (RFC 9110 §7.8).
 @Suite(.timeLimit(.minutes(2)))
 struct ConnectionOwnerTests {
-    /// Records what it receives; its output is a stream.
-    private final class Owner: ConnectionOwner {
-        struct Record: Sendable {
-            var heads: [ResponseHead] = []
-            var finalHeads = 0
-            var input = Data()
-            var hasInputEnded = false
-            var ends: [TransferEnd] = []
-        }
-
-        private let output: AsyncStream<Data>
-        let sending: AsyncStream<Data>.Continuation
-        private let record = Mutex(Record())
-        private let changes: AsyncStream<Void>
-        private let changed: AsyncStream<Void>.Continuation
-        /// The result of the next calls with bytes.
-        let demand = Mutex(Demand.more)
-
-        init() {
-            (output, sending) = AsyncStream<Data>.makeStream()
-            (changes, changed) = AsyncStream<Void>.makeStream()
-        }
-
-        private func change(_ change: (inout Record) -> Void) {
-            record.withLock { change(&$0) }
-            changed.yield()
-        }
-
-        func send(_ text: String) { sending.yield(Data(text.utf8)) }
-
-        /// Waits until the record has a property.
-        func until(_ condition: (Record) -> Bool) async -> Record {
-            var iterator = changes.makeAsyncIterator()
-            while true {
-                let record = record.withLock { $0 }
-                if condition(record) { return record }
-                _ = await iterator.next()
-            }
-        }
-
-        func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
-            change { $0.heads.append(head) }
-            let output = output
-            do {
-                return try HTTPBody.stream { output }.makeSource()
-            } catch {
-                Issue.record(error)
-                return Failing(error: error)
-            }
-        }
-
-        func didReceiveEnd() { change { $0.hasInputEnded = true } }
-        func didReceive(head: ResponseHead) { change { $0.finalHeads += 1 } }
-        func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
-            change { $0.input.append(contentsOf: bytes) }
-            return demand.withLock { $0 }
-        }
-        func didEnd(_ end: TransferEnd) { change { $0.ends.append(end) } }
-    }
-
-    private final class Failing: BodySource {
-        let error: RequestError
-        init(error: RequestError) { self.error = error }
-        var length: Int64? { nil }
-        func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .failed(error) }
-        func whenReadable(_ notify: @escaping @Sendable () -> Void) { notify() }
-        func rewind() -> Bool { false }
-        func close() {}
-    }
-
     private static let head =
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"
 
@@ -108,19 +38,21 @@ struct ConnectionOwnerTests {
     @Test(arguments: ["", "early", String(repeating: "x", count: 100_000)])
     func bytesFlowInBothDirectionsAndBothSidesEnd(early: String) async throws {
         let server = try RawServer { Self.echo($0, beginning: early) }
-        let owner = Owner()
+        let owner = RecordingOwner()
         var request = try request(server)
         // The limits of a body do not apply to another protocol.
         request.options.maximumBodyBytes = 1
         _ = transport.start(request, receiver: owner)
-        var record = await owner.until { $0.input.count == early.utf8.count && !$0.heads.isEmpty }
+        var record = try await owner.until {
+            $0.input.count == early.utf8.count && !$0.heads.isEmpty
+        }
         #expect(record.heads.map(\.status.code) == [101])
         #expect(record.heads[0].headers[.upgrade] == "echo")
         owner.send("one ")
-        record = await owner.until { $0.input.count == early.utf8.count + 4 }
+        record = try await owner.until { $0.input.count == early.utf8.count + 4 }
         owner.send("two")
         owner.sending.finish()
-        record = await owner.until { !$0.ends.isEmpty }
+        record = try await owner.until { !$0.ends.isEmpty }
         #expect(record.input == Data((early + "one two").utf8))
         #expect(record.hasInputEnded && record.ends.count == 1 && record.finalHeads == 0)
         #expect(record.ends[0].error == nil)
@@ -141,13 +73,13 @@ struct ConnectionOwnerTests {
             received.withLock { $0 = String(decoding: bytes, as: UTF8.self) }
             complete.finish()
         }
-        let owner = Owner()
+        let owner = RecordingOwner()
         _ = transport.start(try request(server), receiver: owner)
-        var record = await owner.until { $0.hasInputEnded }
+        var record = try await owner.until { $0.hasInputEnded }
         #expect(record.input == Data("bye".utf8) && record.ends.isEmpty)
         owner.send("late")
         owner.sending.finish()
-        record = await owner.until { !$0.ends.isEmpty }
+        record = try await owner.until { !$0.ends.isEmpty }
         #expect(record.ends.count == 1 && record.ends[0].error == nil)
         for await _ in isComplete {}
         #expect(received.withLock { $0 } == "late")
@@ -161,11 +93,11 @@ struct ConnectionOwnerTests {
             connection.waitForClose()
             closed.finish()
         }
-        let owner = Owner()
+        let owner = RecordingOwner()
         let transfer = transport.start(try request(server), receiver: owner)
-        _ = await owner.until { !$0.heads.isEmpty }
+        _ = try await owner.until { !$0.heads.isEmpty }
         transfer.cancel()
-        let record = await owner.until { !$0.ends.isEmpty }
+        let record = try await owner.until { !$0.ends.isEmpty }
         #expect(record.ends.count == 1 && record.ends[0].error?.code == .cancelled)
         for await _ in isClosed {}
     }
@@ -177,10 +109,10 @@ struct ConnectionOwnerTests {
             _ = connection.readBody(2)
             connection.reset()
         }
-        let owner = Owner()
+        let owner = RecordingOwner()
         _ = transport.start(try request(server), receiver: owner)
         owner.send("go")
-        let record = await owner.until { !$0.ends.isEmpty }
+        let record = try await owner.until { !$0.ends.isEmpty }
         #expect(record.ends[0].error?.code == .connectionLost && !record.hasInputEnded)
     }
 
@@ -196,10 +128,10 @@ struct ConnectionOwnerTests {
             connection.reset()
             closed.finish()
         }
-        let owner = Owner()
+        let owner = RecordingOwner()
         owner.demand.withLock { $0 = .pause }
         let transfer = transport.start(try request(server), receiver: owner)
-        _ = await owner.until { $0.input.count == 1 }
+        _ = try await owner.until { $0.input.count == 1 }
         owner.send(String(repeating: "y", count: 8 << 20))
         for await _ in isClosed {}
         // The loop has noticed the end when it has carried another request.
@@ -210,7 +142,7 @@ struct ConnectionOwnerTests {
         _ = try await transport.run(.get, other.url())
         owner.demand.withLock { $0 = .more }
         transfer.resumeReceiving()
-        let record = await owner.until { !$0.ends.isEmpty }
+        let record = try await owner.until { !$0.ends.isEmpty }
         #expect(record.input == Data("xrest".utf8))
         #expect(record.ends.count == 1 && record.ends[0].error?.code == .connectionLost)
     }
@@ -227,10 +159,10 @@ struct ConnectionOwnerTests {
             connection.finishSending()
             #expect(connection.readBody(bytes).count == bytes)
         }
-        let owner = Owner()
+        let owner = RecordingOwner()
         owner.demand.withLock { $0 = .pause }
         let transfer = transport.start(try request(server), receiver: owner)
-        _ = await owner.until { $0.input.count == 1 }
+        _ = try await owner.until { $0.input.count == 1 }
         owner.send("g")
         for _ in 0..<128 { owner.sending.yield(Data(repeating: 8, count: bytes / 128)) }
         owner.sending.finish()
@@ -240,10 +172,10 @@ struct ConnectionOwnerTests {
         }
         let next = try await transport.run(.get, other.url())
         #expect(next.text == "other")
-        #expect(await owner.until { _ in true }.input.count == 1)
+        #expect(try await owner.until { _ in true }.input.count == 1)
         owner.demand.withLock { $0 = .more }
         transfer.resumeReceiving()
-        let record = await owner.until { !$0.ends.isEmpty }
+        let record = try await owner.until { !$0.ends.isEmpty }
         #expect(record.input.count == bytes + 1 && record.ends[0].error == nil)
     }
 
@@ -260,7 +192,7 @@ struct ConnectionOwnerTests {
         let end = Mutex<TransferEnd?>(nil)
 
         func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
-            Failing(error: RequestError(.bodyReadFailed, stage: .transport, "test"))
+            FailingSource(error: RequestError(.bodyReadFailed, stage: .transport, "test"))
         }
         func didReceiveEnd() {}
         func didReceive(head: ResponseHead) {}
@@ -286,9 +218,9 @@ struct ConnectionOwnerTests {
             request.method = .post
             request.body = .stream { never }
         }
-        let owner = Owner()
+        let owner = RecordingOwner()
         _ = transport.start(request, receiver: owner)
-        let record = await owner.until { !$0.ends.isEmpty }
+        let record = try await owner.until { !$0.ends.isEmpty }
         #expect(record.ends[0].error?.code == .badServerResponse && record.heads.isEmpty)
     }
 
@@ -296,9 +228,9 @@ struct ConnectionOwnerTests {
         let server = try RawServer { connection in
             while connection.readHead() != nil { connection.respond("no") }
         }
-        let owner = Owner()
+        let owner = RecordingOwner()
         _ = transport.start(try request(server), receiver: owner)
-        let record = await owner.until { !$0.ends.isEmpty }
+        let record = try await owner.until { !$0.ends.isEmpty }
         #expect(record.finalHeads == 1 && record.input == Data("no".utf8))
         #expect(record.ends[0].error == nil && record.heads.isEmpty)
     }

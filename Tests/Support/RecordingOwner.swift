@@ -1,0 +1,79 @@
+import ErrandCurl
+import ErrandTransport
+import Foundation
+import Synchronization
+import Testing
+
+/// The receiver of a request that switches protocols: it records what it receives; its output is a
+/// stream.
+final class RecordingOwner: ConnectionOwner {
+    struct Record: Sendable {
+        var heads: [ResponseHead] = []
+        var finalHeads = 0
+        var input = Data()
+        var hasInputEnded = false
+        var ends: [TransferEnd] = []
+    }
+
+    private let output: AsyncStream<Data>
+    let sending: AsyncStream<Data>.Continuation
+    private let record = Mutex(Record())
+    private let changes: AsyncStream<Void>
+    private let changed: AsyncStream<Void>.Continuation
+    /// The result of the next calls with bytes.
+    let demand = Mutex(Demand.more)
+
+    init() {
+        (output, sending) = AsyncStream<Data>.makeStream()
+        (changes, changed) = AsyncStream<Void>.makeStream()
+    }
+
+    private func change(_ change: (inout Record) -> Void) {
+        record.withLock { change(&$0) }
+        changed.yield()
+    }
+
+    func send(_ text: String) { sending.yield(Data(text.utf8)) }
+
+    /// Waits until the record has a property, and returns it.
+    ///
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
+    func until(_ condition: (Record) -> Bool) async throws -> Record {
+        var iterator = changes.makeAsyncIterator()
+        while true {
+            let record = record.withLock { $0 }
+            if condition(record) { return record }
+            guard await iterator.next() != nil else { throw CancellationError() }
+        }
+    }
+
+    func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
+        change { $0.heads.append(head) }
+        let output = output
+        do {
+            return try HTTPBody.stream { output }.makeSource()
+        } catch {
+            Issue.record(error)
+            return FailingSource(error: error)
+        }
+    }
+
+    func didReceiveEnd() { change { $0.hasInputEnded = true } }
+    func didReceive(head: ResponseHead) { change { $0.finalHeads += 1 } }
+    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+        change { $0.input.append(contentsOf: bytes) }
+        return demand.withLock { $0 }
+    }
+    func didEnd(_ end: TransferEnd) { change { $0.ends.append(end) } }
+}
+
+/// A body source that fails.
+final class FailingSource: BodySource {
+    let error: RequestError
+    init(error: RequestError) { self.error = error }
+    var length: Int64? { nil }
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .failed(error) }
+    func whenReadable(_ notify: @escaping @Sendable () -> Void) { notify() }
+    func rewind() -> Bool { false }
+    func close() {}
+}
