@@ -1,5 +1,4 @@
-import ErrandCore
-import ErrandCurl
+import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
@@ -40,5 +39,123 @@ struct RequestTrailerTests {
         let first = PeerInfo(try await transport.run(request(.nginxTLS)))
         let second = PeerInfo(try await transport.run(request(.nginxTLS)))
         #expect(!first.connection.isEmpty && first.connection == second.connection)
+    }
+
+    // MARK: - Through an agent
+
+    /// The limits of a transport with one connection; the total one leaves all requests to libcurl.
+    enum Limit: CaseIterable, Sendable {
+        case perHost, total, both
+
+        func transport() -> CurlTransport {
+            CurlTransport.tested {
+                if self != .total { $0.connectionsPerHost = 1 }
+                if self != .perHost { $0.maximumConnections = 1 }
+            }
+        }
+    }
+
+    private final class Upload: BaseRequest {
+        private let number: Int
+        init(_ number: Int) { self.number = number }
+
+        override var url: String { "/\(number)" }
+        override var method: HTTPMethod { .put }
+        override var responseSerializer: ResponseSerializer { .string }
+        override var securityPolicy: SecurityPolicy? { .insecureForTests }
+        override var body: HTTPBody? {
+            .string("body \(number)").trailers(["X-Size"], into: 0) { size, bytes in
+                size += bytes.count
+            } fields: { [number] size in
+                ["X-Size": "\(size) of \(number)"]
+            }
+        }
+    }
+
+    private func agent(
+        _ limit: Limit, _ url: String, _ options: TransportOptions = TransportOptions()
+    ) -> RequestAgent {
+        var configuration = Configuration(baseURL: url)
+        configuration.transportOptions = options
+        return RequestAgent(
+            configuration: configuration, transport: limit.transport(), store: nil)
+    }
+
+    /// Sends requests at the same time, and returns the responses by their numbers.
+    private func responses(_ agent: RequestAgent, _ numbers: Range<Int>) async throws -> [String] {
+        try await withThrowingTaskGroup(of: (Int, String).self) { group in
+            for number in numbers {
+                group.addTask {
+                    (
+                        number,
+                        String(decoding: try await agent.send(Upload(number)).data, as: UTF8.self)
+                    )
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+                .sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    @Test(arguments: Limit.allCases)
+    func trailersFollowEachBodyOnALimitedConnection(limit: Limit) async throws {
+        let server = LoopbackServer()
+        server.otherwise { request in
+            LoopbackResponse(
+                body: "\(request.path) \(String(decoding: request.body, as: UTF8.self)) "
+                    + request.trailers.map(\.description).joined(separator: ","))
+        }
+        try await server.start()
+        let responses = try await responses(agent(limit, server.url("/")), 0..<12)
+        #expect(
+            responses
+                == (0..<12).map { number in
+                    "/\(number) body \(number) X-Size: \("body \(number)".count) of \(number)"
+                })
+        #expect(server.status.accepted == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: Limit.allCases)
+    func trailersFollowEachBodyOnALimitedConnectionOverTLS(limit: Limit) async throws {
+        let host = "http11-shows.errand.test:\(peers.port(.earlyTLS))"
+        var options = TransportOptions()
+        options.addressOverrides = [host: ["127.0.0.1"]]
+        let responses = try await responses(agent(limit, "https://\(host)/", options), 0..<6)
+        #expect(responses.count == 6)
+        for (number, text) in responses.enumerated() {
+            let lines = text.components(separatedBy: "\r\n")
+            let content = "body \(number)"
+            #expect(lines.dropFirst().first == "PUT /\(number) HTTP/1.1")
+            #expect(lines.contains("Trailer: X-Size"))
+            #expect(
+                lines.suffix(6) == [
+                    String(content.count, radix: 16), content, "0",
+                    "X-Size: \(content.count) of \(number)", "", "",
+                ])
+        }
+        // The first line is the client's port.
+        #expect(Set(responses.map { $0.prefix { $0 != "\r\n" } }).count == 1)
+    }
+
+    /// The error arrives before a connection is opened.
+    @Test(
+        arguments: Limit.allCases,
+        [("https", TransportOptions.HTTPVersionPolicy.http2), ("http", .http2PriorKnowledge)])
+    func trailersOverHTTP2AreRefused(
+        limit: Limit, target: (scheme: String, version: TransportOptions.HTTPVersionPolicy)
+    ) async throws {
+        let server = LoopbackServer()
+        try await server.start()
+        var options = TransportOptions()
+        options.httpVersion = target.version
+        let url = "\(target.scheme)://127.0.0.1:\(server.port)/"
+        let error = await #expect(throws: RequestError.self) {
+            try await agent(limit, url, options).send(Upload(1))
+        }
+        #expect(error?.code == .unsupported, "\(String(describing: error))")
+        #expect(error?.message.contains("trailers") == true)
+        #expect(server.status.accepted == 0)
+        await server.stop()
     }
 }
