@@ -14,14 +14,14 @@ struct Peers: Sendable {
         case nginxPlain, nginxTLS, nginxTLS12, nginxTLS11, nginxClients
         case nghttpdTLS, nghttpdPlain, nghttpdClients
         case tinyproxy, tinyproxyLocked, socks, socksLocked
-        case httpbin, earlyTLS, earlyPlain, earlyDemanding
+        case httpbin, earlyTLS, earlyPlain, earlyDemanding, renegotiating
         case secureProxy, secureProxyLocked, secureProxyClients, secureProxyStranger
         case secureProxyMisnamed, secureProxyUnnamed
 
         var scheme: String {
             switch self {
             case .nginxTLS, .nginxTLS12, .nginxTLS11, .nginxClients, .nghttpdTLS, .nghttpdClients,
-                .earlyTLS, .earlyDemanding:
+                .earlyTLS, .earlyDemanding, .renegotiating:
                 "https"
             default: "http"
             }
