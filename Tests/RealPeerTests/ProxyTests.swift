@@ -62,6 +62,32 @@ struct ProxyTests {
         #expect(wrong.error?.code == .pinMismatch, "\(wrong.errorText)")
     }
 
+    /// The error is that of a request without a proxy: it names the server.
+    @Test(arguments: ["unknown-root", "wrong-host", "name-in-subject", "expired"])
+    func rejectedServerIsNamedBehindProxies(chain: String) async throws {
+        var request = peers.request(.nginxTLS, host: "\(chain).errand.test")
+        request.options.httpVersion = .http11
+        let direct = try await transport.run(request)
+        #expect(direct.error?.code == .certificateRejected, "\(direct.errorText)")
+        #expect(direct.error?.message.contains("\(chain).errand.test") == true)
+        for proxy in [
+            address(.tinyproxy), address(.socks, scheme: "socks5"),
+            address(.socks, scheme: "socks5h"),
+        ] {
+            request.options.proxy = .url(proxy)
+            let record = try await transport.run(request)
+            #expect(record.head == nil && record.ends == 1)
+            #expect(record.error?.code == direct.error?.code, "\(proxy): \(record.errorText)")
+            #expect(record.error?.message == direct.error?.message, "\(proxy)")
+            // The same route is open to a request without validation.
+            var open = request
+            open.options.security = .insecureForTests
+            let accepted = try await transport.run(open)
+            let from = proxy == address(.tinyproxy) ? "127.0.0.8" : "127.0.0.9"
+            #expect(PeerInfo(accepted)["from"] == from, "\(proxy): \(accepted.errorText)")
+        }
+    }
+
     @Test func proxyCredentials() async throws {
         for target in [Peers.Peer.nginxPlain, .nginxTLS] {
             let right = try await run(

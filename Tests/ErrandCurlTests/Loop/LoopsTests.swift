@@ -141,6 +141,77 @@ struct LoopsTests {
         #expect(server.connections <= 2)
     }
 
+    /// Lets the first requests wait for each other, so that they run at the same time.
+    private final class Meeting: Sendable {
+        private let missing: Mutex<Int>
+        private let isComplete = DispatchSemaphore(value: 0)
+
+        init(of count: Int) { missing = Mutex(count) }
+
+        func arrive() {
+            let left = missing.withLock { missing in
+                missing -= 1
+                return missing
+            }
+            if left < 0 { return }
+            if left == 0 { isComplete.signal() }
+            isComplete.wait()
+            isComplete.signal()
+        }
+    }
+
+    /// A proxy gets the absolute form and its own credentials, whichever loop carries the request.
+    @Test func proxiedRequestsOfSeveralLoopsKeepTheirResponsesAndCredentials() async throws {
+        let count = 60
+        let meeting = Meeting(of: count)
+        let servers = try (0..<3).map { index in
+            try RawServer { connection in
+                while let head = connection.readHead() {
+                    meeting.arrive()
+                    // The lengths differ, so that parts of another response would be noticed.
+                    let padding = String(repeating: ".", count: head.count % 7 * 997)
+                    connection.respond("\(index)\(padding)\r\n\(head)")
+                }
+            }
+        }
+        // The first proxy has two users; the last server is contacted directly.
+        let routes: [(server: Int, user: String?)] = [
+            (0, "one:a"), (0, "two:b"), (1, nil), (2, nil),
+        ]
+        let transport = Self.transport(3)
+        for wave in 0..<2 {
+            let started = try (0..<count).map { number in
+                let (index, user) = routes[number % routes.count]
+                let server = servers[index]
+                let path = "/\(wave)/\(number)"
+                let url = index == 2 ? server.url(path) : "http://host\(number).test\(path)"
+                var request = TransportRequest(url: try .test(url))
+                if index < 2 {
+                    let user = user.map { $0 + "@" } ?? ""
+                    request.options.proxy = .url("http://\(user)127.0.0.1:\(server.port)")
+                }
+                let recorder = ThreadRecorder()
+                _ = transport.start(request, receiver: recorder)
+                return (target: index == 2 ? path : url, recorder)
+            }
+            var threads: Set<UInt> = []
+            for (number, (target, recorder)) in started.enumerated() {
+                let (index, user) = routes[number % routes.count]
+                let record = try await recorder.inner.ended()
+                threads.formUnion(recorder.threads.withLock { $0 })
+                #expect(record.error == nil, "\(record.errorText)")
+                let lines = record.text.components(separatedBy: "\r\n")
+                #expect(lines[0].hasPrefix("\(index)"))
+                #expect(lines.dropFirst().first == "GET \(target) HTTP/1.1")
+                let expected = user.map { "Basic " + Data($0.utf8).base64EncodedString() }
+                #expect(
+                    lines.filter { $0.lowercased().contains("authorization") }
+                        == (expected.map { ["Proxy-Authorization: \($0)"] } ?? []))
+            }
+            if wave == 0 { #expect(threads.count == 3) }
+        }
+    }
+
     @Test func loopSelection() {
         #expect(LoopChoice.leastBusy(of: 3) { [2, 1, 1][$0] } == 1)
         #expect(LoopChoice.leastBusy(of: 3) { _ in 0 } == 0)
