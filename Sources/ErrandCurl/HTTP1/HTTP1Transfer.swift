@@ -50,17 +50,14 @@
             self.number = number
             self.engine = engine
             receiver = transfer.receiver
-            var requiresValidChain = true
             if request.isSecure, !request.options.hasDefaults {
                 let own = PeerTrust(request.options, host: request.host ?? "")
-                requiresValidChain = own.rules?.requiresValidChain ?? true
                 trust = .own(own)
+                key = ConnectionKey(request, trust: own)
             } else {
                 trust = .standard
+                key = ConnectionKey(request, trust: nil)
             }
-            key = ConnectionKey(
-                request, requiresValidChain: requiresValidChain,
-                environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
             mayReplay =
                 request.options.mayReplay && request.method.isIdempotent
                 && request.body?.isReplayable != false

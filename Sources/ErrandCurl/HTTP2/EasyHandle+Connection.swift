@@ -223,9 +223,7 @@
                 response.head.isComplete, !isConnectionTaken,
                 let engine = loop.engine(for: transfer.request)
             else { return false }
-            let key = ConnectionKey(
-                transfer.request, requiresValidChain: trust.rules?.requiresValidChain ?? true,
-                environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
+            let key = ConnectionKey(transfer.request, trust: trust)
             let timings = timings()
             guard let connector = Connector(adopting: handle, key, trust, loop: loop) else {
                 // A connection that was attached is closed when the handle is removed.
