@@ -34,7 +34,7 @@ struct SwitchedConnectionTests {
             owner.demand.withLock { $0 = .more }
             transfer.resumeReceiving()
         }
-        let record = try await owner.until { !$0.ends.isEmpty }
+        let record = try await owner.until { $0.hasInputEnded || !$0.ends.isEmpty }
         #expect(record.heads.map(\.status.code) == [101])
         #expect(record.input == Data("hello".utf8) && !record.hasInputEnded)
         #expect(record.ends.count == 1)
