@@ -80,6 +80,8 @@
             if connection.state.isHandedOver, failure == nil {
                 failure = ResponseFault.lostInBody.error(
                     host: transfer.request.host ?? key.host.name)
+                // A failure of TLS may have no event of the socket.
+                if connection.buffersInput { engine.readLater(connection) }
             }
             perform(connection.state.sendFailed())
         }

@@ -93,8 +93,8 @@ package struct RecentOrigins {
         let options = Self.conditions(options)
         // Requests with the same URL often share its components, so this costs little.
         if let latest, latest.url == url, latest.options == options { return }
-        // A query may contain secrets.
-        latest = url.query == nil ? (url, options) : nil
+        // User and query may contain secrets.
+        latest = url.hasOnlyPath ? (url, options) : nil
         let origin = Origin(url, options)
         guard origins.first != origin else { return }
         origins.removeAll { $0 == origin }

@@ -118,7 +118,7 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
     var identity: Int { Int(bitPattern: ObjectIdentifier(shared)) >> 4 }
 
     /// Whether there is no user, query and fragment.
-    var hasOnlyPath: Bool {
+    package var hasOnlyPath: Bool {
         shared.value.query == nil && shared.value.userInfo == nil && shared.value.fragment == nil
     }
 
