@@ -50,4 +50,14 @@ struct ParsedURLsTests {
         let secrets = try (resolve("users?token=1"), resolve("users?token=1"))
         #expect(secrets.0 == secrets.1 && secrets.0.identity != secrets.1.identity)
     }
+
+    /// More bases than the table has places, so that some share a place.
+    @Test func basesWithOnePlaceAreTwo() throws {
+        let urls = ParsedURLs()
+        let reference = try urls.url(parsing: "users")
+        let bases = try (0..<200).map { try URI(parsing: "https://host\($0).test") }
+        for base in bases {
+            #expect(urls.resolve(reference, against: base).host == base.host)
+        }
+    }
 }
