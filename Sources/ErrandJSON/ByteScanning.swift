@@ -4,7 +4,7 @@
 ///
 /// Each function reads up to 17 bytes ahead, which the tape's padding allows, and stops at the zero
 /// byte after the document at the latest.
-enum Scan {
+package enum Scan {
     typealias Bytes = UnsafePointer<UInt8>
 
     static func word(_ at: Bytes) -> UInt64 {
@@ -88,7 +88,7 @@ enum Scan {
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     /// The value of a hexadecimal digit, nil for any other byte.
-    static func hex(_ byte: UInt8) -> UInt32? {
+    package static func hex(_ byte: UInt8) -> UInt32? {
         switch byte {
         case 0x30...0x39: UInt32(byte &- 0x30)
         case 0x41...0x46: UInt32(byte &- 0x37)

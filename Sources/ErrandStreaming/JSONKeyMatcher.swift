@@ -1,3 +1,5 @@
+import ErrandJSON
+
 /// Compares the key of an object, whose bytes arrive in chunks, with a name; escapes are decoded.
 struct JSONKeyMatcher: Sendable {
     private var name: [UInt8] = []
@@ -25,7 +27,7 @@ struct JSONKeyMatcher: Sendable {
 
     private mutating func read(_ byte: UInt8) {
         if hexDigits > 0 {
-            hexValue = hexValue << 4 | (Self.hexDigit(byte) ?? 0)
+            hexValue = hexValue << 4 | (Scan.hex(byte) ?? 0)
             hexDigits -= 1
             if hexDigits == 0 { compare(codeUnit: hexValue) }
         } else if isEscape {
@@ -69,16 +71,6 @@ struct JSONKeyMatcher: Sendable {
             return
         }
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { compare(byte) }
-    }
-
-    /// The value of a hexadecimal digit; nil for other bytes.
-    static func hexDigit(_ byte: UInt8) -> UInt32? {
-        switch byte {
-        case 0x30...0x39: UInt32(byte - 0x30)
-        case 0x41...0x46: UInt32(byte - 0x37)
-        case 0x61...0x66: UInt32(byte - 0x57)
-        default: nil
-        }
     }
 
     /// The byte that a letter after a backslash means; nil for bytes that cannot follow one.

@@ -214,7 +214,7 @@ struct JSONTokenizer: Sendable {
 
     private mutating func readEscape(_ byte: UInt8) throws(Fault) {
         if state == .hex {
-            guard JSONKeyMatcher.hexDigit(byte) != nil else { throw Fault(.invalidEscape) }
+            guard Scan.hex(byte) != nil else { throw Fault(.invalidEscape) }
             hexDigits -= 1
             if hexDigits == 0 { state = .string }
         } else if byte == UInt8(ascii: "u") {

@@ -12,7 +12,7 @@ struct ConnectionPeer: Sendable, Hashable {
     static func all(
         of url: URI, environment: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
     ) -> [ConnectionPeer] {
-        let names = url.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        let names = url.isHTTPS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         let proxy = (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap(environment)
             .first { !$0.isEmpty }
         return [ConnectionPeer(host: url.host ?? "", port: url.effectivePort)]
@@ -24,6 +24,6 @@ struct ConnectionPeer: Sendable, Hashable {
         guard let url = try? URI(parsing: text.contains("://") ? text : "http://" + text),
             let host = url.host
         else { return nil }
-        return ConnectionPeer(host: host, port: url.port ?? (url.scheme == "https" ? 443 : 1080))
+        return ConnectionPeer(host: host, port: url.port ?? (url.isHTTPS ? 443 : 1080))
     }
 }

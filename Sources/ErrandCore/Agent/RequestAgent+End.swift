@@ -50,7 +50,7 @@ extension RequestAgent {
     /// requests may block them all.
     private func endUnstarted(_ task: RequestTask) {
         let context = task.context
-        context.emit(.started)
+        context.emitStart()
         let outcome = outcome(of: task, .failure(.cancelled))
         guard Self.reportEnd(outcome, context) else {
             Task {

@@ -152,7 +152,7 @@ package enum AddressOverride {
                 try mark(CURLOPT_PROXY, url)
                 try mark(CURLOPT_NOPROXY, AddressOverride.bypass(bypass))
             }
-            let isTunnelled = url.scheme == "https"
+            let isTunnelled = url.isHTTPS
             if let security = options.security, isTunnelled || options.proxySecurity == nil {
                 try set(security, rules: trust.rules, names: .server)
                 if trust.pins != nil, !CurlLibrary.linked.sessionsKeepChains {

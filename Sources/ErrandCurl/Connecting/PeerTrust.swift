@@ -72,7 +72,7 @@
         private func nextPeer(_ url: URI, _ options: TransportOptions) -> Peer {
             guard nextHandshakePort > 0,
                 !options.hasDefaults || CurlLibrary.linked.environmentNamesProxy,
-                let route = ProxyRoute(options, isSecure: url.scheme == "https"), route.isSecure
+                let route = ProxyRoute(options, isSecure: url.isHTTPS), route.isSecure
             else { return .server }
             if route.isCertain { return .proxy }
             guard Int(nextHandshakePort) == route.port else { return .server }

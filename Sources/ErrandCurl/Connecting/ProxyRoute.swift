@@ -37,7 +37,7 @@
                 }
             }
             self.host = host
-            isSecure = url.scheme == "https"
+            isSecure = url.isHTTPS
             // libcurl's default ports for proxies.
             port = url.port ?? (isSecure ? 443 : 1080)
             name = "\(host):\(port)"

@@ -64,7 +64,7 @@ public final class PasswordAuthenticator: Authenticator, CustomStringConvertible
             askedForBasic.withLock { _ = $0.remove(origin) }
             return try await digest.refresh(after: response, to: request)
         }
-        let mayShow = basicOverHTTP || request.url.scheme == "https"
+        let mayShow = basicOverHTTP || request.url.isHTTPS
         let wasShown = request.headers[.authorization]?.hasPrefix("Basic ") == true
         guard mayShow, !wasShown, challenges.contains(where: { $0.isOf("Basic") }) else {
             askedForBasic.withLock { _ = $0.remove(origin) }

@@ -106,7 +106,7 @@ package struct CookieAcceptance {
 
     /// Whether `Secure` cookies may be sent to a URL and accepted from it.
     package func isSecure(_ url: URI) -> Bool {
-        if url.scheme == "https" { return true }
+        if url.isHTTPS { return true }
         guard trustsLoopback, let host = url.host.map(HostName.withoutTrailingDot) else {
             return false
         }
