@@ -64,13 +64,14 @@ let package = Package(
             name: "ErrandDownload", dependencies: ["ErrandHTTP", httpTypes], swiftSettings: settings
         ),
         .target(
-            name: "ErrandStreaming", dependencies: ["ErrandHTTP", "ErrandJSON"],
+            name: "ErrandStreaming", dependencies: ["ErrandTransport", "ErrandHTTP", "ErrandJSON"],
             swiftSettings: settings
         ),
         .target(
             name: "ErrandCore",
             dependencies: [
-                "ErrandHTTP", "ErrandTransport", "ErrandCaching", "ErrandDownload", httpTypes,
+                "ErrandHTTP", "ErrandTransport", "ErrandCaching", "ErrandDownload",
+                "ErrandStreaming", httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -110,7 +111,7 @@ let package = Package(
             name: "Errand",
             dependencies: [
                 "ErrandCore", "ErrandTransport", "ErrandURLSession", "ErrandCurl", "ErrandSQLite",
-                httpTypes,
+                "ErrandStreaming", httpTypes,
             ],
             swiftSettings: settings
         ),

@@ -75,6 +75,14 @@ public protocol TransferReceiver: AnyObject, Sendable {
 
     /// Called once with the end of the transfer; no method is called after it.
     func didEnd(_ end: TransferEnd)
+
+    /// The time for which the receiver has been waiting for bytes of the body; `nil` while it does
+    /// not wait for any, so that ``Timeouts/idle`` does not count.
+    ///
+    /// Read on any thread, when the idle timeout is about to end the transfer: the timeout counts
+    /// from the last activity or from the beginning of the wait, whichever is later. Default: waits
+    /// since the beginning.
+    var waitingTime: Duration? { get }
 }
 
 extension TransferReceiver {
@@ -84,4 +92,6 @@ extension TransferReceiver {
     public func didSend(bodyBytes: Int64) {}
     /// Ignores mismatches of report-only pins.
     public func didNotice(_ mismatch: PinMismatch) {}
+    /// Has always been waiting: the idle timeout counts from the last activity.
+    public var waitingTime: Duration? { .seconds(Int64.max) }
 }

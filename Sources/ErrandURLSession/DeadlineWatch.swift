@@ -10,6 +10,7 @@ final class DeadlineWatch: Sendable {
         var deadlines: TransferDeadlines
         var timer: (any DispatchSourceTimer)?
         var isStopped = false
+        var waitingTime: (@Sendable () -> Duration?)?
     }
 
     private static let queue = DispatchQueue(label: "errand.urlsession.deadlines")
@@ -27,8 +28,13 @@ final class DeadlineWatch: Sendable {
 
     /// Starts the timeouts.
     ///
-    /// `expired` is called once, when the first of them is reached.
-    func start(_ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void) {
+    /// - Parameters:
+    ///   - waitingTime: ``TransferReceiver/waitingTime`` of the receiver.
+    ///   - expired: Called once, when the first of them is reached.
+    func start(
+        waitingTime: @escaping @Sendable () -> Duration?,
+        _ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void
+    ) {
         guard timeouts.connect != nil || timeouts.idle != nil else { return }
         let now = elapsed
         // Timers are not Sendable, so this one is only used under the lock.
@@ -37,6 +43,7 @@ final class DeadlineWatch: Sendable {
             let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.queue)
             timer.setEventHandler { [weak self] in self?.check(expired) }
             state.deadlines = TransferDeadlines(timeouts, start: now)
+            state.waitingTime = waitingTime
             if case .wait(let duration) = state.deadlines.verdict(at: now) {
                 Self.schedule(timer, duration)
             }
@@ -58,6 +65,7 @@ final class DeadlineWatch: Sendable {
     func stop() {
         state.withLock { state in
             state.isStopped = true
+            state.waitingTime = nil
             state.timer?.cancel()
             state.timer = nil
         }
@@ -92,6 +100,16 @@ final class DeadlineWatch: Sendable {
         Self.queue.async { [weak self] in self?.check(expired) }
     }
 
+    /// The verdict after the idle timeout, which counts only while the receiver waits.
+    private func postponed(at now: Duration) -> TransferDeadlines.Verdict {
+        // The receiver is asked outside the lock.
+        let waitingTime = state.withLock { $0.waitingTime }?()
+        return state.withLock { state in
+            state.deadlines.postponeIdle(waitingTime: waitingTime, at: now)
+                ? state.deadlines.verdict(at: now) : .expired(.idle)
+        }
+    }
+
     private func check(_ expired: @escaping @Sendable (RequestError.TimeoutKind) -> Void) {
         var now = elapsed
         var verdict = state.withLock { $0.deadlines.verdict(at: now) }
@@ -109,6 +127,7 @@ final class DeadlineWatch: Sendable {
                 verdict = .wait(Self.delay(after: verdict))
             }
         }
+        if verdict == .expired(.idle) { verdict = postponed(at: now) }
         switch verdict {
         case .wait(let duration):
             state.withLock { state in

@@ -47,6 +47,17 @@ struct TransferDeadlines {
         isPaused = paused
     }
 
+    /// Moves an expired idle deadline if the receiver has not been waiting for the whole limit; returns false if the
+    /// deadline has expired.
+    ///
+    /// - Parameter waitingTime: ``TransferReceiver/waitingTime``.
+    mutating func postponeIdle(waitingTime: Duration?, at time: Duration) -> Bool {
+        let begin = time - min(time, waitingTime ?? .zero)
+        guard begin > lastActivity else { return false }
+        lastActivity = begin
+        return verdict(at: time) != .expired(.idle)
+    }
+
     func verdict(at time: Duration) -> Verdict {
         var next: Duration?
         if let connect, !isConnected {

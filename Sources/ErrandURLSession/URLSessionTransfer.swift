@@ -86,7 +86,11 @@ final class URLSessionTransfer: Transfer {
     /// May run on any thread: a busy session can block the control queue, and the timeouts must still apply.
     func watchDeadlines() {
         state.withLock { $0.timings.queued = started.duration(to: .now) }
-        watch.start { [weak self] kind in
+        let waitingTime: @Sendable () -> Duration? = { [weak self] in
+            guard let receiver = self?.state.withLock({ $0.receiver }) else { return nil }
+            return receiver.waitingTime
+        }
+        watch.start(waitingTime: waitingTime) { [weak self] kind in
             self?.abort(
                 RequestError(
                     .timedOut, stage: .transport,

@@ -9,7 +9,7 @@ extension StartableRequest {
         success: @escaping @MainActor (Self) -> Void,
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
-        let launch = Launch(self, on: named, owner: owner)
+        let launch = Launch(self, begin(on: named), owner: owner)
         return launch.deliver { [self] outcome in
             launch.end(self, outcome) { error in
                 if let error { failure(self, error) } else { success(self) }
@@ -23,10 +23,25 @@ extension StartableRequest {
         on named: RequestAgent?, owner: RequestOwner?,
         completion: @escaping @MainActor (Self, TaskOutcome) -> Void
     ) -> RequestTask {
-        let launch = Launch(self, on: named, owner: owner)
+        let launch = Launch(self, begin(on: named), owner: owner)
         return launch.deliver { [self] outcome in
             launch.end(self, outcome) { _ in completion(self, outcome) }
         }
+    }
+
+    /// Starts the request as a stream on the main actor.
+    @MainActor
+    func launchStream(
+        on named: RequestAgent?, owner: RequestOwner?, _ closures: StreamClosures
+    ) -> RequestTask {
+        let launch = Launch(self, enlist(on: named) { $0.beStreamed() }, owner: owner)
+        let run = launch.run
+        Task { @MainActor in
+            await run.deliver(onHead: closures.onHead, onChunk: closures.onChunk)
+            let outcome = await run.task.outcome()
+            launch.end(self, outcome) { _ in closures.completion(outcome.result) }
+        }
+        return run.task
     }
 
     /// Starts the request without hooks and calls a closure with its end, on a queue.
@@ -49,8 +64,8 @@ private struct Launch {
     let accompaniment: AccessoryRelay?
     let reports: ProgressRelay?
 
-    init(_ request: BaseRequest, on named: RequestAgent?, owner: RequestOwner?) {
-        run = request.begin(on: named)
+    init(_ request: BaseRequest, _ run: RequestRun, owner: RequestOwner?) {
+        self.run = run
         accompaniment = Self.accompany(run, of: request)
         if let owner { run.task.bind(to: owner) }
         reports = Self.reportProgress(of: request, run.task)

@@ -53,6 +53,9 @@ enum RequestAdapter {
         _ context: TaskContext, _ configuration: SharedConfiguration
     ) throws(RequestError) -> Parts {
         if let mistake = context.description.mistake { throw mistake }
+        if context.description.isStreamed {
+            try StreamRules.check(context.description, configuration.value)
+        }
         return Parts(
             url: context.description.url,
             headers: context.description.usesSharedHeaders

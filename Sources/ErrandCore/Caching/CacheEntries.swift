@@ -1,3 +1,7 @@
+import ErrandStreaming
+import ErrandTransport
+import Foundation
+
 /// A response store together with the writes that are queued for it.
 struct CacheEntries: Sendable {
     let store: any ResponseStore
@@ -34,6 +38,31 @@ struct CacheEntries: Sendable {
                     .storeFailed, stage: .cache,
                     "The response was not stored: the credentials changed while the request was in progress. "
                         + "If they belong to the same user, set cacheIdentity.")))
+    }
+
+    /// Calls a closure with the complete response: at once, or when a streamed body has been read to its end.
+    ///
+    /// A streamed body is copied to a file while it is read.
+    func whenComplete(
+        _ response: Response, _ pipelineRequest: PipelineRequest,
+        _ store: @escaping @Sendable (Response) async -> Void
+    ) async {
+        guard let channel = response.channel else { return await store(response) }
+        let limit = pipelineRequest.request.options.maximumBytesInMemory
+        let copy = SpooledCopy(limit: limit)
+        channel.copy(to: copy)
+        channel.beforeEnd { [head = response.withoutStream()] in
+            guard let body = copy.finish() else {
+                let error = RequestError(
+                    .storeFailed, stage: .cache,
+                    "The streamed body was not stored: it is larger than maximumBytesInMemory (\(limit) bytes), or "
+                        + "its copy could not be written.")
+                return pipelineRequest.context.emit(.cacheWriteFailed(error))
+            }
+            var complete = head
+            complete.body = .data(body)
+            await store(complete)
+        }
     }
 
     /// Queues a write without emitting an event.

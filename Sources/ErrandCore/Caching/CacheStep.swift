@@ -195,7 +195,9 @@ private final class CacheTransaction: Sendable {
     /// Sends the request and stores its response.
     func load(_ next: Next) async throws(RequestError) -> Response {
         let response = try await next(pipelineRequest)
-        if rules.storesResponse, response.source == .network { await store(response) }
+        if rules.storesResponse, response.source == .network {
+            await entries.whenComplete(response, pipelineRequest) { await self.store($0) }
+        }
         return response
     }
 

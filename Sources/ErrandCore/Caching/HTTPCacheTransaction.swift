@@ -185,7 +185,14 @@ final class HTTPCacheTransaction: Sendable {
             return response
         }
         guard let found, isConditional, response.status == 304 else {
-            await store(response, requestedAt: requestedAt, replacing: found)
+            let times = (requestedAt, context.clock.now)
+            guard mayStore(response, receivedAt: times.1) else {
+                await store(response, times, replacing: found)
+                return response
+            }
+            await entries.whenComplete(response, pipelineRequest) {
+                await self.store($0, times, replacing: found)
+            }
             return response
         }
         if let confirmed = await confirmed(found, by: response, requestedAt: requestedAt) {
@@ -252,27 +259,33 @@ final class HTTPCacheTransaction: Sendable {
 
     // MARK: - Storing
 
+    private func mayStore(_ response: Response, receivedAt: Date) -> Bool {
+        response.source == .network && isForRequestedURL(response)
+            && pipelineRequest.request.method == .get
+            && HTTPCacheStorage.mayStore(
+                status: response.statusCode, headers: response.headers, requestHeaders: headers,
+                receivedAt: receivedAt, settings: settings)
+    }
+
     private func store(
-        _ response: Response, requestedAt: Date, replacing found: Found?
+        _ response: Response, _ times: (requestedAt: Date, receivedAt: Date),
+        replacing found: Found?
     ) async {
-        let now = context.clock.now
         guard pipelineRequest.request.method == .get else {
-            if let found { await freshen(found, by: response, requestedAt: requestedAt) }
+            if let found { await freshen(found, by: response, requestedAt: times.requestedAt) }
             return
         }
-        guard response.source == .network, isForRequestedURL(response),
-            HTTPCacheStorage.mayStore(
-                status: response.statusCode, headers: response.headers, requestHeaders: headers,
-                receivedAt: now, settings: settings),
+        guard mayStore(response, receivedAt: times.receivedAt),
             var entry = StoredResponse(
-                response, rules: rules, tag: pipelineRequest.description.tag, storedAt: now)
+                response, rules: rules, tag: pipelineRequest.description.tag,
+                storedAt: times.receivedAt)
         else {
             // A newer response that must not be stored still replaces the old one, unless the server failed.
             if let found, response.statusCode < 500 { entries.remove(found.key) }
             return
         }
         entry.headers = HTTPCacheStorage.stored(
-            response.headers, requestedAt: requestedAt, receivedAt: now)
+            response.headers, requestedAt: times.requestedAt, receivedAt: times.receivedAt)
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
         let fields = VaryingFields(response.headers)
         guard let entryKey = await storageKey(for: fields, like: entry) else { return }

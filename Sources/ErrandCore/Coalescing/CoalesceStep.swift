@@ -8,6 +8,7 @@ import HTTPTypes
 package final class CoalesceStep: Step {
     private let sharedTransfers: SharedTransferTable
     private let queue = SerialRequestQueue()
+    private let streams = StreamDuplicates()
 
     init(sharedTransfers: SharedTransferTable) { self.sharedTransfers = sharedTransfers }
 
@@ -22,6 +23,9 @@ package final class CoalesceStep: Step {
         guard let key = CoalescingKey(pipelineRequest) else {
             return try await next(pipelineRequest)
         }
+        if pipelineRequest.description.isStreamed {
+            return try await streams.run(pipelineRequest, key, next)
+        }
         let pipelineRequest = try await pipelineRequest.recordingCredentials(isDigestNeeded: true)
         let new = SharedTransfer(
             leader: pipelineRequest.context, credentials: pipelineRequest.credentials?.digest)
@@ -33,7 +37,7 @@ package final class CoalesceStep: Step {
         case .reject:
             guard sharedTransfers.add(key, new) else {
                 new.leave(SharedTransfer.leaderID)
-                throw duplicate(pipelineRequest)
+                throw Self.duplicate(pipelineRequest)
             }
         case .join:
             if let (sharedTransfer, id) = sharedTransfers.join(
@@ -141,7 +145,7 @@ package final class CoalesceStep: Step {
         return error
     }
 
-    private func duplicate(_ pipelineRequest: PipelineRequest) -> RequestError {
+    static func duplicate(_ pipelineRequest: PipelineRequest) -> RequestError {
         RequestError(
             .duplicate, stage: .schedule,
             "An identical \(pipelineRequest.description.endpoint) is in progress, and duplicatePolicy is "

@@ -148,6 +148,8 @@ public struct RequestDescription: Sendable {
     package var jsonDecoder: Shared<FastJSONDecoder>?
     /// Whether the configuration's URL filters were already applied, as for an outbox entry.
     package var isURLFiltered = false
+    /// Whether the body is read while it arrives.
+    package var isStreamed = false
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
     /// The download plan; `nil` if the response is kept in memory.

@@ -18,6 +18,7 @@ package final class ProcessStep: Step {
         let failure: RequestError
         do {
             let response = try await next(pipelineRequest)
+            if pipelineRequest.description.isStreamed { return response }
             return try await refine(response, of: pipelineRequest)
         } catch {
             failure = await map(error, of: pipelineRequest)

@@ -19,8 +19,14 @@ package final class ScheduleStep: Step {
             return try await next(pipelineRequest)
         }
         try await permit.acquire(pipelineRequest, again: false)
-        defer { permit.release() }
-        return try await next(pipelineRequest.changed { $0.permit = permit })
+        do {
+            let response = try await next(pipelineRequest.changed { $0.permit = permit })
+            response.whenEnded { permit.release() }
+            return response
+        } catch {
+            permit.release()
+            throw error
+        }
     }
 
     /// The permit that the request needs; `nil` if nothing limits it.

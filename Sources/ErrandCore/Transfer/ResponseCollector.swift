@@ -1,3 +1,4 @@
+import ErrandStreaming
 import ErrandTransport
 import Foundation
 import Synchronization
@@ -18,6 +19,8 @@ final class ResponseCollector: TransferReceiver {
         /// The end, until ``takeResponse()``; a reference, because every waiting request has room for it.
         var end: Shared<TransferEnd>?
         var hasEnded = false
+        /// The channel to which the body goes from the head on; `nil` collects it here.
+        var channel: BodyChannel?
         var waiter: UnsafeContinuation<Void, Never>?
 
         /// Records the end; only the first one counts.
@@ -63,6 +66,14 @@ final class ResponseCollector: TransferReceiver {
             return state.isCancelled
         }
         if wasCancelled { continuation.resume() } else { begin(request) }
+    }
+
+    /// The head, if the body goes to a channel; then called once instead of ``takeResponse()``.
+    func takeStream() -> (head: ResponseHead, channel: BodyChannel)? {
+        state.withLock { state in
+            guard let channel = state.channel, let head = state.head else { return nil }
+            return (head, channel)
+        }
     }
 
     /// Takes the result of the transfer; called once, after its end.
@@ -129,9 +140,41 @@ final class ResponseCollector: TransferReceiver {
         if let length {
             context.progress.updateAsynchronously { $0.totalBytesToReceive = length }
         }
+        if context.description.isStreamed { beginStream(head) }
+    }
+
+    /// Ends the wait of the step, if the body of an accepted response is to be streamed.
+    ///
+    /// The bodies of redirects and of refusals are collected: later steps may need them.
+    private func beginStream(_ head: ResponseHead) {
+        guard StreamRules.accepts(head, context.description) else { return }
+        let channel = BodyChannel(
+            resume: { [weak self] in self?.resume() }, cancel: { [weak self] in self?.cancel() })
+        context.progress.updateAsynchronously { $0.bytesReceived = 0 }
+        let waiter = state.withLock { state in
+            state.channel = channel
+            return state.waiter.take()
+        }
+        if let waiter { context.startBarrier.wake(waiter) }
+    }
+
+    /// Resumes the transfer for a reader that has read the channel, unless the task is suspended.
+    private func resume() {
+        guard context.pause.demand() == .more else { return }
+        state.withLock { $0.transfer }?.resumeReceiving()
+    }
+
+    /// Passes bytes to the channel.
+    private func receive(_ bytes: UnsafeRawBufferPointer, _ channel: BodyChannel) -> Demand {
+        context.progress.updateAsynchronously { $0.bytesReceived += Int64(bytes.count) }
+        let demand = channel.receive(bytes)
+        return demand == .more ? context.pause.demand() : demand
     }
 
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+        if context.description.isStreamed, let channel = state.withLock({ $0.channel }) {
+            return receive(bytes, channel)
+        }
         var collected: Int64 = 0
         let usesSink = state.withLock { state -> Bool? in
             guard state.failure == nil else { return nil }
@@ -166,14 +209,23 @@ final class ResponseCollector: TransferReceiver {
 
     func didNotice(_ mismatch: PinMismatch) { context.emitAsynchronously(.pinMismatch(mismatch)) }
 
+    var waitingTime: Duration? {
+        guard let channel = state.withLock({ $0.channel }) else { return .seconds(Int64.max) }
+        return channel.waitingTime
+    }
+
     func didEnd(_ end: TransferEnd) {
-        let waiter = state.withLock { state in
+        let (waiter, channel) = state.withLock { state in
             state.finish(end)
             defer {
                 state.waiter = nil
                 state.transfer = nil
             }
-            return state.waiter
+            return (state.waiter, state.channel)
+        }
+        if let channel {
+            context.pause.attach(nil)
+            channel.transferEnded(end)
         }
         guard let waiter else { return }
         context.pause.attach(nil)

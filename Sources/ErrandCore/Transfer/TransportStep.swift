@@ -1,5 +1,6 @@
 // Performance annotations: decisions 10 and 17.
 
+import ErrandStreaming
 import ErrandTransport
 import Foundation
 
@@ -58,17 +59,47 @@ package final class TransportStep: Step {
     private func response(
         from collector: ResponseCollector, _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> Response {
+        if pipelineRequest.context.description.isStreamed, let stream = collector.takeStream() {
+            return streamed(stream.head, stream.channel, pipelineRequest)
+        }
         let collected = collector.takeResponse()
         if pipelineRequest.context.isObserved { emitEvents(of: collected, pipelineRequest) }
         return try collected.response(
             to: pipelineRequest.request.url, attempt: pipelineRequest.attempt)
     }
 
+    /// The head of a response whose body goes on arriving; cancelled with the request until its end.
+    private func streamed(
+        _ head: ResponseHead, _ channel: BodyChannel, _ pipelineRequest: PipelineRequest
+    ) -> Response {
+        let context = pipelineRequest.context
+        let entry = context.scope.enter { [weak channel] in channel?.cancelTransfer() }
+        channel.whenEnded { _ in context.scope.leave(entry) }
+        if context.isObserved {
+            channel.whenEnded { [self] end in
+                let collected = CollectedResponse(
+                    head: head, body: .success(.data(Data())), end: Shared(end))
+                emitEvents(of: collected, pipelineRequest)
+            }
+        }
+        return Response(
+            status: head.status, headers: head.headers, body: .data(Data()),
+            url: pipelineRequest.request.url, attempts: max(1, pipelineRequest.attempt),
+            ownTimings: AttemptTimings(), httpVersion: head.httpVersion,
+            remoteAddress: head.remoteAddress, trailers: [:]
+        ).streamed(StreamedBody(channel))
+    }
+
     /// Emits the events of a transfer, with the times that only the transport knows.
     private func emitEvents(of collected: CollectedResponse, _ pipelineRequest: PipelineRequest) {
         let timings = collected.end.value.timings
+        let context = pipelineRequest.context
+        // A stream ends on a thread of the transport.
+        func emit(_ kind: RequestEvent.Kind) {
+            context.description.isStreamed ? context.emitAsynchronously(kind) : context.emit(kind)
+        }
         defer {
-            pipelineRequest.context.emit(
+            emit(
                 .transferEnded(attempt: pipelineRequest.attempt, timings, collected.failure))
         }
         for (phase, time) in [
@@ -77,18 +108,18 @@ package final class TransportStep: Step {
             (.firstByte, timings.firstByte),
         ] {
             if let time {
-                pipelineRequest.context.emit(
+                emit(
                     .phase(attempt: pipelineRequest.attempt, phase, after: time))
             }
         }
         let progress = pipelineRequest.context.progress.current
         let attempt = pipelineRequest.attempt
         if pipelineRequest.request.body != nil, collected.head != nil {
-            pipelineRequest.context.emit(
+            emit(
                 .requestBodySent(attempt: attempt, bytes: progress.bytesSent))
         }
         if collected.head != nil, collected.end.value.error == nil {
-            pipelineRequest.context.emit(
+            emit(
                 .bodyReceived(attempt: attempt, bytes: progress.bytesReceived))
         }
     }

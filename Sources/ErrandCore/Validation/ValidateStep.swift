@@ -79,7 +79,7 @@ package enum ResponseValidation {
                 "status \(status) (\(rule)). The error's response has the body.\(hint)",
                 response: response)
         }
-        if description.download != nil {
+        if description.download != nil || description.isStreamed {
             try checkContentType(response, description: description)
         } else {
             let isEmpty = response.hasEmptyBody
@@ -107,8 +107,8 @@ package enum ResponseValidation {
         case .any: return
         case .types(let types): accepted = ContentTypePatterns(types)
         case .automatic:
-            // A download accepts any content type unless the endpoint sets one.
-            guard description.download == nil else { return }
+            // Downloads and streams accept any content type unless the endpoint sets one.
+            guard description.download == nil, !description.isStreamed else { return }
             guard let patterns = ContentTypePatterns.automatic(for: description.responseSerializer)
             else { return }
             accepted = patterns

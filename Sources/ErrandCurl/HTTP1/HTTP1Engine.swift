@@ -362,6 +362,12 @@
             for exchange in active {
                 next = min(next, exchange.checkContinue(at: now))
                 switch exchange.deadlines.check(at: now) {
+                case .expired(.idle):
+                    if let moment = exchange.postponeIdle(at: now) {
+                        next = min(next, moment)
+                    } else {
+                        late.append((exchange, .idle))
+                    }
                 case .expired(let kind): late.append((exchange, kind))
                 case .next(let moment): next = min(next, moment)
                 }

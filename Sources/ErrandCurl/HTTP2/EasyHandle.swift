@@ -143,6 +143,13 @@
             loop.scheduleSweep(by: deadlines.first)
         }
 
+        /// Moves an expired idle deadline if the receiver has not been waiting for the whole limit;
+        /// returns the time of the next check, or `nil` if the deadline has expired.
+        func postponeIdle(at now: MonotonicTime) -> MonotonicTime? {
+            guard let receiver else { return nil }
+            return deadlines.postponeIdle(waitingTime: receiver.waitingTime, at: now)
+        }
+
         /// Called when a deadline has passed.
         func expire(_ kind: RequestError.TimeoutKind) {
             guard hasEarlyResponse else { return stop(.timedOut(kind)) }

@@ -255,6 +255,12 @@
             var completeRefusals: [EasyHandle] = []
             for easyHandle in active {
                 switch easyHandle.deadlines.check(at: now) {
+                case .expired(.idle):
+                    if let moment = easyHandle.postponeIdle(at: now) {
+                        nextSweep = min(nextSweep, moment)
+                    } else {
+                        late.append((easyHandle, .idle))
+                    }
                 case .expired(let kind): late.append((easyHandle, kind))
                 case .next(let moment):
                     nextSweep = min(nextSweep, moment, easyHandle.checkUploadStall())

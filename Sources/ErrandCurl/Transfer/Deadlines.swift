@@ -67,6 +67,21 @@ package struct Deadlines: Sendable {
         return .next(min(connectBy, idleDeadline))
     }
 
+    /// Moves an expired idle deadline if the receiver has not been waiting for the whole limit.
+    ///
+    /// - Parameter waitingTime: ``TransferReceiver/waitingTime``.
+    /// - Returns: The time of the next check; `nil` if the deadline has expired.
+    package mutating func postponeIdle(waitingTime: Duration?, at now: MonotonicTime)
+        -> MonotonicTime?
+    {
+        let waiting = waitingTime.map { MonotonicTime(nanoseconds: 0).advanced(by: $0).nanoseconds }
+        let begin = now.nanoseconds - min(now.nanoseconds, waiting ?? 0)
+        guard begin > lastActivity.nanoseconds else { return nil }
+        lastActivity = MonotonicTime(nanoseconds: begin)
+        guard case .next(let moment) = check(at: now) else { return nil }
+        return moment
+    }
+
     private var idleDeadline: MonotonicTime {
         guard !isSuspended, let idleLimit, lastActivity != .never else { return .never }
         return lastActivity.advanced(nanoseconds: idleLimit)

@@ -23,14 +23,15 @@ package enum RetryDecision: Sendable, Equatable {
             guard retryAfter <= policy.maximumRetryAfter else { return .giveUp(.pauseTooLong) }
             // A 429 with `Retry-After: 0` or a past date still gets the usual delay.
             let isVague = retryAfter <= .zero && error.response?.status == .tooManyRequests
-            return .again(after: isVague ? jittered(policy, attempt, random) : retryAfter)
+            return .again(
+                after: isVague ? delay(policy, attempt: attempt, random: random) : retryAfter)
         }
-        return .again(after: jittered(policy, attempt, random))
+        return .again(after: delay(policy, attempt: attempt, random: random))
     }
 
     /// Full jitter: a random part of a delay that doubles with each attempt.
-    private static func jittered(
-        _ policy: RetryPolicy, _ attempt: Int, _ random: Double
+    package static func delay(
+        _ policy: RetryPolicy, attempt: Int, random: Double
     ) -> Duration {
         let doublings = Double(1 << min(max(attempt - 1, 0), 30))
         let longest = min(policy.baseDelay.clamped * doublings, policy.maximumDelay.clamped)
@@ -42,7 +43,7 @@ package enum RetryDecision: Sendable, Equatable {
         HTTPField.Name.idempotencyKey.map { request.headers[$0] != nil } ?? false
     }
 
-    private static func isRetryable(_ error: RequestError, policy: RetryPolicy) -> Bool {
+    package static func isRetryable(_ error: RequestError, policy: RetryPolicy) -> Bool {
         switch error.code {
         case .unacceptableStatus:
             error.response.map { policy.retryableStatusCodes.contains($0.status.code) } ?? false

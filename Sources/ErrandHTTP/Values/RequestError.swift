@@ -98,6 +98,13 @@ public struct RequestError: Error, Sendable {
         set { change { $0.timings = newValue } }
     }
 
+    /// The number of bytes of a streamed body that had arrived, after content decoding; `nil` if the
+    /// request failed before its response was streamed.
+    public var bytesReceived: Int64? {
+        get { shared.value.bytesReceived }
+        set { change { $0.bytesReceived = newValue } }
+    }
+
     /// Whether the server stated that it did not process the request, as HTTP/2 allows (RFC 9113 §8.7).
     ///
     /// If true, requests with any method can be retried, and a ``RetryPolicy`` does so. False if unknown.
@@ -125,6 +132,7 @@ public struct RequestError: Error, Sendable {
         var body: (any Sendable)?
         var userMessage: String?
         var timings: AttemptTimings?
+        var bytesReceived: Int64?
         var isUnprocessed = false
         var isValidationFailure = false
         var previousErrors: [RequestError] = []

@@ -3,7 +3,7 @@ public import Foundation
 public import HTTPTypes
 import Synchronization
 
-/// A complete HTTP response, from the network or from the response store.
+/// An HTTP response, from the network or from the response store.
 public struct Response: Sendable {
     /// The status code, such as 200.
     ///
@@ -18,14 +18,22 @@ public struct Response: Sendable {
         set { change { $0.headers = newValue } }
     }
     /// The body: bytes in memory, or the file of a download.
+    ///
+    /// Empty if ``isStreamed``.
     public var body: Body {
         get { shared.value.body }
         set {
             change {
                 $0.body = newValue; $0.lazyJSON = LazyJSON()
+                ($0.isStreamed, $0.stream) = (false, nil)
             }
         }
     }
+    /// Whether this is the head of a response whose body is read while it arrives.
+    ///
+    /// True for the responses of streamed requests; ``body`` is then empty. An assignment to ``body`` replaces the
+    /// stream.
+    public var isStreamed: Bool { shared.value.isStreamed }
     /// The URL of the response, after redirects.
     ///
     /// After a redirect it has the fragment of `Location`, otherwise the fragment of the request's URL (RFC 9110
@@ -86,6 +94,8 @@ public struct Response: Sendable {
         var lazyJSON = LazyJSON()
         var removesNulls = false
         var decoder: Shared<FastJSONDecoder>?
+        var isStreamed = false
+        var stream: (any ResponseStreamBody)?
     }
 
     private var shared: Shared<Fields>
@@ -179,6 +189,24 @@ public struct Response: Sendable {
         return data.isEmpty || (data.count == 1 && data.first == 0x20)
     }
 
+    /// The stream of the body; `nil` for a complete body, and after ``withoutStream()``.
+    package var stream: (any ResponseStreamBody)? { shared.value.stream }
+
+    /// The head of a response whose body is read from the stream.
+    package func streamed(_ stream: any ResponseStreamBody) -> Response {
+        var response = self
+        response.change { ($0.isStreamed, $0.stream) = (true, stream) }
+        return response
+    }
+
+    /// The response without its reference to the stream, which it would keep open.
+    package func withoutStream() -> Response {
+        guard stream != nil else { return self }
+        var response = self
+        response.change { $0.stream = nil }
+        return response
+    }
+
     /// The decoder of ``decode(_:decoder:)``; `nil` has no strategies.
     package var decoder: Shared<FastJSONDecoder>? { shared.value.decoder }
 
@@ -202,6 +230,9 @@ public struct Response: Sendable {
         }
     }
 }
+
+/// The body of a response that is read while it arrives; cancels its transfer when it is released.
+package protocol ResponseStreamBody: AnyObject, Sendable {}
 
 /// JSON that is parsed at the first use, once for all copies of a response.
 private final class LazyJSON: Sendable {

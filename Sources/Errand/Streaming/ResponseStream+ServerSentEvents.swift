@@ -1,0 +1,242 @@
+public import ErrandCore
+public import ErrandStreaming
+import Foundation
+import HTTPTypes
+
+extension ResponseStream {
+    /// The server-sent events of the body (HTML standard, §9.2); reconnects by itself after a safe request.
+    ///
+    ///     for try await event in try await Notifications().stream().serverSentEvents {
+    ///         print(event.type, event.data)
+    ///     }
+    ///
+    /// See ``serverSentEvents(reconnects:maximumEventBytes:)``.
+    public var serverSentEvents: ServerSentEvents { serverSentEvents() }
+
+    /// The server-sent events of the body (HTML standard, §9.2).
+    ///
+    /// The content type must be `text/event-stream`, unless the endpoint overrides
+    /// ``BaseRequest/acceptableContentTypes``; otherwise the first read fails with
+    /// ``RequestError/Code/unacceptableContentType``.
+    ///
+    /// A sequence that reconnects has no end until the server responds with 204, refuses, or the loop is left. After the
+    /// end of the body, or its interruption, it waits for the reconnection time, which the server sets with `retry`
+    /// (default 3 s), and sends the request again with `Last-Event-ID`. After attempts without an event, the delays of
+    /// the endpoint's ``RetryPolicy`` are added. The new request takes the whole path of a request: its retries,
+    /// credentials, cookies and limits; it has a task of its own, and its connection errors and the
+    /// statuses of ``RetryPolicy/retryableStatusCodes`` lead to another attempt. Any other refusal is an error.
+    ///
+    /// - Parameters:
+    ///   - reconnects: Whether to reconnect. Default ``Reconnects/automatic``.
+    ///   - maximumEventBytes: The maximum size of the data of an event (default 1 MiB); more is the error
+    ///     ``RequestError/Code/bodyTooLarge``.
+    public func serverSentEvents(
+        reconnects: Reconnects = .automatic, maximumEventBytes: Int = 1 << 20
+    ) -> ServerSentEvents {
+        ServerSentEvents(
+            source: source, reconnects: reconnects, maximumEventBytes: maximumEventBytes)
+    }
+
+    /// Whether a sequence of server-sent events connects again.
+    public enum Reconnects: Sendable, Hashable {
+        /// The sequence ends with the body; an interruption is an error.
+        case never
+        /// If the request can be repeated without harm: its method is safe (RFC 9110 §9.2.1), and it has no body.
+        ///
+        /// Other requests, such as the `POST` of a chat, are not repeated.
+        case automatic
+        /// Like ``automatic``, but at most this many times in a row without an event.
+        case limited(Int)
+    }
+
+    /// The server-sent events of a body; see ``ResponseStream/serverSentEvents(reconnects:maximumEventBytes:)``.
+    public struct ServerSentEvents: AsyncSequence, Sendable {
+        let source: StreamSource
+        let reconnects: Reconnects
+        let maximumEventBytes: Int
+
+        /// Creates the one iterator.
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(events: EventSource(source, reconnects, maximumEventBytes))
+        }
+
+        /// Reads events.
+        public struct Iterator: AsyncIteratorProtocol {
+            let events: EventSource
+
+            /// The next event; `nil` at the end.
+            public mutating func next() async throws(RequestError) -> ServerSentEvent? {
+                try await events.next()
+            }
+
+            /// The next event; `nil` at the end.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> ServerSentEvent? {
+                try await events.next()
+            }
+        }
+    }
+}
+
+/// Reads events, and opens further connections as ``ReconnectionState`` decides.
+final class EventSource {
+    private var source: StreamSource
+    private var stream: ParsedStream<ServerSentEvent.Parser>
+    private var reconnection: ReconnectionState
+    private let maximumEventBytes: Int
+    private var reconnectionTime: Duration?
+    private var hasEnded = false
+
+    init(
+        _ source: StreamSource, _ reconnects: ResponseStream.Reconnects, _ maximumEventBytes: Int
+    ) {
+        self.source = source
+        self.maximumEventBytes = maximumEventBytes
+        let description = source.description
+        reconnection = ReconnectionState(
+            limit: Self.limit(reconnects, description),
+            policy: description.retryPolicy ?? source.task.context.configuration.retryPolicy)
+        let id =
+            description.headerFieldValues["Last-Event-ID"]
+            ?? HTTPField.Name("Last-Event-ID").flatMap { description.headers[$0] }
+        let parser = ServerSentEvent.Parser(
+            maximumEventBytes: maximumEventBytes, lastEventID: id ?? "")
+        stream = ParsedStream(source, parser)
+    }
+
+    nonisolated(nonsending) func next() async throws(RequestError) -> ServerSentEvent? {
+        while !hasEnded {
+            do throws(RequestError) {
+                try Self.checkType(of: source)
+                if let event = try await stream.next() {
+                    reconnection.received()
+                    return event
+                }
+                try await reconnect(after: source.response.status == 204 ? .noContent : .complete)
+            } catch {
+                try await recover(from: error)
+            }
+        }
+        return nil
+    }
+
+    private nonisolated(nonsending) func recover(
+        from error: RequestError
+    ) async throws(RequestError) {
+        do throws(RequestError) {
+            try await reconnect(after: .failed(error))
+        } catch {
+            hasEnded = true
+            throw error
+        }
+    }
+
+    /// Opens connections until one has events; returns at the end of the sequence, too.
+    private nonisolated(nonsending) func reconnect(
+        after first: ReconnectionState.Ending
+    ) async throws(RequestError) {
+        var ending = first
+        while true {
+            reconnectionTime = stream.parser.reconnectionTime ?? reconnectionTime
+            let action = reconnection.ended(
+                ending, reconnectionTime: reconnectionTime,
+                retryAfter: Self.retryAfter(ending, now: source.agent.clock.now),
+                random: Double.random(in: 0..<1))
+            switch action {
+            case .finish: return hasEnded = true
+            case .fail(let error): throw error
+            case .reconnect(let delay): try await sleep(for: delay)
+            }
+            do throws(RequestError) {
+                try await open()
+                guard source.response.status == 204 else { return }
+                ending = .noContent
+            } catch {
+                ending = .failed(error)
+            }
+        }
+    }
+
+    private nonisolated(nonsending) func sleep(
+        for delay: Duration
+    ) async throws(RequestError) {
+        do {
+            try await source.agent.clock.sleep(for: delay)
+        } catch {
+            throw source.named(.cancelled)
+        }
+    }
+
+    /// Sends the request again, from the last event.
+    private nonisolated(nonsending) func open() async throws(RequestError) {
+        var description = source.description
+        let id = stream.parser.lastEventID
+        if !id.isEmpty {
+            description.setHeader("Last-Event-ID", id)
+        }
+        let run = RequestRun(task: source.agent.enlist(description), agent: source.agent)
+        let opened = try await run.agent.open(run.task)
+        source = StreamSource(opened, run)
+        stream = ParsedStream(
+            source,
+            ServerSentEvent.Parser(maximumEventBytes: maximumEventBytes, lastEventID: id))
+        try Self.checkType(of: source)
+    }
+
+    private static func limit(
+        _ reconnects: ResponseStream.Reconnects, _ description: RequestDescription
+    ) -> Int? {
+        let method = description.customRequest?.method ?? description.method
+        let hasBody = description.customRequest.map { $0.body != nil } ?? (description.body != nil)
+        guard method.isSafe, !hasBody else { return 0 }
+        return switch reconnects {
+        case .never: 0
+        case .automatic: nil
+        case .limited(let count): max(0, count)
+        }
+    }
+
+    private static func retryAfter(_ ending: ReconnectionState.Ending, now: Date) -> Duration? {
+        guard case .failed(let error) = ending, error.code == .unacceptableStatus else {
+            return nil
+        }
+        return RetryAfter.duration(error.response?.headers[.retryAfter], now: now)
+    }
+
+    /// Refuses another content type than `text/event-stream`, unless the endpoint chooses the types.
+    private static func checkType(of source: StreamSource) throws(RequestError) {
+        guard source.response.status != 204,
+            source.description.acceptableContentTypes == .automatic
+        else { return }
+        let type = source.response.headers[.contentType] ?? ""
+        guard !ContentTypePatterns(["text/event-stream"]).match(type) else { return }
+        throw source.named(
+            RequestError(
+                .unacceptableContentType, stage: .validate,
+                "The response's content type is \(type.isEmpty ? "missing" : "\(type.prefix(80))"), not "
+                    + "text/event-stream. If it contains server-sent events nevertheless, override "
+                    + "acceptableContentTypes; .any accepts every type."))
+    }
+}
+
+extension ServerSentEvent.Parser: StreamParser {
+    // An event that the end of the body interrupts is discarded.
+    mutating func end() throws(RequestError) -> ServerSentEvent? { nil }
+}
+
+extension RequestDescription {
+    /// Replaces a header, also of a custom request.
+    fileprivate mutating func setHeader(_ name: String, _ value: String) {
+        guard var custom = customRequest else {
+            var pairs = HeaderPairs(
+                headerFieldValues.filter { $0.name.lowercased() != name.lowercased() }
+                    .map { ($0.name, $0.value) })
+            pairs.append(name, value)
+            return headerFieldValues = pairs
+        }
+        custom.headers.removeAll { $0.name.lowercased() == name.lowercased() }
+        custom.headers.append((name, value))
+        customRequest = custom
+    }
+}

@@ -1,0 +1,153 @@
+public import ErrandCore
+import ErrandStreaming
+public import Foundation
+
+extension ResponseStream {
+    /// The chunks of the body, as they arrive, after content decoding; none is empty.
+    ///
+    /// Their boundaries have no meaning. A chunk has at most 64 KiB and the size of one read of the transport.
+    public var bytes: Bytes { Bytes(source: source) }
+
+    /// The lines of the body as text, without their terminators LF, CRLF or CR; at most 1 MiB each.
+    ///
+    /// A last line needs no terminator. A line that is not UTF-8 is the error ``RequestError/Code/undecodable``.
+    public var lines: Lines { lines() }
+
+    /// The lines of the body as text, without their terminators LF, CRLF or CR.
+    ///
+    /// - Parameters:
+    ///   - maximumLineBytes: The maximum length of a line in bytes (default 1 MiB); a longer one is the error
+    ///     ``RequestError/Code/bodyTooLarge``.
+    ///   - replacesInvalidUTF8: Whether bytes that are not UTF-8 are replaced by U+FFFD. Default false: such a line is
+    ///     the error ``RequestError/Code/undecodable``.
+    public func lines(
+        maximumLineBytes: Int = 1 << 20, replacesInvalidUTF8: Bool = false
+    ) -> Lines {
+        Lines(
+            source: source, maximumLineBytes: maximumLineBytes,
+            replacesInvalidUTF8: replacesInvalidUTF8)
+    }
+
+    /// The lines of the body as bytes, in any encoding that contains ASCII, without their terminators LF, CRLF or CR; at
+    /// most 1 MiB each.
+    public var rawLines: RawLines { rawLines() }
+
+    /// The lines of the body as bytes, without their terminators LF, CRLF or CR.
+    ///
+    /// - Parameter maximumLineBytes: The maximum length of a line in bytes (default 1 MiB); a longer one is the error
+    ///   ``RequestError/Code/bodyTooLarge``.
+    public func rawLines(maximumLineBytes: Int = 1 << 20) -> RawLines {
+        RawLines(source: source, maximumLineBytes: maximumLineBytes)
+    }
+
+    /// The chunks of a body; see ``ResponseStream/bytes``.
+    public struct Bytes: AsyncSequence, Sendable {
+        let source: StreamSource
+
+        /// Creates the one iterator.
+        public func makeAsyncIterator() -> Iterator { Iterator(reader: StreamReader(source)) }
+
+        /// Reads chunks.
+        public struct Iterator: AsyncIteratorProtocol {
+            let reader: StreamReader
+
+            /// The next chunk; `nil` at the end of the body.
+            public mutating func next() async throws(RequestError) -> Data? {
+                try await reader.next()
+            }
+
+            /// The next chunk; `nil` at the end of the body.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> Data? {
+                try await reader.next()
+            }
+        }
+    }
+
+    /// The lines of a body as text; see ``ResponseStream/lines(maximumLineBytes:replacesInvalidUTF8:)``.
+    public struct Lines: AsyncSequence, Sendable {
+        let source: StreamSource
+        let maximumLineBytes: Int
+        let replacesInvalidUTF8: Bool
+
+        /// Creates the one iterator.
+        public func makeAsyncIterator() -> Iterator {
+            let parser = TextLines(
+                lines: LineParser(maximumLineBytes: maximumLineBytes),
+                invalid: replacesInvalidUTF8 ? .replace : .reject)
+            return Iterator(stream: ParsedStream(source, parser))
+        }
+
+        /// Reads lines.
+        public struct Iterator: AsyncIteratorProtocol {
+            var stream: ParsedStream<TextLines>
+
+            /// The next line; `nil` at the end of the body.
+            ///
+            /// After a line that is not UTF-8, the next call returns the line behind it.
+            public mutating func next() async throws(RequestError) -> String? {
+                try await stream.next()
+            }
+
+            /// The next line; `nil` at the end of the body.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> String? {
+                try await stream.next()
+            }
+        }
+    }
+
+    /// The lines of a body as bytes; see ``ResponseStream/rawLines(maximumLineBytes:)``.
+    public struct RawLines: AsyncSequence, Sendable {
+        let source: StreamSource
+        let maximumLineBytes: Int
+
+        /// Creates the one iterator.
+        public func makeAsyncIterator() -> Iterator {
+            let parser = ByteLines(lines: LineParser(maximumLineBytes: maximumLineBytes))
+            return Iterator(stream: ParsedStream(source, parser))
+        }
+
+        /// Reads lines.
+        public struct Iterator: AsyncIteratorProtocol {
+            var stream: ParsedStream<ByteLines>
+
+            /// The next line; `nil` at the end of the body.
+            public mutating func next() async throws(RequestError) -> Data? {
+                try await stream.next()
+            }
+
+            /// The next line; `nil` at the end of the body.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> Data? {
+                try await stream.next()
+            }
+        }
+    }
+}
+
+/// Finds lines of text.
+struct TextLines: StreamParser {
+    var lines: LineParser
+    let invalid: LineParser.InvalidUTF8
+
+    mutating func next(in input: inout UnsafeRawBufferPointer) throws(RequestError) -> String? {
+        try lines.nextText(in: &input, invalid: invalid)
+    }
+
+    mutating func end() throws(RequestError) -> String? { try lines.endText(invalid: invalid) }
+}
+
+/// Finds lines of bytes.
+struct ByteLines: StreamParser {
+    var lines: LineParser
+
+    mutating func next(in input: inout UnsafeRawBufferPointer) throws(RequestError) -> Data? {
+        try lines.next(in: &input) { Data($0) }
+    }
+
+    mutating func end() throws(RequestError) -> Data? { try lines.end { Data($0) } }
+}

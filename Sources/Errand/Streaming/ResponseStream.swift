@@ -1,0 +1,158 @@
+public import ErrandCore
+import ErrandStreaming
+import Foundation
+import Synchronization
+
+/// A response whose body is read while it arrives.
+///
+///     let stream = try await Chat(prompt).stream()
+///     for try await event in stream.serverSentEvents { print(event.data) }
+///
+/// The head has been received and validated: redirects, credentials, retries and cookies are done. The body is read
+/// once, by one of the sequences: ``bytes``, ``lines``, ``rawLines``, ``jsonLines(of:maximumLineBytes:)``,
+/// ``jsonSequence(of:maximumTextBytes:)``, ``jsonElements(of:at:maximumElementBytes:)`` or ``serverSentEvents``.
+///
+/// The transfer waits for its reader. If that stops reading, the server stops sending, and at most 64 KiB and one chunk
+/// of the transport are kept in memory (`URLSessionTransport` on Linux cannot pause a transfer: it keeps what arrives in a
+/// file without a name, up to 8 GiB). ``Timeouts/idle`` counts only while the reader waits for bytes;
+/// ``Timeouts/total`` always does.
+///
+/// The transfer ends at once with ``RequestError/Code/cancelled`` if the loop over a sequence is left early, if the Swift
+/// task of the loop or ``task`` is cancelled, or if the stream is released unread. An interruption is an error of the
+/// sequence, after the bytes that had arrived; ``RequestError/bytesReceived`` is their number. It is not retried.
+public struct ResponseStream: Sendable {
+    /// The head of the response: status, headers and URL; its body is empty.
+    public let response: Response
+    /// The task of the request, which ends with the body.
+    ///
+    /// Its `response()` has the trailers and timings.
+    public var task: RequestTask { source.task }
+
+    let source: StreamSource
+
+    init(_ opened: OpenedStream, _ run: RequestRun) {
+        response = opened.response
+        source = StreamSource(opened, run)
+    }
+}
+
+/// What the sequences of a stream share.
+final class StreamSource: Sendable {
+    let response: Response
+    let body: StreamedBody
+    let task: RequestTask
+    let agent: RequestAgent
+    private let isRead = Atomic(false)
+
+    init(_ opened: OpenedStream, _ run: RequestRun) {
+        response = opened.response
+        body = opened.body
+        task = run.task
+        agent = run.agent
+    }
+
+    var description: RequestDescription { task.context.description }
+
+    /// The decoder of the endpoint, or else of the configuration.
+    var decoder: FastJSONDecoder {
+        description.jsonDecoder?.value ?? task.context.configuration.jsonDecoder
+    }
+
+    /// Begins to read the body.
+    ///
+    /// - Throws: ``RequestError/Code/invalidCombination`` at the second call.
+    func begin() throws(RequestError) {
+        guard isRead.exchange(true, ordering: .relaxed) else { return }
+        throw named(
+            .invalidCombination(
+                "The stream was read before. Its body is not kept: send the request again."))
+    }
+
+    /// An error with the name of the request, its head and the number of bytes received.
+    func named(_ error: RequestError) -> RequestError {
+        var error = error
+        error.name(description, task.context.configuration)
+        if error.response == nil { error.response = response }
+        if error.bytesReceived == nil { error.bytesReceived = body.channel.received }
+        return task.context.configuration.errorMessages?.applied(to: error) ?? error
+    }
+}
+
+/// Reads the body of a stream in chunks; the transfer is cancelled when the reader is released.
+final class StreamReader {
+    let source: StreamSource
+    private var hasBegun = false
+
+    init(_ source: StreamSource) { self.source = source }
+
+    deinit { source.body.channel.leave() }
+
+    nonisolated(nonsending) func next() async throws(RequestError) -> Data? {
+        if !hasBegun {
+            try source.begin()
+            hasBegun = true
+        }
+        return try await source.body.channel.next()
+    }
+}
+
+/// Finds the elements of a body; a pure state machine.
+protocol StreamParser {
+    associatedtype Element
+
+    /// Returns the next element and removes it from the input; `nil` if the input is used up.
+    mutating func next(in input: inout UnsafeRawBufferPointer) throws(RequestError) -> Element?
+
+    /// Returns the last element after the end of the body; called until it returns `nil`.
+    mutating func end() throws(RequestError) -> Element?
+}
+
+/// Passes the chunks of a body to a parser.
+struct ParsedStream<Parser: StreamParser> {
+    private let reader: StreamReader
+    private(set) var parser: Parser
+    private var chunk = Data()
+    /// The number of bytes of the chunk that the parser has read.
+    private var offset = 0
+    private var hasEnded = false
+
+    init(_ source: StreamSource, _ parser: Parser) {
+        reader = StreamReader(source)
+        self.parser = parser
+    }
+
+    nonisolated(nonsending) mutating func next() async throws(RequestError) -> Parser.Element? {
+        while true {
+            if offset < chunk.count, let element = try parse() { return element }
+            if hasEnded { return try finish() }
+            if let next = try await reader.next() {
+                (chunk, offset) = (next, 0)
+            } else {
+                (chunk, offset, hasEnded) = (Data(), 0, true)
+            }
+        }
+    }
+
+    private mutating func parse() throws(RequestError) -> Parser.Element? {
+        // An element that cannot be decoded is consumed, and the next call continues after it.
+        let result = chunk.withUnsafeBytes { bytes in
+            var input = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+            let result = Result { () throws(RequestError) in try parser.next(in: &input) }
+            offset = bytes.count - input.count
+            return result
+        }
+        do throws(RequestError) {
+            return try result.get()
+        } catch {
+            throw reader.source.named(error)
+        }
+    }
+
+    private mutating func finish() throws(RequestError) -> Parser.Element? {
+        do throws(RequestError) {
+            return try parser.end()
+        } catch {
+            throw reader.source.named(error)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+public import Dispatch
+import ErrandCore
+public import Foundation
+
+extension StartableRequest {
+    /// Sends the request and returns its response as soon as the head is validated; the body is read from the result.
+    ///
+    ///     let stream = try await Tail().stream()
+    ///     for try await line in stream.lines { print(line) }
+    ///
+    /// Redirects, credentials, retries, cookies, status and content type are done when this returns. The error of a
+    /// refused response contains its body. With ``AcceptableContentTypes/automatic``, every content type is accepted.
+    ///
+    /// Hooks, delegate and accessories are notified as by ``send(onStart:)``: of the start, and of the end when this
+    /// method returns, since the object is then free. Events, progress, limits and `agent.activity` last until the end of
+    /// the body.
+    ///
+    /// Settings that need the complete body are refused with ``RequestError/Code/invalidCombination`` before anything is
+    /// sent: `validator`, `businessValidator`, `processors`, `removesNulls`, a `responseSerializer` with a closure,
+    /// `configuration.responseProcessors`, the duplicate policy `.join`, and downloads. A typed endpoint decodes no output.
+    /// Streams are not members of batches and chains.
+    ///
+    /// Cancelling the calling Swift task cancels the request. A stored response is streamed from the store. A streamed
+    /// response is stored when it has been read to its end, if it is not larger than
+    /// `transportOptions.maximumBytesInMemory`.
+    ///
+    /// - Parameter onStart: Called with the task before anything is sent. Default: does nothing.
+    /// - Throws: ``RequestError``.
+    nonisolated(nonsending) public func stream(
+        onStart: (RequestTask) -> Void = { _ in }
+    ) async throws(RequestError) -> ResponseStream {
+        try await openStream(on: nil, onStart)
+    }
+
+    nonisolated(nonsending) func openStream(
+        on named: RequestAgent?, _ onStart: (RequestTask) -> Void
+    ) async throws(RequestError) -> ResponseStream {
+        let run = enlist(on: named) { $0.beStreamed() }
+        onStart(run.task)
+        do throws(RequestError) {
+            let opened = try await run.agent.open(run.task)
+            end(TaskOutcome(result: .success(opened.response)), of: run) { _ in }
+            return ResponseStream(opened, run)
+        } catch {
+            end(TaskOutcome(result: .failure(error)), of: run) { _ in }
+            throw error
+        }
+    }
+
+    /// Starts the request and calls closures on the main actor: with the head, with each chunk of the body, and once with
+    /// the end.
+    ///
+    /// The transfer waits for each closure to return. Otherwise like ``stream(onStart:)``, but hooks, delegate and
+    /// accessories are notified of the end of the body.
+    ///
+    /// - Parameters:
+    ///   - owner: Cancels the request when it is deallocated; held weakly. Default `nil`: none.
+    ///   - onHead: Called with the validated head; its body is empty.
+    ///   - onChunk: Called with bytes of the body, after content decoding.
+    ///   - completion: Called after every end: with the head, trailers and timings, or with the error.
+    @MainActor @discardableResult
+    public func start(
+        owner: RequestOwner? = nil,
+        onHead: @escaping @MainActor (Self, Response) -> Void = { _, _ in },
+        onChunk: @escaping @MainActor (Self, Data) -> Void,
+        completion: @escaping @MainActor (Self, Result<Response, RequestError>) -> Void
+    ) -> RequestTask {
+        launchStream(
+            on: nil, owner: owner,
+            StreamClosures(
+                onHead: { onHead(self, $0) }, onChunk: { onChunk(self, $0) },
+                completion: { completion(self, $0) }))
+    }
+
+    /// Starts the request from any context and calls closures on a queue: with the head, with each chunk of the body,
+    /// and once with the end.
+    ///
+    /// The transfer waits for each closure to return. The request object stays with its actor: hooks, accessories and
+    /// delegate are not called, and ``BaseRequest/response`` is not set.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue of the closures.
+    ///   - onHead: Called with the validated head; its body is empty.
+    ///   - onChunk: Called with bytes of the body, after content decoding.
+    ///   - completion: Called after every end: with the head, trailers and timings, or with the error.
+    @discardableResult
+    nonisolated public func start(
+        on queue: DispatchQueue, onHead: @escaping @Sendable (Response) -> Void = { _ in },
+        onChunk: @escaping @Sendable (Data) -> Void,
+        completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
+    ) -> RequestTask {
+        dispatchStream(on: nil, queue, onHead: onHead, onChunk: onChunk, completion: completion)
+    }
+
+    nonisolated func dispatchStream(
+        on named: RequestAgent?, _ queue: DispatchQueue,
+        onHead: @escaping @Sendable (Response) -> Void,
+        onChunk: @escaping @Sendable (Data) -> Void,
+        completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
+    ) -> RequestTask {
+        var description = describe()
+        description.beStreamed()
+        let agent = agent(atCall: named)
+        let run = RequestRun(task: agent.enlist(description), agent: agent)
+        Task {
+            await run.deliver { head in
+                await queue.run { onHead(head) }
+            } onChunk: { chunk in
+                await queue.run { onChunk(chunk) }
+            }
+            let result = await run.task.outcome().result
+            queue.async { completion(result) }
+        }
+        return run.task
+    }
+}
+
+/// The closures of a stream that is delivered on the main actor.
+@MainActor
+struct StreamClosures {
+    let onHead: @MainActor (Response) -> Void
+    let onChunk: @MainActor (Data) -> Void
+    let completion: @MainActor (Result<Response, RequestError>) -> Void
+}
+
+extension RequestRun {
+    /// Passes head and chunks of a streamed request to closures; returns at the end of the body.
+    nonisolated(nonsending) func deliver(
+        onHead: (Response) async -> Void, onChunk: (Data) async -> Void
+    ) async {
+        // The error is also the outcome of the task.
+        guard let opened = try? await agent.open(task) else { return }
+        let stream = ResponseStream(opened, self)
+        await onHead(stream.response)
+        let reader = StreamReader(stream.source)
+        while let chunk = try? await reader.next() { await onChunk(chunk) }
+    }
+}
+
+extension RequestDescription {
+    /// The description of a streamed request: it has no typed output.
+    mutating func beStreamed() {
+        isStreamed = true
+        decode = nil
+    }
+}
+
+extension DispatchQueue {
+    /// Runs a closure on the queue and waits for it.
+    nonisolated fileprivate func run(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package import ErrandStreaming
+import ErrandTransport
+import Foundation
+
+/// A streamed request whose response head has been validated.
+package struct OpenedStream: Sendable {
+    /// The head, without a reference to the body.
+    package let response: Response
+    /// The body; releasing it cancels the task.
+    package let body: StreamedBody
+}
+
+extension RequestAgent {
+    /// Runs the task of a streamed request to the head of its response, in the caller's Swift task.
+    ///
+    /// The task ends with its body. Cancelling the Swift task, until the head, cancels the task.
+    @concurrent
+    package func open(_ task: RequestTask) async throws(RequestError) -> OpenedStream {
+        let opened = await withTaskCancellationHandler {
+            await self.opened(task)
+        } onCancel: {
+            task.cancel()
+        }
+        return try opened.get()
+    }
+
+    private func opened(_ task: RequestTask) async -> Result<OpenedStream, RequestError> {
+        // A task that exceeded its total limit before this call has ended.
+        if Self.limit(of: task.context) != nil, !task.begin() {
+            return Self.refused(await task.outcome())
+        }
+        task.context.emitStart()
+        let response: Response
+        do throws(RequestError) {
+            guard !task.isStopping else { throw .cancelled }
+            response = try await pipeline(task.context)
+        } catch {
+            return Self.refused(await end(task, .failure(error)))
+        }
+        guard let body = response.stream as? StreamedBody else {
+            // A stored response, or one that a hook made.
+            let outcome = await end(task, .success(response))
+            if outcome.error != nil { return Self.refused(outcome) }
+            let body = StreamedBody(BodyChannel(response.data))
+            var head = response
+            head.body = .data(Data())
+            return .success(
+                OpenedStream(response: head.streamed(body).withoutStream(), body: body))
+        }
+        let head = response.withoutStream()
+        attach(body.channel, to: task, head)
+        return .success(OpenedStream(response: head, body: body))
+    }
+
+    private static func refused(_ outcome: TaskOutcome) -> Result<OpenedStream, RequestError> {
+        .failure(outcome.error ?? .cancelled)
+    }
+
+    /// From now on the task is cancelled with its body, and ends with it.
+    private func attach(_ channel: BodyChannel, to task: RequestTask, _ head: Response) {
+        let scope = task.context.scope
+        let entry = scope.enter { [weak channel] in channel?.cancelTransfer() }
+        channel.whenEnded { _ in scope.leave(entry) }
+        channel.setTask { task.cancel() }
+        channel.whenOver { end in
+            Task { await self.end(task, of: channel, head, end) }
+        }
+    }
+
+    /// Ends a task after the transfer of its body, and then the body.
+    private func end(
+        _ task: RequestTask, of channel: BodyChannel, _ head: Response, _ end: TransferEnd
+    ) async {
+        if end.error == nil { await channel.complete() }
+        let outcome = await self.end(task, StreamEnd.result(of: head, end, channel.received))
+        var error = outcome.error
+        error?.bytesReceived = channel.received
+        channel.close(error)
+    }
+}
+
+/// The result of a streamed request after its transfer; a pure function.
+enum StreamEnd {
+    static func result(
+        of head: Response, _ end: TransferEnd, _ received: Int64
+    ) -> Result<Response, RequestError> {
+        var response = head
+        response.trailers = end.trailers
+        response.timings = head.timings.dropLast() + [end.timings]
+        guard var error = end.error else { return .success(response) }
+        error.response = response
+        error.timings = end.timings
+        error.attempts = response.attempts
+        error.bytesReceived = received
+        if !error.isCancellation {
+            error.message += " The stream was interrupted after \(received) bytes of its body."
+        }
+        return .failure(error)
+    }
+}

@@ -1,0 +1,68 @@
+import ErrandTransport
+import Synchronization
+
+/// Applies the duplicate policy to streamed requests, whose transfers cannot be shared.
+///
+/// A streamed request is a duplicate of other streamed requests only, and until the end of its stream.
+final class StreamDuplicates: Sendable {
+    /// The latest streamed request of each key that has not ended.
+    private let latest = Mutex<[CoalescingKey: TaskContext]>([:])
+    private let queue = SerialRequestQueue()
+
+    func run(
+        _ pipelineRequest: PipelineRequest, _ key: CoalescingKey, _ next: Next
+    ) async throws(RequestError) -> Response {
+        let context = pipelineRequest.context
+        switch pipelineRequest.description.duplicatePolicy {
+        // `.join` was refused when the request was described.
+        case .allow, .join: return try await next(pipelineRequest)
+        case .queue: return try await queued(pipelineRequest, key, next)
+        case .reject:
+            let isFirst = latest.withLock { latest in
+                if latest[key] == nil { latest[key] = context }
+                return latest[key] === context
+            }
+            guard isFirst else { throw CoalesceStep.duplicate(pipelineRequest) }
+        case .cancelPrevious:
+            let previous = latest.withLock { $0.updateValue(context, forKey: key) }
+            previous?.scope.cancel()
+        }
+        return try await Self.untilEnd(of: pipelineRequest, next) { [self] in
+            let ended = latest.withLock { latest in
+                latest[key] === context ? latest.removeValue(forKey: key) : nil
+            }
+            withExtendedLifetime(ended) {}
+        }
+    }
+
+    /// Waits until earlier requests with the same key have ended.
+    private func queued(
+        _ pipelineRequest: PipelineRequest, _ key: CoalescingKey, _ next: Next
+    ) async throws(RequestError) -> Response {
+        let context = pipelineRequest.context
+        let startedAt = context.clock.uptime
+        var waited = false
+        let ticket = TaskID.ticket(of: context.id)
+        let isAdmitted = await queue.enter(key, ticket: ticket, pipelineRequest.scope) {
+            waited = true
+            context.emit(.queued)
+        }
+        guard isAdmitted else { throw .cancelled }
+        if waited { context.emit(.dequeued(after: context.clock.uptime - startedAt)) }
+        return try await Self.untilEnd(of: pipelineRequest, next) { [queue] in queue.leave(key) }
+    }
+
+    private static func untilEnd(
+        of pipelineRequest: PipelineRequest, _ next: Next, _ leave: @escaping @Sendable () -> Void
+    ) async throws(RequestError) -> Response {
+        do {
+            try pipelineRequest.scope.check()
+            let response = try await next(pipelineRequest)
+            response.whenEnded(leave)
+            return response
+        } catch {
+            leave()
+            throw error
+        }
+    }
+}

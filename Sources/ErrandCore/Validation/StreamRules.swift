@@ -1,0 +1,67 @@
+import ErrandTransport
+
+/// The rules for requests whose body is read while it arrives; pure functions.
+enum StreamRules {
+    /// Whether the body of a response is streamed: the endpoint accepts it, and no step needs its body or follows it
+    /// with another request.
+    static func accepts(_ head: ResponseHead, _ description: RequestDescription) -> Bool {
+        let status = head.status.code
+        return !(300..<400).contains(status) && status != 401
+            && description.acceptsStatus(status)
+            && ResponseValidation.acceptsContentType(of: head, description: description)
+    }
+
+    /// Refuses settings that need the complete body.
+    static func check(
+        _ description: RequestDescription, _ configuration: Configuration
+    ) throws(RequestError) {
+        guard let setting = setting(thatNeedsBody: description, configuration) else { return }
+        throw RequestError(
+            .invalidCombination, stage: .build,
+            "\(description.endpoint) is streamed, but \(setting)")
+    }
+
+    private static func setting(
+        thatNeedsBody description: RequestDescription, _ configuration: Configuration
+    ) -> String? {
+        let remedy = "Remove it from streamed endpoints, or use send()."
+        if description.download != nil {
+            return "it is a download, whose body is written to a file. Use send()."
+        }
+        if description.duplicatePolicy == .join {
+            return
+                "its duplicatePolicy is .join: a body that is not kept cannot be shared. Use .allow, .reject, "
+                + ".queue or .cancelPrevious."
+        }
+        if description.validator != nil {
+            return "its validator needs the complete body. \(remedy)"
+        }
+        if !description.businessValidators.isEmpty {
+            return "its businessValidator needs the complete body. \(remedy)"
+        }
+        if !description.processors.isEmpty {
+            return "its processors need the complete body. \(remedy)"
+        }
+        if description.removesNulls { return "removesNulls needs the complete body. \(remedy)" }
+        if description.responseSerializer.hasClosure {
+            return "its responseSerializer has a closure, which needs the complete body. \(remedy)"
+        }
+        if !configuration.responseProcessors.isEmpty {
+            return
+                "configuration.responseProcessors need the complete body. Use an agent without them for "
+                + "streams, or send()."
+        }
+        return nil
+    }
+}
+
+extension ResponseSerializer {
+    /// Whether a closure checks the body.
+    fileprivate var hasClosure: Bool {
+        switch self {
+        case .custom: true
+        case .compound(let serializers): serializers.contains(where: \.hasClosure)
+        case .data, .string, .json, .plist, .xml: false
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package import ErrandHTTP
+
+/// Decides whether and when an event stream reconnects, as a pure state machine (HTML standard, §9.2.3).
+///
+/// It departs from the standard in two points: a reconnection that gets a retryable status, such as
+/// 503, is repeated; and attempts without an event are delayed increasingly.
+package struct ReconnectionState: Sendable {
+    /// The end of one connection, or of the attempt to open one.
+    package enum Ending: Sendable {
+        /// The body was read to its end.
+        case complete
+        /// A status of 204: the server asks the client to stop.
+        case noContent
+        case failed(RequestError)
+    }
+
+    /// The next action.
+    package enum Action: Sendable {
+        case reconnect(after: Duration)
+        case finish
+        case fail(RequestError)
+    }
+
+    /// The reconnection time until the server sends another one with `retry` (3 s).
+    package static let defaultTime = Duration.seconds(3)
+
+    /// The maximum number of successive attempts without an event; `nil` for no limit, 0 for no
+    /// reconnection.
+    private let limit: Int?
+    private let policy: RetryPolicy
+    /// The number of successive attempts without an event.
+    private var attempts = 0
+
+    package init(limit: Int?, policy: RetryPolicy) {
+        self.limit = limit
+        self.policy = policy
+    }
+
+    /// An event has arrived.
+    package mutating func received() { attempts = 0 }
+
+    /// A connection, or the attempt to open one, has ended.
+    ///
+    /// - Parameters:
+    ///   - reconnectionTime: The time that the server has set; `nil` if it has set none.
+    ///   - retryAfter: The pause that the response of a failed attempt asks for.
+    ///   - random: A number from 0 to 1 for the jitter.
+    package mutating func ended(
+        _ ending: Ending, reconnectionTime: Duration?, retryAfter: Duration? = nil, random: Double
+    ) -> Action {
+        if case .noContent = ending { return .finish }
+        var failure: RequestError?
+        if case .failed(let error) = ending {
+            guard RetryDecision.isRetryable(error, policy: policy), error.timeout != .total else {
+                return .fail(error)
+            }
+            failure = error
+        }
+        if let limit, attempts >= limit { return failure.map { .fail($0) } ?? .finish }
+        if let retryAfter, retryAfter > policy.maximumRetryAfter, let failure {
+            return .fail(failure)
+        }
+        var delay = reconnectionTime ?? Self.defaultTime
+        if attempts > 0 {
+            delay += RetryDecision.delay(policy, attempt: attempts, random: random)
+        }
+        attempts += 1
+        return .reconnect(after: max(delay, retryAfter ?? .zero))
+    }
+}
