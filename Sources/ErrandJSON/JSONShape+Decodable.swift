@@ -39,19 +39,24 @@ extension JSONShape {
     }
 }
 
-/// An error from deriving a shape from a type.
-public struct JSONShapeDerivationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The location in the type, such as `$.users[].role`.
-    public var path: String
-    /// The reason, and what to do about it.
-    public var reason: String
+extension JSONShape {
+    /// An error from deriving a shape from a type.
+    public struct DerivationError: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The location in the type, such as `$.users[].role`.
+        public var path: String
+        /// The reason, and what to do about it.
+        public var reason: String
 
-    /// Creates an error.
-    public init(path: String, reason: String) {
-        self.path = path
-        self.reason = reason
+        /// Creates an error.
+        public init(path: String, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
+
+        /// The path and the reason in one sentence.
+        public var description: String { "\(path): \(reason)" }
     }
-
-    /// The path and the reason in one sentence.
-    public var description: String { "\(path): \(reason)" }
 }
+
+/// An error from deriving a shape from a type.
+public typealias JSONShapeDerivationError = JSONShape.DerivationError

@@ -29,21 +29,6 @@ extension StartableRequest {
         }
     }
 
-    /// Starts the request as a stream on the main actor.
-    @MainActor
-    func launchStream(
-        on named: RequestAgent?, owner: RequestOwner?, _ closures: StreamClosures
-    ) -> RequestTask {
-        let launch = Launch(self, enlist(on: named) { $0.beStreamed() }, owner: owner)
-        let run = launch.run
-        Task { @MainActor in
-            await run.deliver(onHead: closures.onHead, onChunk: closures.onChunk)
-            let outcome = await run.task.outcome()
-            launch.end(self, outcome) { _ in closures.completion(outcome.result) }
-        }
-        return run.task
-    }
-
     /// Starts the request without hooks and calls a closure with its end, on a queue.
     nonisolated func dispatch(
         on named: RequestAgent?, _ queue: DispatchQueue,
@@ -59,7 +44,7 @@ extension StartableRequest {
 
 /// A start on the main actor: the run, and what follows it until its end.
 @MainActor
-private struct Launch {
+struct Launch {
     let run: RequestRun
     let accompaniment: AccessoryRelay?
     let reports: ProgressRelay?

@@ -92,6 +92,21 @@ extension StartableRequest {
         dispatchStream(on: nil, queue, onHead: onHead, onChunk: onChunk, completion: completion)
     }
 
+    /// Starts the request as a stream on the main actor.
+    @MainActor
+    func launchStream(
+        on named: RequestAgent?, owner: RequestOwner?, _ closures: StreamClosures
+    ) -> RequestTask {
+        let launch = Launch(self, enlist(on: named) { $0.beStreamed() }, owner: owner)
+        let run = launch.run
+        Task { @MainActor in
+            await run.deliver(onHead: closures.onHead, onChunk: closures.onChunk)
+            let outcome = await run.task.outcome()
+            launch.end(self, outcome) { _ in closures.completion(outcome.result) }
+        }
+        return run.task
+    }
+
     nonisolated func dispatchStream(
         on named: RequestAgent?, _ queue: DispatchQueue,
         onHead: @escaping @Sendable (Response) -> Void,

@@ -19,7 +19,7 @@ extension RequestAgent {
             let adapted = try await AdaptStep.prepared(pipelineRequest, configuration)
             var request = adapted.request
             if adapted.context.description.usesCookies, configuration.value.usesCookies {
-                CookieStep.add(jar.cookies(for: request.url), to: &request.headers)
+                Cookie.add(jar.cookies(for: request.url), to: &request.headers)
             }
             return request
         }

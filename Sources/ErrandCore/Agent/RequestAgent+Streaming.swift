@@ -72,29 +72,9 @@ extension RequestAgent {
         _ task: RequestTask, of channel: BodyChannel, _ head: Response, _ end: TransferEnd
     ) async {
         if end.error == nil { await channel.complete() }
-        let outcome = await self.end(task, StreamEnd.result(of: head, end, channel.received))
+        let outcome = await self.end(task, end.result(of: head, channel.received))
         var error = outcome.error
         error?.bytesReceived = channel.received
         channel.close(error)
-    }
-}
-
-/// The result of a streamed request after its transfer; a pure function.
-enum StreamEnd {
-    static func result(
-        of head: Response, _ end: TransferEnd, _ received: Int64
-    ) -> Result<Response, RequestError> {
-        var response = head
-        response.trailers = end.trailers
-        response.timings = head.timings.dropLast() + [end.timings]
-        guard var error = end.error else { return .success(response) }
-        error.response = response
-        error.timings = end.timings
-        error.attempts = response.attempts
-        error.bytesReceived = received
-        if !error.isCancellation {
-            error.message += " The stream was interrupted after \(received) bytes of its body."
-        }
-        return .failure(error)
     }
 }

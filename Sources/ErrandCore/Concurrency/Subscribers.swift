@@ -2,32 +2,34 @@
 ///
 /// Pure state, to be used under a lock. Removed entries are returned so that the caller releases
 /// them outside the lock: they may hold user closures.
-struct Subscribers<Entry: Sendable>: Sendable {
+package struct Subscribers<Entry: Sendable>: Sendable {
     /// The subscribers by the number that ``add(_:)`` returned.
-    var entries = [Int: Entry]()
+    package var entries = [Int: Entry]()
     private var nextID = 0
     /// Whether the table is closed and accepts no more subscribers.
-    private(set) var isClosed = false
+    package private(set) var isClosed = false
 
-    var isEmpty: Bool { entries.isEmpty }
+    package init() {}
+
+    package var isEmpty: Bool { entries.isEmpty }
 
     /// Adds a subscriber; `nil` if the table is closed.
-    mutating func add(_ entry: Entry) -> Int? {
+    package mutating func add(_ entry: Entry) -> Int? {
         guard !isClosed else { return nil }
         nextID += 1
         entries[nextID] = entry
         return nextID
     }
 
-    subscript(id: Int) -> Entry? {
+    package subscript(id: Int) -> Entry? {
         get { entries[id] }
         set { entries[id] = newValue }
     }
 
-    mutating func remove(_ id: Int) -> Entry? { entries.removeValue(forKey: id) }
+    package mutating func remove(_ id: Int) -> Entry? { entries.removeValue(forKey: id) }
 
     /// Closes the table and returns its subscribers.
-    mutating func close() -> [Entry] {
+    package mutating func close() -> [Entry] {
         isClosed = true
         guard !entries.isEmpty else { return [] }
         defer { entries = [:] }
@@ -41,7 +43,7 @@ extension AsyncStream {
     /// - Parameters:
     ///   - enter: Registers the continuation and returns its number, or `nil`.
     ///   - leave: Removes the number, on any thread.
-    static func subscribed(
+    package static func subscribed(
         keeping policy: Continuation.BufferingPolicy = .unbounded,
         _ enter: (Continuation) -> Int?, leave: @escaping @Sendable (Int) -> Void
     ) -> AsyncStream {

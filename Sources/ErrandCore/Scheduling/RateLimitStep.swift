@@ -36,7 +36,7 @@ package final class RateLimitStep: Step {
         let configuration = pipelineRequest.configuration
         let host = pipelineRequest.request.host ?? ""
         let limit =
-            try Self.limit(of: host, configuration.hostRateLimits) ?? configuration.rateLimit
+            try RateLimit.limit(of: host, configuration.hostRateLimits) ?? configuration.rateLimit
         let tagLimit = configuration.tagRateLimits[pipelineRequest.description.tag]
         for limit in [limit, tagLimit].compactMap(\.self) where !limit.isValid {
             throw RequestError(
@@ -51,21 +51,6 @@ package final class RateLimitStep: Step {
                     name: RateLimiter.name(of: pipelineRequest.description.tag), limit: tagLimit))
         }
         return (buckets, rateLimiter.reserve(buckets, now: pipelineRequest.context.clock.uptime))
-    }
-
-    /// The limit of the most specific pattern that matches the host.
-    private static func limit(
-        of host: String, _ limits: [HostPattern: RateLimit]
-    ) throws(RequestError) -> RateLimit? {
-        var best: (pattern: HostPattern, limit: RateLimit)?
-        for (pattern, limit) in limits {
-            try pattern.check(in: "hostRateLimits")
-            guard pattern.matches(host), best?.pattern.isLessSpecific(than: pattern) != false else {
-                continue
-            }
-            best = (pattern, limit)
-        }
-        return best?.limit
     }
 
     private func learn(from response: Response, _ pipelineRequest: PipelineRequest) {

@@ -54,14 +54,3 @@ enum StreamRules {
         return nil
     }
 }
-
-extension ResponseSerializer {
-    /// Whether a closure checks the body.
-    fileprivate var hasClosure: Bool {
-        switch self {
-        case .custom: true
-        case .compound(let serializers): serializers.contains(where: \.hasClosure)
-        case .data, .string, .json, .plist, .xml: false
-        }
-    }
-}

@@ -95,43 +95,48 @@ extension Cookie: CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// The reason why a cookie was refused.
-public enum CookieRefusal: String, Error, Sendable, Hashable, CustomStringConvertible {
-    /// The name or the value contains control characters.
-    case controlCharacter
-    /// The name and the value together are longer than 4096 bytes.
-    case tooLong
-    /// The cookie has neither a name nor a value.
-    case empty
-    /// The domain is not a host name, or a server sent it in other characters than ASCII.
-    case invalidDomain
-    /// The path does not start with a slash.
-    case invalidPath
-    /// The domain is a public suffix, such as `co.uk`.
-    case publicSuffix
-    /// The server's host does not belong to the cookie's domain.
-    case foreignDomain
-    /// The cookie is `Secure`, but the response did not come over https.
-    case insecureOrigin
-    /// The response did not come over https, and the cookie would hide a `Secure` cookie of the same name.
-    case overlaysSecureCookie
-    /// The cookie does not meet the requirements of its name prefix `__Secure-` or `__Host-`.
-    case prefix
+extension Cookie {
+    /// The reason why a cookie was refused.
+    public enum Refusal: String, Error, Sendable, Hashable, CustomStringConvertible {
+        /// The name or the value contains control characters.
+        case controlCharacter
+        /// The name and the value together are longer than 4096 bytes.
+        case tooLong
+        /// The cookie has neither a name nor a value.
+        case empty
+        /// The domain is not a host name, or a server sent it in other characters than ASCII.
+        case invalidDomain
+        /// The path does not start with a slash.
+        case invalidPath
+        /// The domain is a public suffix, such as `co.uk`.
+        case publicSuffix
+        /// The server's host does not belong to the cookie's domain.
+        case foreignDomain
+        /// The cookie is `Secure`, but the response did not come over https.
+        case insecureOrigin
+        /// The response did not come over https, and the cookie would hide a `Secure` cookie of the same name.
+        case overlaysSecureCookie
+        /// The cookie does not meet the requirements of its name prefix `__Secure-` or `__Host-`.
+        case prefix
 
-    /// The reason in words.
-    public var description: String {
-        switch self {
-        case .controlCharacter: "the cookie contains control characters"
-        case .tooLong: "the cookie's name and value are longer than 4096 bytes"
-        case .empty: "the cookie has neither name nor value"
-        case .invalidDomain: "the cookie's domain is not a host name in ASCII"
-        case .invalidPath: "the cookie's path does not start with a slash"
-        case .publicSuffix: "the cookie's domain is a public suffix"
-        case .foreignDomain: "the server's host does not belong to the cookie's domain"
-        case .insecureOrigin: "the cookie is Secure, but the response did not come over https"
-        case .overlaysSecureCookie:
-            "the cookie would hide a Secure cookie, but the response did not come over https"
-        case .prefix: "the cookie does not meet the requirements of its name prefix"
+        /// The reason in words.
+        public var description: String {
+            switch self {
+            case .controlCharacter: "the cookie contains control characters"
+            case .tooLong: "the cookie's name and value are longer than 4096 bytes"
+            case .empty: "the cookie has neither name nor value"
+            case .invalidDomain: "the cookie's domain is not a host name in ASCII"
+            case .invalidPath: "the cookie's path does not start with a slash"
+            case .publicSuffix: "the cookie's domain is a public suffix"
+            case .foreignDomain: "the server's host does not belong to the cookie's domain"
+            case .insecureOrigin: "the cookie is Secure, but the response did not come over https"
+            case .overlaysSecureCookie:
+                "the cookie would hide a Secure cookie, but the response did not come over https"
+            case .prefix: "the cookie does not meet the requirements of its name prefix"
+            }
         }
     }
 }
+
+/// The reason why a cookie was refused.
+public typealias CookieRefusal = Cookie.Refusal

@@ -50,6 +50,15 @@ public enum ResponseSerializer: Sendable {
     /// The first of these formats that accepts the body; if none does, the first one's error is thrown.
     indirect case compound([ResponseSerializer])
 
+    /// Whether a closure checks the body.
+    package var hasClosure: Bool {
+        switch self {
+        case .custom: true
+        case .compound(let serializers): serializers.contains(where: \.hasClosure)
+        case .data, .string, .json, .plist, .xml: false
+        }
+    }
+
     /// Whether a body of JSON can be accepted.
     package var acceptsJSON: Bool {
         switch self {

@@ -1,3 +1,4 @@
+public import ErrandCore
 import Synchronization
 
 /// The events of requests as async sequences.

@@ -14,21 +14,21 @@ package final class HostHealth: Sendable {
     /// The number of entries in both tables.
     package var count: Int { state.withLock { $0.tokenBuckets.count + $0.circuits.count } }
 
-    func deposit(_ budget: RetryBudget, host: String) {
+    package func deposit(_ budget: RetryBudget, host: String) {
         change(budget, host) { $0.deposit(budget) }
     }
 
-    func withdraw(_ budget: RetryBudget, host: String) -> Bool {
+    package func withdraw(_ budget: RetryBudget, host: String) -> Bool {
         change(budget, host) { $0.withdraw() }
     }
 
-    func request(
+    package func request(
         _ policy: CircuitBreakerPolicy, host: String, now: Duration
     ) -> CircuitBreaker.Decision {
         change(host) { $0.request(policy, now: now) }
     }
 
-    func ended(
+    package func ended(
         _ outcome: CircuitBreaker.Outcome, _ policy: CircuitBreakerPolicy, host: String,
         now: Duration
     ) {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ErrandCore
+@testable import ErrandHTTP
 
 @Suite struct HostHealthTests {
     private let policy = CircuitBreakerPolicy(failures: 3, pause: .seconds(10))

@@ -3,13 +3,13 @@
 /// A waiter takes its position before its continuation exists, because the queue changes under a
 /// lock that must not be held across a suspension. A waiter admitted before its continuation is
 /// registered gets `.called` from ``arrive(_:_:)``.
-struct TicketQueue<Call> {
+package struct TicketQueue<Call> {
     /// A position in the queue, ordered by ticket; equal tickets by order of arrival.
-    struct Position: Hashable, Comparable, Sendable {
+    package struct Position: Hashable, Comparable, Sendable {
         let ticket: UInt64
         let number: UInt64
 
-        static func < (one: Position, other: Position) -> Bool {
+        package static func < (one: Position, other: Position) -> Bool {
             (one.ticket, one.number) < (other.ticket, other.number)
         }
     }
@@ -26,7 +26,9 @@ struct TicketQueue<Call> {
     private var waiters: [Position: Waiter] = [:]
     private var count: UInt64 = 0
 
-    mutating func enter(ticket: UInt64) -> Position {
+    package init() {}
+
+    package mutating func enter(ticket: UInt64) -> Position {
         count += 1
         let position = Position(ticket: ticket, number: count)
         order.set(position, for: position)
@@ -35,10 +37,10 @@ struct TicketQueue<Call> {
     }
 
     /// The state that a waiter finds when it registers its continuation.
-    enum Arrival { case called, gone, waits }
+    package enum Arrival { case called, gone, waits }
 
     /// Registers a waiter's call, which is kept if the waiter has to wait.
-    mutating func arrive(_ position: Position, _ call: Call) -> Arrival {
+    package mutating func arrive(_ position: Position, _ call: Call) -> Arrival {
         switch waiters[position] {
         case .queued, .ready:
             waiters[position] = .ready(call)
@@ -51,7 +53,7 @@ struct TicketQueue<Call> {
     }
 
     /// The effect of a waiter's cancellation.
-    enum Cancellation {
+    package enum Cancellation {
         /// The waiter's call, which the caller must resume.
         case waited(Call)
         /// The waiter has no call yet, or is no longer in the queue: nothing to do.
@@ -61,7 +63,7 @@ struct TicketQueue<Call> {
     }
 
     /// Removes a cancelled waiter.
-    mutating func cancel(_ position: Position) -> Cancellation {
+    package mutating func cancel(_ position: Position) -> Cancellation {
         let waiter = waiters.removeValue(forKey: position)
         order.remove(position)
         switch waiter {
@@ -72,7 +74,7 @@ struct TicketQueue<Call> {
     }
 
     /// The result of admitting the next waiter.
-    enum Admission {
+    package enum Admission {
         case call(Call)
         /// The next waiter is admitted and has no call yet; ``arrive(_:_:)`` will report it.
         case notReady
@@ -80,7 +82,7 @@ struct TicketQueue<Call> {
     }
 
     /// Admits the next waiter.
-    mutating func next() -> Admission {
+    package mutating func next() -> Admission {
         guard let position = order.popFirst() else { return .empty }
         if case .ready(let call)? = waiters[position] {
             waiters[position] = nil

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ErrandCore
+@testable import ErrandHTTP
 
 /// The order in which three waiters are admitted after a first request, for every order of events.
 @Suite(.timeLimit(.minutes(5))) struct TicketQueueTests {

@@ -1,4 +1,4 @@
-import ErrandTransport
+package import ErrandHTTP
 
 extension CacheKeyBuilder {
     /// The cache key of a request for the wire; `nil` if the bytes of its body are unknown.
@@ -38,14 +38,4 @@ extension CacheKeyBuilder {
             [true, false].map { httpKey(for: url, isDecoded: $0, identity: identity) }
         }
     }
-}
-
-/// The cache key of a request: made from `cacheArguments` if `AdaptStep` set one, otherwise from the request for the
-/// wire; `nil` if the bytes of its body are unknown.
-package func cacheKey(for pipelineRequest: PipelineRequest) -> CacheKey? {
-    pipelineRequest.cacheKey
-        ?? CacheKeyBuilder.key(
-            for: pipelineRequest.request,
-            identity: pipelineRequest.description.cacheIdentity
-                ?? pipelineRequest.configuration.cacheIdentity)
 }
