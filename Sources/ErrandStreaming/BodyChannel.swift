@@ -183,22 +183,23 @@ package final class BodyChannel: Sendable {
     nonisolated(nonsending) package func next() async throws(RequestError) -> Data? {
         while true {
             if Task.isCancelled { leave() }
-            let (answer, bytes, resume, error) = state.withLock {
-                state -> (BodyChannelState.Answer, Data, (@Sendable () -> Void)?, RequestError?) in
-                let answer = state.machine.next()
-                switch answer {
+            let (step, bytes, resume, error) = state.withLock {
+                state -> (BodyChannelState.ReadStep, Data, (@Sendable () -> Void)?, RequestError?)
+                in
+                let step = state.machine.next()
+                switch step {
                 case .bytes(let resumes):
                     let bytes = exchange(&state.buffer, with: Data())
-                    return (answer, bytes, resumes ? state.resume : nil, nil)
+                    return (step, bytes, resumes ? state.resume : nil, nil)
                 case .wait:
                     state.waitsSince = .now
-                    return (answer, Data(), nil, nil)
+                    return (step, Data(), nil, nil)
                 case .end, .busy:
                     let isCancelled = state.machine.hasReaderLeft
-                    return (answer, Data(), nil, state.error ?? (isCancelled ? .cancelled : nil))
+                    return (step, Data(), nil, state.error ?? (isCancelled ? .cancelled : nil))
                 }
             }
-            switch answer {
+            switch step {
             case .bytes:
                 resume?()
                 return bytes

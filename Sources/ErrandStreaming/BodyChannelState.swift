@@ -14,8 +14,8 @@ package struct BodyChannelState: Sendable {
         package var wakesReader = false
     }
 
-    /// The answer to a reader that asks for bytes.
-    package enum Answer: Sendable, Equatable {
+    /// The next step of a reader that asks for bytes.
+    package enum ReadStep: Sendable, Equatable {
         /// Take the whole buffer, and resume the transfer if necessary.
         case bytes(resumesTransfer: Bool)
         /// Suspend until the reader is resumed.
@@ -89,7 +89,7 @@ package struct BodyChannelState: Sendable {
     // MARK: - The reader
 
     /// The reader asks for bytes.
-    package mutating func next() -> Answer {
+    package mutating func next() -> ReadStep {
         if isWaiting { return .busy }
         if buffered > 0 {
             buffered = 0
