@@ -6,14 +6,17 @@ import Synchronization
 ///
 /// ``BodyChannelState`` decides; this type has the bytes and performs the actions outside its lock.
 package final class BodyChannel: Sendable {
-    /// The number of buffered bytes at which the transfer is paused (64 KiB).
+    /// The number of buffered bytes at which the transfer is paused at first (64 KiB).
+    package static let limit = 64 << 10
+    /// The number to which the limit grows with a fast reader (512 KiB).
     ///
     /// A channel holds at most this number and one chunk of the transfer.
-    package static let limit = 64 << 10
+    package static let maximumLimit = 512 << 10
 
     private struct State {
-        var machine = BodyChannelState(limit: BodyChannel.limit)
-        var buffer = Data()
+        var machine = BodyChannelState(
+            limit: BodyChannel.limit, maximumLimit: BodyChannel.maximumLimit)
+        var buffer = ChunkBuffer()
         var waiter: UnsafeContinuation<Void, Never>?
         var waitsSince: ContinuousClock.Instant?
         /// Resumes the paused transfer.
@@ -51,7 +54,7 @@ package final class BodyChannel: Sendable {
             if !body.isEmpty { _ = state.machine.received(body.count) }
             _ = state.machine.transferEnded()
             _ = state.machine.close(discardsBuffer: false)
-            state.buffer = body
+            state.buffer.append(body)
             state.end = TransferEnd()
         }
     }
@@ -76,16 +79,21 @@ package final class BodyChannel: Sendable {
             guard intake.demand != .stop else {
                 return (Demand.stop, nil as UnsafeContinuation<Void, Never>?)
             }
-            if state.buffer.isEmpty {
-                state.buffer = Data(bytes)
-            } else {
-                state.buffer.append(contentsOf: bytes)
-            }
+            state.buffer.append(bytes)
             if let copy = state.copy, !copy.append(bytes) { state.copy = nil }
             return (intake.demand, intake.wakesReader ? state.waiter.take() : nil)
         }
         waiter?.resume()
         return demand
+    }
+
+    /// Announces several calls of ``receive(_:)`` in a row, until ``endBatch()``.
+    package func beginBatch() { state.withLock { $0.machine.beginBatch() } }
+
+    /// Resumes the reader after a batch.
+    package func endBatch() {
+        let waiter = state.withLock { $0.machine.endBatch() ? $0.waiter.take() : nil }
+        waiter?.resume()
     }
 
     /// Records the end of the transfer: releases what was held for it, and passes on the end.
@@ -149,7 +157,9 @@ package final class BodyChannel: Sendable {
     ///
     package func copy(to copy: any BodyCopy) {
         state.withLock { state in
-            guard state.buffer.withUnsafeBytes({ copy.append($0) }) else { return }
+            for chunk in state.buffer.chunks {
+                guard chunk.withUnsafeBytes({ copy.append($0) }) else { return }
+            }
             if !state.machine.isOver { state.copy = copy }
         }
     }
@@ -168,7 +178,7 @@ package final class BodyChannel: Sendable {
     package func close(_ error: RequestError?) {
         let waiter = state.withLock { state in
             let discards = error?.isCancellation == true
-            if discards { state.buffer = Data() }
+            if discards { state.buffer = ChunkBuffer() }
             state.error = error
             return state.machine.close(discardsBuffer: discards) ? state.waiter.take() : nil
         }
@@ -186,10 +196,10 @@ package final class BodyChannel: Sendable {
             let (step, bytes, resume, error) = state.withLock {
                 state -> (BodyChannelState.ReadStep, Data, (@Sendable () -> Void)?, RequestError?)
                 in
-                let step = state.machine.next()
+                let step = state.machine.next(chunk: state.buffer.first)
                 switch step {
                 case .bytes(let resumes):
-                    let bytes = exchange(&state.buffer, with: Data())
+                    let bytes = state.buffer.takeFirst()
                     return (step, bytes, resumes ? state.resume : nil, nil)
                 case .wait:
                     state.waitsSince = .now
@@ -235,11 +245,50 @@ package final class BodyChannel: Sendable {
             let cancels = state.machine.leave()
             return (
                 cancels ? state.cancelTask ?? state.cancel : nil,
-                exchange(&state.buffer, with: Data())
+                exchange(&state.buffer, with: ChunkBuffer())
             )
         }
         withExtendedLifetime(buffer) {}
         cancel?()
+    }
+}
+
+/// The chunks that wait for the reader; small ones are joined.
+struct ChunkBuffer {
+    /// The size above which chunks are not joined, in bytes.
+    private static let joinedBytes = 16 << 10
+
+    private var items: [Data] = []
+    private var start = 0
+
+    /// The chunks, oldest first.
+    var chunks: ArraySlice<Data> { items[start...] }
+    /// The size of the first chunk; 0 if there is none.
+    var first: Int { start < items.count ? items[start].count : 0 }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if let last = items.indices.last, last >= start,
+            items[last].count + bytes.count <= Self.joinedBytes
+        {
+            items[last].append(contentsOf: bytes)
+        } else if !bytes.isEmpty {
+            items.append(Data(bytes))
+        }
+    }
+
+    mutating func append(_ chunk: Data) {
+        if !chunk.isEmpty { items.append(chunk) }
+    }
+
+    mutating func takeFirst() -> Data {
+        let chunk = exchange(&items[start], with: Data())
+        start += 1
+        // Amortized constant time, also if the buffer is never empty.
+        if start * 2 >= items.count {
+            items.removeFirst(start)
+            start = 0
+        }
+        return chunk
     }
 }
 

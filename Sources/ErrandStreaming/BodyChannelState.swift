@@ -5,7 +5,9 @@ package import ErrandTransport
 ///     transfer: open ─▶ over ─▶ closed        `over`: no bytes follow; `closed`: the end is known
 ///     reader:   idle ◀─▶ waiting              the reader leaves once, from either
 ///
-/// The transfer is paused while the buffer is full. The state counts bytes; ``BodyChannel`` has them.
+/// The transfer is paused when the buffer is full, and resumed when half of it has been read. The limit grows with a
+/// reader that empties a full buffer: it then waits for the transfer, and larger steps cost less. The state counts
+/// bytes; ``BodyChannel`` has them.
 package struct BodyChannelState: Sendable {
     /// What the transfer may do after its bytes were taken.
     package struct Intake: Sendable, Equatable {
@@ -16,7 +18,7 @@ package struct BodyChannelState: Sendable {
 
     /// The next step of a reader that asks for bytes.
     package enum ReadStep: Sendable, Equatable {
-        /// Take the whole buffer, and resume the transfer if necessary.
+        /// Take the first chunk, and resume the transfer if necessary.
         case bytes(resumesTransfer: Bool)
         /// Suspend until the reader is resumed.
         case wait
@@ -28,8 +30,11 @@ package struct BodyChannelState: Sendable {
 
     private enum Phase: Sendable { case open, over, closed }
 
-    private let limit: Int
+    /// The number of buffered bytes at which the transfer is paused.
+    package private(set) var limit: Int
+    private let maximumLimit: Int
     private var phase = Phase.open
+    private var isBatch = false
     private var isPaused = false
     private var isWaiting = false
     private var hasLeft = false
@@ -43,8 +48,13 @@ package struct BodyChannelState: Sendable {
 
     /// Creates the state of an open channel.
     ///
-    /// - Parameter limit: The number of buffered bytes at which the transfer is paused.
-    package init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: The number of buffered bytes at which the transfer is paused at first.
+    ///   - maximumLimit: The number to which it can grow.
+    package init(limit: Int, maximumLimit: Int) {
+        self.limit = limit
+        self.maximumLimit = max(limit, maximumLimit)
+    }
 
     /// Whether the reader waits for bytes.
     package var isReaderWaiting: Bool { isWaiting }
@@ -58,13 +68,21 @@ package struct BodyChannelState: Sendable {
         guard phase == .open, !hasLeft else { return Intake(demand: .stop) }
         received += Int64(count)
         buffered += count
-        // A reader that waits takes the buffer soon.
-        if isWaiting {
-            isWaiting = false
-            return Intake(demand: .more, wakesReader: true)
-        }
         isPaused = buffered >= limit
-        return Intake(demand: isPaused ? .pause : .more)
+        let wakesReader = isWaiting && (isPaused || !isBatch)
+        if wakesReader { isWaiting = false }
+        return Intake(demand: isPaused ? .pause : .more, wakesReader: wakesReader)
+    }
+
+    /// The transfer delivers several pieces in a row: the reader is not resumed for each of them.
+    package mutating func beginBatch() { isBatch = true }
+
+    /// Ends a batch; returns whether the reader must be resumed.
+    package mutating func endBatch() -> Bool {
+        isBatch = false
+        guard isWaiting, buffered > 0 else { return false }
+        isWaiting = false
+        return true
     }
 
     /// Records the end of the transfer; returns false if it has ended before.
@@ -89,12 +107,16 @@ package struct BodyChannelState: Sendable {
     // MARK: - The reader
 
     /// The reader asks for bytes.
-    package mutating func next() -> ReadStep {
+    ///
+    /// - Parameter chunk: The size of the first chunk in the buffer; 0 if it is empty.
+    package mutating func next(chunk: Int) -> ReadStep {
         if isWaiting { return .busy }
-        if buffered > 0 {
-            buffered = 0
-            defer { isPaused = false }
-            return .bytes(resumesTransfer: isPaused)
+        if chunk > 0, buffered > 0 {
+            buffered -= chunk
+            guard isPaused, buffered <= limit / 2 else { return .bytes(resumesTransfer: false) }
+            isPaused = false
+            limit = min(2 * limit, maximumLimit)
+            return .bytes(resumesTransfer: true)
         }
         if phase == .closed { return .end }
         isWaiting = true

@@ -77,7 +77,8 @@ extension ResponseStream {
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> Value? {
-                try await stream.next()
+                if let element = stream.takeParsed() { return element }
+                return try await stream.next()
             }
         }
     }

@@ -73,7 +73,8 @@ extension ResponseStream {
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> ServerSentEvent? {
-                try await events.next()
+                if let event = events.takeParsed() { return event }
+                return try await events.next()
             }
         }
     }
@@ -87,6 +88,7 @@ final class EventSource {
     private let maximumEventBytes: Int
     private var reconnectionTime: Duration?
     private var hasEnded = false
+    private var hasCheckedType = false
 
     init(
         _ source: StreamSource, _ reconnects: ResponseStream.Reconnects, _ maximumEventBytes: Int
@@ -105,10 +107,16 @@ final class EventSource {
         stream = ParsedStream(source, parser)
     }
 
+    /// The next event, if it was parsed before; without suspension.
+    func takeParsed() -> ServerSentEvent? { stream.takeParsed() }
+
     nonisolated(nonsending) func next() async throws(RequestError) -> ServerSentEvent? {
         while !hasEnded {
             do throws(RequestError) {
-                try Self.checkType(of: source)
+                if !hasCheckedType {
+                    try Self.checkType(of: source)
+                    hasCheckedType = true
+                }
                 if let event = try await stream.next() {
                     reconnection.received()
                     return event
@@ -181,7 +189,7 @@ final class EventSource {
         stream = ParsedStream(
             source,
             ServerSentEvent.Parser(maximumEventBytes: maximumEventBytes, lastEventID: id))
-        try Self.checkType(of: source)
+        hasCheckedType = false
     }
 
     private static func limit(

@@ -94,7 +94,8 @@ extension ResponseStream {
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> String? {
-                try await stream.next()
+                if let element = stream.takeParsed() { return element }
+                return try await stream.next()
             }
         }
     }
@@ -123,7 +124,8 @@ extension ResponseStream {
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> Data? {
-                try await stream.next()
+                if let element = stream.takeParsed() { return element }
+                return try await stream.next()
             }
         }
     }

@@ -109,8 +109,15 @@ protocol StreamParser {
 
 /// Passes the chunks of a body to a parser.
 struct ParsedStream<Parser: StreamParser> {
+    /// The number of elements that are parsed at once: more cost less, but the first one waits for them.
+    private static var batchCount: Int { 64 }
+
     private let reader: StreamReader
     private(set) var parser: Parser
+    /// Parsed elements in reverse order, so that they are removed at the end.
+    private var elements: [Parser.Element] = []
+    /// The error behind these elements.
+    private var failure: RequestError?
     private var chunk = Data()
     /// The number of bytes of the chunk that the parser has read.
     private var offset = 0
@@ -121,11 +128,19 @@ struct ParsedStream<Parser: StreamParser> {
         self.parser = parser
     }
 
+    /// The next element, if it was parsed before; without suspension.
+    @inline(__always)
+    mutating func takeParsed() -> Parser.Element? { elements.popLast() }
+
     nonisolated(nonsending) mutating func next() async throws(RequestError) -> Parser.Element? {
         while true {
-            if offset < chunk.count, let element = try parse() { return element }
-            if hasEnded { return try finish() }
-            if let next = try await reader.next() {
+            if let element = elements.popLast() { return element }
+            if let error = failure.take() { throw reader.source.named(error) }
+            if offset < chunk.count {
+                parse()
+            } else if hasEnded {
+                return try finish()
+            } else if let next = try await reader.next() {
                 (chunk, offset) = (next, 0)
             } else {
                 (chunk, offset, hasEnded) = (Data(), 0, true)
@@ -133,19 +148,25 @@ struct ParsedStream<Parser: StreamParser> {
         }
     }
 
-    private mutating func parse() throws(RequestError) -> Parser.Element? {
+    /// Parses elements of the chunk.
+    private mutating func parse() {
+        var (parsed, offset) = (exchange(&elements, with: []), offset)
         // An element that cannot be decoded is consumed, and the next call continues after it.
         let result = chunk.withUnsafeBytes { bytes in
             var input = UnsafeRawBufferPointer(rebasing: bytes[offset...])
-            let result = Result { () throws(RequestError) in try parser.next(in: &input) }
-            offset = bytes.count - input.count
-            return result
+            defer { offset = bytes.count - input.count }
+            return Result { () throws(RequestError) in
+                while parsed.count < Self.batchCount {
+                    guard let element = try parser.next(in: &input) else { return }
+                    parsed.append(element)
+                }
+            }
         }
-        do throws(RequestError) {
-            return try result.get()
-        } catch {
-            throw reader.source.named(error)
-        }
+        parsed.reverse()
+        (elements, self.offset) = (parsed, offset)
+        if case .failure(let error) = result { failure = error }
+        if offset == chunk.count { chunk = Data() }
+        if chunk.isEmpty { self.offset = 0 }
     }
 
     private mutating func finish() throws(RequestError) -> Parser.Element? {

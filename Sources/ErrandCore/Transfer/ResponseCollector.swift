@@ -209,6 +209,10 @@ final class ResponseCollector: TransferReceiver {
 
     func didNotice(_ mismatch: PinMismatch) { context.emitAsynchronously(.pinMismatch(mismatch)) }
 
+    func beginBatch() { state.withLock { $0.channel }?.beginBatch() }
+
+    func endBatch() { state.withLock { $0.channel }?.endBatch() }
+
     var waitingTime: Duration? {
         guard let channel = state.withLock({ $0.channel }) else { return .seconds(Int64.max) }
         return channel.waitingTime

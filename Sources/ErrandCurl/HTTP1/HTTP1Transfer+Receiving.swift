@@ -11,10 +11,17 @@
 
         /// The socket has input, or its end.
         func readable(_ buffer: UnsafeMutableRawBufferPointer) {
+            var batch: (any TransferReceiver)?
+            defer { batch?.endBatch() }
             for _ in 0..<Self.readsAtOnce {
                 guard let connection, connection.readsInput else { return }
                 switch connection.read(into: buffer) {
                 case .bytes(let count):
+                    // More is likely to follow a full buffer.
+                    if count == buffer.count, batch == nil {
+                        batch = receiver
+                        batch?.beginBatch()
+                    }
                     received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                     if count < buffer.count, !connection.buffersInput { return }
                 case .nothing: return

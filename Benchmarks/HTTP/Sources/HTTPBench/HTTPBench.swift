@@ -7,7 +7,7 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|steps|closures|bare|foundation WORKLOAD COUNT IN_FLIGHT URL SIZE"
+                "usage: HTTPBench async|steps|closures|bare|foundation|text WORKLOAD COUNT IN_FLIGHT URL SIZE"
             )
             exit(2)
         }
@@ -19,6 +19,12 @@ enum HTTPBench {
         let agent =
             job.mode == .steps
             ? EverySteps.agent(over: transport) : RequestAgent(transport: transport, store: nil)
+        if job.workload.hasPrefix("S") {
+            let meter = Meter()
+            let bad = await StreamRun(job: job, agent: agent).run()
+            print(meter.report(job, bad: bad))
+            exit(bad == 0 ? 0 : 1)
+        }
         // The first request opens the connection and provides the parsed URL.
         guard let response = try? await agent.send(Small(job.url)) else {
             print("no response from \(job.url)")
@@ -27,7 +33,7 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .steps, .foundation: bad = await runAsync(job, agent: agent, meter: &meter)
+        case .async, .steps, .foundation, .text: bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
         }

@@ -12,6 +12,8 @@ struct Job: Sendable {
         case bare
         /// An endpoint class for each request; Foundation parses the response.
         case foundation
+        /// A stream of lines as text; other streams are measured in the mode `async`.
+        case text
     }
 
     let mode: Mode
