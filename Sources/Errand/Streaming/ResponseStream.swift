@@ -12,10 +12,10 @@ import Synchronization
 /// once, by one of the sequences: ``bytes``, ``lines``, ``rawLines``, ``jsonLines(of:maximumLineBytes:)``,
 /// ``jsonSequence(of:maximumTextBytes:)``, ``jsonElements(of:at:maximumElementBytes:)`` or ``serverSentEvents``.
 ///
-/// The transfer waits for its reader. If that stops reading, the server stops sending, and at most 64 KiB and one chunk
-/// of the transport are kept in memory (`URLSessionTransport` on Linux cannot pause a transfer: it keeps what arrives in a
-/// file without a name, up to 8 GiB). ``Timeouts/idle`` counts only while the reader waits for bytes;
-/// ``Timeouts/total`` always does.
+/// The transfer waits for its reader. If that stops reading, the server stops sending. A stream keeps at most 512 KiB and
+/// one chunk of the transport in memory, and 64 KiB if nothing is read (`URLSessionTransport` on Linux cannot pause a
+/// transfer: it keeps what arrives in a file without a name, up to 8 GiB). ``Timeouts/idle`` counts only while the reader
+/// waits for bytes; ``Timeouts/total`` always does.
 ///
 /// The transfer ends at once with ``RequestError/Code/cancelled`` if the loop over a sequence is left early, if the Swift
 /// task of the loop or ``task`` is cancelled, or if the stream is released unread. An interruption is an error of the

@@ -161,6 +161,8 @@ public final class RequestAgent: Sendable {
     /// endpoint (`send()`, `value()`) have them.
     @discardableResult
     public func start(_ description: consuming RequestDescription) -> RequestTask {
+        // A description of a streamed request that a hook has received: nobody reads this body while it arrives.
+        if description.isStreamed { description.isStreamed = false }
         let isCheapToBuild = description.isCheapToBuild
         let (task, isAlone) = admit(description)
         let startsInline = isCheapToBuild && isAlone && Self.canStartInline(task.context)

@@ -33,6 +33,10 @@ package final class CacheRefresher: Sendable {
         background.progressHandler = nil
         background.duplicatePolicy = .allow
         background.processors = []
+        if background.isStreamed {
+            // Nobody reads the body, which is collected like that of any other request.
+            (background.isStreamed, background.responseSerializer) = (false, .data)
+        }
         background.writesCacheAsynchronously = true
         guard let task = start(background) else { return end(key) }
         task.whenEnded { [weak self] _ in self?.end(key) }

@@ -185,27 +185,3 @@ final class SharedTransfer: Sendable {
         }
     }
 }
-
-/// The suspension and priority of a shared transfer, computed from its members by a pure function.
-struct SharedTransferDemand: Sendable, Equatable {
-    struct Member: Sendable, Equatable {
-        var isPaused: Bool
-        var priority: RequestPriority
-    }
-
-    /// True if there are members and all of them are suspended.
-    let isPaused: Bool
-    /// The highest priority of the members; `nil` without members.
-    let priority: RequestPriority?
-
-    init(of members: some Sequence<Member>) {
-        var isPaused = true
-        var priority: RequestPriority?
-        for member in members {
-            isPaused = isPaused && member.isPaused
-            priority = max(priority ?? member.priority, member.priority)
-        }
-        self.isPaused = isPaused && priority != nil
-        self.priority = priority
-    }
-}

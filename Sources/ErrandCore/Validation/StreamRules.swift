@@ -24,7 +24,6 @@ enum StreamRules {
     private static func setting(
         thatNeedsBody description: RequestDescription, _ configuration: Configuration
     ) -> String? {
-        let remedy = "Remove it from streamed endpoints, or use send()."
         if description.download != nil {
             return "it is a download, whose body is written to a file. Use send()."
         }
@@ -33,24 +32,20 @@ enum StreamRules {
                 "its duplicatePolicy is .join: a body that is not kept cannot be shared. Use .allow, .reject, "
                 + ".queue or .cancelPrevious."
         }
-        if description.validator != nil {
-            return "its validator needs the complete body. \(remedy)"
-        }
-        if !description.businessValidators.isEmpty {
-            return "its businessValidator needs the complete body. \(remedy)"
-        }
-        if !description.processors.isEmpty {
-            return "its processors need the complete body. \(remedy)"
-        }
-        if description.removesNulls { return "removesNulls needs the complete body. \(remedy)" }
-        if description.responseSerializer.hasClosure {
-            return "its responseSerializer has a closure, which needs the complete body. \(remedy)"
-        }
         if !configuration.responseProcessors.isEmpty {
             return
                 "configuration.responseProcessors need the complete body. Use an agent without them for "
                 + "streams, or send()."
         }
-        return nil
+        let settings: [(name: String, isSet: Bool)] = [
+            ("validator", description.validator != nil),
+            ("businessValidator", !description.businessValidators.isEmpty),
+            ("processors setting", !description.processors.isEmpty),
+            ("removesNulls", description.removesNulls),
+            ("responseSerializer with a closure", description.responseSerializer.hasClosure),
+        ]
+        return settings.first(where: \.isSet).map {
+            "its \($0.name) needs the complete body. Remove it from streamed endpoints, or use send()."
+        }
     }
 }

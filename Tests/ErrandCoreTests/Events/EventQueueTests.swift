@@ -40,7 +40,7 @@ import Testing
         let delivered = Mutex<[String]>([])
         var configuration = Configuration()
         configuration.eventListeners = [
-            FilteredListener { event in
+            ClosureListener { event in
                 if case .headReceived = event.kind {
                     delivered.withLock { $0.append("head") }
                     gate.open()
@@ -127,4 +127,11 @@ import Testing
             record.withLock { $0.isInside = false }
         }
     }
+}
+
+/// Passes events to a closure.
+private struct ClosureListener: RequestEventListener {
+    let handler: @Sendable (RequestEvent) -> Void
+
+    func handle(_ event: RequestEvent) { handler(event) }
 }

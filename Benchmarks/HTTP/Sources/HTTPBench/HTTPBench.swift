@@ -33,7 +33,8 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .steps, .foundation, .text: bad = await runAsync(job, agent: agent, meter: &meter)
+        case .async, .steps, .foundation, .text:
+            bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
         }

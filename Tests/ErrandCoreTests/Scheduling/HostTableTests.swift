@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import ErrandHTTP
+@testable import ErrandCore
 
 @Suite struct HostTableTests {
     private func count(_ table: inout HostTable<Int>, _ host: String, _ change: Int = 1) {
