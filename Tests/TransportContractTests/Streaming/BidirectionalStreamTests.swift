@@ -172,4 +172,30 @@ struct BidirectionalStreamTests {
             #expect(try await fixture.agent.start(collected).response().data == Data("x".utf8))
         }
     }
+
+    /// Replaces the options of a request by the defaults.
+    private struct OptionsReset: Interceptor {
+        func intercept(
+            _ request: TransportRequest, next: InterceptorNext
+        ) async throws -> Response {
+            var request = request
+            request.options = TransportOptions()
+            return try await next(request)
+        }
+    }
+
+    @Test func interceptorsCannotHideAStream() async throws {
+        try await StreamFixture.with(.urlSession) {
+            $0.interceptors = [OptionsReset()]
+        } _: { fixture async throws in
+            let error = await #expect(throws: RequestError.self) {
+                try await fixture.open {
+                    $0.method = .post
+                    $0.body = Upload().body
+                }
+            }
+            #expect(error?.code == .unsupported)
+            #expect(fixture.server.status.accepted == 0)
+        }
+    }
 }
