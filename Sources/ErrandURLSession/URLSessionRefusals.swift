@@ -6,7 +6,7 @@ enum URLSessionRefusals {
     static func refusal(of request: TransportRequest) -> RequestError? {
         if let error = mistake(in: request) { return error }
         let reason =
-            body(request) ?? version(request) ?? route(request.options)
+            body(request) ?? bodyOfStream(request) ?? version(request) ?? route(request.options)
             ?? request.options.security.flatMap(security)
             ?? platformRefusal(of: request)
             ?? (request.options.decodesContent
@@ -35,6 +35,13 @@ enum URLSessionRefusals {
     private static func body(_ request: TransportRequest) -> String? {
         if request.body?.trailerSource != nil { return "cannot send trailers" }
         return request.body != nil && request.method == .get ? "cannot send a body with GET" : nil
+    }
+
+    /// The transport copies such a body before it sends any of it; see ``BodyBuffer``.
+    private static func bodyOfStream(_ request: TransportRequest) -> String? {
+        guard request.options.isStreamed, case .stream(length: nil, _) = request.body?.storage
+        else { return nil }
+        return "cannot stream a response while it sends a body of unknown length"
     }
 
     private static func version(_ request: TransportRequest) -> String? {

@@ -33,7 +33,7 @@ enum WireRequest {
     ) -> URLRequest {
         var result = URLRequest(url: url)
         result.httpMethod = request.method.rawValue
-        result.timeoutInterval = TimeInterval(wholeSeconds(above: request.timeouts))
+        result.timeoutInterval = sessionTimeout
         result.cachePolicy = .reloadIgnoringLocalCacheData
         result.httpShouldHandleCookies = false
         result.allowsCellularAccess = request.options.allowsCellularAccess
@@ -83,14 +83,10 @@ enum WireRequest {
         }
     }
 
-    /// A value for `timeoutInterval` that is longer than Errand's own timeouts, so that those apply first.
+    /// The value of `timeoutInterval`: seven days.
     ///
-    /// FoundationNetworking (Swift 6.3.1) uses whole seconds, fails at once below 1, and terminates the
-    /// process for infinity.
-    static func wholeSeconds(above timeouts: Timeouts) -> Int {
-        let longest = 604_800
-        guard let idle = timeouts.idle else { return longest }
-        let seconds = max(idle, timeouts.connect ?? .zero).components.seconds
-        return Int(min(Int64(longest), max(0, min(seconds, Int64(longest))) + 5))
-    }
+    /// ``DeadlineWatch`` applies the timeouts of the request. URLSession's own timeout would also end a stream whose
+    /// reader does not wait for bytes. FoundationNetworking (Swift 6.3.1) uses whole seconds and terminates the process
+    /// for infinity.
+    static let sessionTimeout: TimeInterval = 604_800
 }

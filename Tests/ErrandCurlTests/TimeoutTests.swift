@@ -101,6 +101,34 @@ struct TimeoutTests {
         #expect(connectless.check(at: later(5)) == .expired(.idle))
     }
 
+    @Test func idleLimitIsPostponedToTheBeginningOfTheWait() {
+        let start = MonotonicTime(nanoseconds: 1_000_000_000)
+        func later(_ milliseconds: Int) -> MonotonicTime {
+            start.advanced(milliseconds: milliseconds)
+        }
+        var deadlines = Deadlines(
+            Timeouts(connect: nil, idle: .milliseconds(100)), startingAt: start)
+        func postponed(after waiting: Duration?, at time: Int) -> MonotonicTime? {
+            deadlines.postponeIdle(waitingTime: waiting, at: later(time))
+        }
+        // The receiver has been waiting for 30 of the 100 milliseconds, and later for all of them.
+        var next = postponed(after: .milliseconds(30), at: 100)
+        #expect(next == later(170))
+        #expect(deadlines.check(at: later(170)) == .expired(.idle))
+        next = postponed(after: .milliseconds(100), at: 170)
+        #expect(next == nil)
+        // A receiver that does not wait has the whole limit from now.
+        next = postponed(after: nil, at: 170)
+        #expect(next == later(270))
+        #expect(deadlines.check(at: later(269)) == .next(later(270)))
+        // One that has always been waiting gets no more time; activity within the wait counts.
+        next = postponed(after: .seconds(Int64.max), at: 270)
+        #expect(next == nil)
+        deadlines.active(at: later(200))
+        next = postponed(after: .milliseconds(110), at: 300)
+        #expect(next == nil)
+    }
+
     @Test func timeArithmeticDoesNotOverflow() {
         let late = MonotonicTime(nanoseconds: .max - 5)
         #expect(late.advanced(by: .seconds(1)) == .never)

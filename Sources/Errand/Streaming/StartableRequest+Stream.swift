@@ -20,6 +20,10 @@ extension StartableRequest {
     /// `configuration.responseProcessors`, the duplicate policy `.join`, and downloads. A typed endpoint decodes no output.
     /// Streams are not members of batches and chains.
     ///
+    /// The body of the request, for example from an async sequence, is sent while the response is read.
+    /// `URLSessionTransport` refuses a body of unknown length with ``RequestError/Code/unsupported`` before anything is
+    /// sent, because it copies such a body first.
+    ///
     /// Cancelling the calling Swift task cancels the request. A stored response is streamed from the store. A streamed
     /// response is stored when it has been read to its end, if it is not larger than
     /// `transportOptions.maximumBytesInMemory`.

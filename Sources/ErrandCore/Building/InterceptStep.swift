@@ -100,6 +100,7 @@ enum InterceptedRequest {
         result.request.url.fragment = nil
         result.request.options.mayReplay =
             request.options.mayReplay && request.method.isIdempotent
+        if original.context.description.isStreamed { result.request.options.isStreamed = true }
         if !request.url.hasOrigin(of: original.request.url) {
             result.request.headers = RedirectDecision.headers(
                 of: request, withoutCredentialsOf: original.request, bound: original.boundHeaders)

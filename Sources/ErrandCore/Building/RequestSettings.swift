@@ -155,6 +155,7 @@ enum RequestSettings {
     ) -> TransportOptions {
         var options = configuration.transportOptions
         options.mayReplay = method.isIdempotent
+        options.isStreamed = description.isStreamed
         options.allowsCellularAccess =
             options.allowsCellularAccess && description.allowsCellularAccess
         description.transportOverrides?.apply(to: &options)

@@ -52,6 +52,10 @@ public struct TransportOptions: Sendable, Hashable {
     ///
     /// The agent sets it from the method; it is false for methods that are not idempotent.
     public var mayReplay = false
+    /// Whether the response may be needed before the end of the request's body, because its body is streamed.
+    ///
+    /// The agent sets it. Ignored by `==`.
+    package var isStreamed = false
     /// Whether cellular connections may be used (default true); has an effect on Apple platforms only.
     public var allowsCellularAccess = true
     /// The TLS policy for the server; `nil`, the default, uses the system's trust.

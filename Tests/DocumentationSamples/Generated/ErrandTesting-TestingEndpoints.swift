@@ -64,7 +64,33 @@ struct ErrandTestingTestingEndpointsSamples {
         }
     }
 
-    // Sample 3: Control the time
+    // Sample 3: Script a stream
+    final class Notifications: BaseRequest {
+        override var url: String { "/notifications" }
+    }
+
+    @Suite struct StreamTests {
+        let transport = ScriptedTransport()
+
+        @Test func eventsArriveOneByOne() async throws {
+            let next = Gate()
+            transport.on(
+                .get, "/notifications",
+                .events(["data: one", "id: 2\ndata: two"], gates: [next]).split(everyBytes: 3))
+            let agent = RequestAgent(
+                configuration: Configuration(baseURL: "https://api.example.com"), transport: transport)
+
+            let stream = try await agent.stream(Notifications())
+            var events = stream.serverSentEvents(reconnects: .never).makeAsyncIterator()
+
+            #expect(try await events.next()?.data == "one")
+            next.open()
+            #expect(try await events.next()?.id == "2")
+            #expect(try await events.next() == nil)
+        }
+    }
+
+    // Sample 4: Control the time
     @Suite struct TimeTests {
         let clock = ManualClock()
         let transport = ScriptedTransport()
@@ -105,7 +131,7 @@ struct ErrandTestingTestingEndpointsSamples {
         }
     }
 
-    // Sample 4: Control the order
+    // Sample 5: Control the order
     @Suite struct OrderTests {
         @Test func runningRequestIsCancelled() async throws {
             let transport = ScriptedTransport()
@@ -126,7 +152,7 @@ struct ErrandTestingTestingEndpointsSamples {
         }
     }
 
-    // Sample 5: Test over a real connection
+    // Sample 6: Test over a real connection
     @Suite struct LoopbackTests {
         @Test func truncatedBodyIsAnError() async throws {
             let server = LoopbackServer()

@@ -7,6 +7,17 @@ enum Deflate {
         header + stored(data) + littleEndian(crc(data)) + littleEndian(UInt32(data.count))
     }
 
+    /// A gzip file in parts: one for each text, in a block of its own, and one that ends the file.
+    static func flushedGzip(_ texts: [Data]) -> [Data] {
+        let whole = texts.reduce(Data(), +)
+        let blocks = texts.enumerated().map { index, text in
+            // A stored block that is not the last one.
+            (index == 0 ? header : Data()) + Data([0]) + stored(text).dropFirst()
+        }
+        let end = stored(Data()) + littleEndian(crc(whole)) + littleEndian(UInt32(whole.count))
+        return blocks + [end]
+    }
+
     /// A zlib stream: the `deflate` content coding of HTTP (RFC 9110 §8.4.1.2).
     static func zlib(_ data: Data) -> Data {
         Data([0x78, 0x01]) + stored(data) + Data(littleEndian(adler(data)).reversed())

@@ -98,10 +98,10 @@ struct LifecycleContract {
         private static func checkDescriptors(_ kind: TransportKind) async throws {
             // Descriptors that libraries open once per process stay open.
             try await runEveryTransferKind(kind)
-            let before = try OpenDescriptors.count()
+            let before = try ProcessResources.openDescriptors()
             try await runEveryTransferKind(kind)
             // Sessions close their descriptors shortly after they end.
-            guard try OpenDescriptors.wait(untilAtMost: before) else { exit(3) }
+            guard try ProcessResources.waitForDescriptors(untilAtMost: before) else { exit(3) }
         }
 
         private static func runEveryTransferKind(_ kind: TransportKind) async throws {

@@ -119,12 +119,6 @@ struct SoakContract {
     #if os(Linux)
         private enum Fault: String { case refused, closed, reset }
 
-        private static func residentBytes() -> Int {
-            let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-            let pages = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-            return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
-        }
-
         /// Exits with an error if memory or descriptors leak.
         ///
         /// Needs a separate process, in which nothing else allocates.
@@ -149,9 +143,11 @@ struct SoakContract {
                 }
             }
             try await run(warmUp)
-            let (memory, open) = (residentBytes(), try OpenDescriptors.count())
+            let (memory, open) = (
+                ProcessResources.residentBytes(), try ProcessResources.openDescriptors()
+            )
             try await run(rounds)
-            let grown = residentBytes() - memory
+            let grown = ProcessResources.residentBytes() - memory
             // Sanitizers allocate memory for every access.
             let isMeasured = getenv("ERRAND_SANITIZER") == nil
             guard !isMeasured || grown < rounds * bytesPerRequest else {
@@ -159,7 +155,7 @@ struct SoakContract {
                 exit(4)
             }
             // A reset connection is closed shortly after its transfer ends.
-            guard try OpenDescriptors.wait(untilAtMost: open) else { exit(5) }
+            guard try ProcessResources.waitForDescriptors(untilAtMost: open) else { exit(5) }
             await server.stop()
         }
 

@@ -44,6 +44,42 @@ struct TransferDeadlinesTests {
         #expect(deadlines.verdict(at: .milliseconds(6100)) == .expired(.idle))
     }
 
+    @Test func idleTimeoutIsPostponedToTheBeginningOfTheWait() {
+        var deadlines = deadlines(connect: nil, idle: 100)
+        // The receiver has been waiting for 30 of the 100 milliseconds.
+        var isPostponed = deadlines.postponeIdle(
+            waitingTime: .milliseconds(30), at: .milliseconds(100))
+        #expect(isPostponed)
+        #expect(deadlines.verdict(at: .milliseconds(100)) == .wait(.milliseconds(70)))
+        #expect(deadlines.verdict(at: .milliseconds(170)) == .expired(.idle))
+        // It has been waiting since then.
+        isPostponed = deadlines.postponeIdle(
+            waitingTime: .milliseconds(100), at: .milliseconds(170))
+        #expect(!isPostponed)
+    }
+
+    @Test func idleTimeoutIsPostponedWhileTheReceiverDoesNotWait() {
+        var deadlines = deadlines(connect: nil, idle: 100)
+        for time in [100, 200, 1000] {
+            let isPostponed = deadlines.postponeIdle(waitingTime: nil, at: .milliseconds(time))
+            #expect(isPostponed)
+            #expect(deadlines.verdict(at: .milliseconds(time)) == .wait(.milliseconds(100)))
+        }
+    }
+
+    @Test func receiverThatHasAlwaysWaitedIsNotGivenMoreTime() {
+        var deadlines = deadlines(connect: nil, idle: 100)
+        var isPostponed = deadlines.postponeIdle(
+            waitingTime: .seconds(Int64.max), at: .milliseconds(100))
+        #expect(!isPostponed)
+        // Activity after the beginning of the wait counts.
+        deadlines.active(at: .milliseconds(60), fromServer: true)
+        isPostponed = deadlines.postponeIdle(
+            waitingTime: .milliseconds(160), at: .milliseconds(160))
+        #expect(!isPostponed)
+        #expect(deadlines.verdict(at: .milliseconds(160)) == .expired(.idle))
+    }
+
     @Test func noTimeoutsMeanNoDeadline() {
         #expect(deadlines(connect: nil, idle: nil).verdict(at: .seconds(1 << 30)) == .never)
     }

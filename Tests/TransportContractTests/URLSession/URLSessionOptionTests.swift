@@ -66,6 +66,11 @@
                     #expect(fixture.server.status.accepted == connections)
                 }
             },
+            "isStreamed": .refused { request in
+                request.options.isStreamed = true
+                request.method = .post
+                request.body = .stream { AsyncStream<Data> { $0.finish() } }
+            },
             "allowsCellularAccess": .honored { fixture in
                 var request = fixture.request()
                 request.options.allowsCellularAccess = false

@@ -1,0 +1,39 @@
+#if os(Linux)
+    import Foundation
+    import Glibc
+
+    /// The open file descriptors and the memory of this process.
+    enum ProcessResources {
+        static func openDescriptors() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        }
+
+        /// Raises the soft limit of open descriptors, if it is lower and the hard limit permits it.
+        static func raiseLimit(to count: UInt) {
+            var limit = rlimit()
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            getrlimit(resource, &limit)
+            guard limit.rlim_cur < count else { return }
+            limit.rlim_cur = min(count, limit.rlim_max)
+            setrlimit(resource, &limit)
+        }
+
+        /// The resident memory of this process.
+        static func residentBytes() -> Int {
+            let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+            let pages = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+        }
+
+        /// Waits at most 10 seconds until at most `limit` descriptors are open.
+        ///
+        /// - Returns: false if more descriptors are open at the end.
+        static func waitForDescriptors(untilAtMost limit: Int) throws -> Bool {
+            for _ in 0..<10_000 {
+                if try openDescriptors() <= limit { return true }
+                usleep(1000)
+            }
+            return try openDescriptors() <= limit
+        }
+    }
+#endif
