@@ -33,6 +33,11 @@ package final class CacheRefresher: Sendable {
         background.progressHandler = nil
         background.duplicatePolicy = .allow
         background.processors = []
+        if background.isStreamed {
+            // No reader would read the body: it is collected for the store, and as a stream it is not parsed.
+            background.isStreamed = false
+            background.responseSerializer = .data
+        }
         background.writesCacheAsynchronously = true
         guard let task = start(background) else { return end(key) }
         task.whenEnded { [weak self] _ in self?.end(key) }
