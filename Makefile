@@ -18,7 +18,7 @@ help:
 	@echo 'make tsan          run the tests with ThreadSanitizer'
 	@echo 'make asan          run the tests with AddressSanitizer'
 	@echo 'make mutate        check that the tests detect the deliberate faults of Scripts/mutants'
-	@echo 'make fuzz          fuzz the HTTP/1.1 response parser for SECONDS (60)'
+	@echo 'make fuzz          fuzz the HTTP/1.1 response parser and the stream parsers for SECONDS (60) each'
 	@echo 'make setup         install the dependencies of the build (other targets run it if needed)'
 	@echo 'make clean         delete all build folders'
 

@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The coverage-guided fuzzer of the HTTP/1.1 response parser. `make fuzz` builds and runs it.
+// The coverage-guided fuzzers of the HTTP/1.1 response parser and of the parsers of streamed bodies.
+// `make fuzz` builds and runs them.
 let package = Package(
     name: "Fuzzing",
     platforms: [.macOS(.v15)],
@@ -16,9 +17,16 @@ let package = Package(
             // The parser's types are visible only within the package errand.
             swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
         ),
+        .target(
+            name: "StreamParsersFuzz",
+            // ErrandStreaming is a target without a product; ErrandCore contains it.
+            dependencies: [.product(name: "ErrandCore", package: "errand")],
+            swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
+        ),
         // In C: SwiftPM renames the main function of executables in Swift, and libFuzzer has its
         // own.
         .executableTarget(name: "HTTP1Fuzz", dependencies: ["ResponseParserFuzz"]),
+        .executableTarget(name: "StreamFuzz", dependencies: ["StreamParsersFuzz"]),
     ],
     swiftLanguageModes: [.v6]
 )

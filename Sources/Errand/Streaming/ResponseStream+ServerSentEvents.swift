@@ -99,11 +99,8 @@ final class EventSource {
         reconnection = ReconnectionState(
             limit: Self.limit(reconnects, description),
             policy: description.retryPolicy ?? source.task.context.configuration.retryPolicy)
-        let id =
-            description.headerFieldValues["Last-Event-ID"]
-            ?? HTTPField.Name("Last-Event-ID").flatMap { description.headers[$0] }
         let parser = ServerSentEvent.Parser(
-            maximumEventBytes: maximumEventBytes, lastEventID: id ?? "")
+            maximumEventBytes: maximumEventBytes, lastEventID: description.lastEventID ?? "")
         stream = ParsedStream(source, parser)
     }
 
@@ -180,9 +177,7 @@ final class EventSource {
     private nonisolated(nonsending) func open() async throws(RequestError) {
         var description = source.description
         let id = stream.parser.lastEventID
-        if !id.isEmpty {
-            description.setHeader("Last-Event-ID", id)
-        }
+        description.lastEventID = id.isEmpty ? nil : id
         let run = RequestRun(task: source.agent.enlist(description), agent: source.agent)
         let opened = try await run.agent.open(run.task)
         source = StreamSource(opened, run)
@@ -234,17 +229,25 @@ extension ServerSentEvent.Parser: StreamParser {
 }
 
 extension RequestDescription {
-    /// Replaces a header, also of a custom request.
-    fileprivate mutating func setHeader(_ name: String, _ value: String) {
-        guard var custom = customRequest else {
-            var pairs = HeaderPairs(
-                headerFieldValues.filter { $0.name.lowercased() != name.lowercased() }
-                    .map { ($0.name, $0.value) })
-            pairs.append(name, value)
-            return headerFieldValues = pairs
+    /// The header `Last-Event-ID` of the endpoint, also of a custom request; `nil` if there is none.
+    fileprivate var lastEventID: String? {
+        get {
+            let name = "Last-Event-ID"
+            if let customRequest {
+                return HeaderPairs(customRequest.headers.map { ($0.name, $0.value) })[name]
+            }
+            return headerFieldValues[name]
+                ?? HTTPField.Name(name).flatMap { headers[$0] }
         }
-        custom.headers.removeAll { $0.name.lowercased() == name.lowercased() }
-        custom.headers.append((name, value))
-        customRequest = custom
+        set {
+            let name = "Last-Event-ID"
+            guard var custom = customRequest else {
+                if let field = HTTPField.Name(name) { headers[field] = nil }
+                return headerFieldValues[name] = newValue
+            }
+            custom.headers.removeAll { $0.name.lowercased() == name.lowercased() }
+            if let newValue { custom.headers.append((name, newValue)) }
+            customRequest = custom
+        }
     }
 }

@@ -91,7 +91,12 @@ struct ErrandGettingStartedSamples {
         try await InlineRequest("/iphone/users?id=7").decoding(User.self).value()
     }
 
-    // Sample 10: Share settings between endpoints
+    // Sample 10: Start it
+    func printLog() async throws {
+        for try await line in try await InlineRequest("/log").stream().lines { print(line) }
+    }
+
+    // Sample 11: Share settings between endpoints
     class HubRequest: BaseRequest {
         override var baseURL: String? { "https://api.hub.example/v3" }
         override var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
@@ -119,7 +124,7 @@ struct ErrandGettingStartedSamples {
         var decoder: ResponseDecoder<String> { .string }
     }
 
-    // Sample 11: Handle errors
+    // Sample 12: Handle errors
     @MainActor
     func register(_ name: String) async -> String {
         do {

@@ -84,7 +84,19 @@ extension ReadmeModel {
     }
 }
 
-// Sample 9: Batches and chains
+// Sample 9: Streams
+extension ReadmeModel {
+    func streams() async throws {
+        // Returns when the head is received and accepted.
+        let stream = try await InlineRequest("/notifications").stream()
+        for try await event in stream.serverSentEvents {
+            print(event.type, event.data)
+        }
+        for try await line in try await InlineRequest("/log").stream().lines { print(line) }
+    }
+}
+
+// Sample 10: Batches and chains
 extension ReadmeModel {
     func composites() async throws {
         let (user, photo) = try await BatchRequest.values(GetUser(id: 7), ReadmeSamples.Photo(in: folder))
@@ -97,7 +109,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 10: Errors
+// Sample 11: Errors
 extension ReadmeModel {
     func errors() async throws {
         do {
@@ -114,7 +126,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 11: Agents, transports, stores
+// Sample 12: Agents, transports, stores
 extension ReadmeModel {
     func differentAgents() async throws {
         var configuration = Configuration(baseURL: "https://api.example.com")

@@ -1,0 +1,1 @@
+../../../Tests/ErrandStreamingTests/NaiveEventStream.swift

@@ -1,0 +1,1 @@
+../../../Tests/ErrandStreamingTests/Support/Tree.swift

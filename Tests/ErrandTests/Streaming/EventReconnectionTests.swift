@@ -1,0 +1,313 @@
+import Errand
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import Testing
+
+/// The connections of `serverSentEvents`, which follow each other.
+@Suite(.timeLimit(.minutes(5))) struct EventReconnectionTests {
+    private let fixture = AgentFixture {
+        $0.retryPolicy = RetryPolicy(baseDelay: .seconds(1000), maximumDelay: .seconds(1_000_000))
+    }
+
+    private static func data(_ events: Elements<ServerSentEvent>) -> [String] {
+        events.values.map(\.data)
+    }
+
+    // MARK: - Endings
+
+    @Test func endAndInterruptionAreFollowedByAConnectionFromTheLastEvent() async throws {
+        fixture.transport.on(
+            .get, "/x", .events("id: 1\ndata: a\n\n"),
+            .events("data: b\n\nid: 2\n\nid: 3\ndata: incomplete", then: [.loss]),
+            .events("data: c\n\nid\n\n"), .noContent)
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .seconds(3))
+        #expect(try await fixture.nextID() == "1")
+        try await fixture.sleep(exactly: .seconds(3))
+        #expect(try await fixture.nextID() == "2")
+        try await fixture.sleep(exactly: .seconds(3))
+        #expect(try await fixture.nextID() == nil)
+        let events = await reader.value
+        #expect(events.error == nil)
+        #expect(
+            events.values == [
+                ServerSentEvent(data: "a", id: "1"), ServerSentEvent(data: "b", id: "1"),
+                ServerSentEvent(data: "c", id: "2"),
+            ])
+        #expect(fixture.agent.activeTasks.isEmpty && fixture.transport.inFlight == 0)
+    }
+
+    @Test func noContentIsTheEndOfTheFirstConnectionToo() async throws {
+        fixture.transport.on(.get, "/x", .noContent)
+        #expect(await (try await fixture.startReading()).value == Elements())
+        #expect(fixture.transport.requestCount == 1 && fixture.clock.sleepers == 0)
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 410, 501])
+    func refusalIsTheErrorOfTheSequence(status: Int) async throws {
+        let refusal = ScriptedResponse(
+            status: .init(code: status), headers: [.contentType: "text/plain"],
+            body: Data("Not here.".utf8))
+        fixture.transport.on(.get, "/x", .events("data: a\n\n"), refusal)
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .seconds(3))
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"])
+        #expect(events.error?.code == .unacceptableStatus)
+        #expect(events.error?.response?.string == "Not here.")
+        #expect(fixture.transport.requestCount == 2 && fixture.agent.activeTasks.isEmpty)
+    }
+
+    @Test func anotherContentTypeOfALaterConnectionIsAnError() async throws {
+        fixture.transport.on(
+            .get, "/x", .events("data: a\n\n"), .chunks([Data("x".utf8)], then: [.hold(Gate())]))
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .seconds(3))
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"])
+        #expect(events.error?.code == .unacceptableContentType)
+        try await fixture.transport.untilIdle()
+    }
+
+    @Test func iteratorReturnsNilAfterAnError() async throws {
+        fixture.transport.on(.get, "/x", .events("data: a\n\n", then: [.loss]))
+        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        var iterator = stream.serverSentEvents(reconnects: .never).makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        await #expect(throws: RequestError.self) { try await iterator.next() }
+        #expect(try await iterator.next() == nil)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    // MARK: - Times
+
+    @Test func reconnectionTimeOfTheServerLastsUntilItSetsAnother() async throws {
+        fixture.transport.on(
+            .get, "/x", .events("retry: 70\ndata: a\n\n"), .events("data: b\n\n"),
+            .events("data: c\n\nretry: 20000\n"), .noContent)
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .milliseconds(70))
+        _ = try await fixture.nextID()
+        try await fixture.sleep(exactly: .milliseconds(70))
+        _ = try await fixture.nextID()
+        try await fixture.sleep(exactly: .seconds(20))
+        #expect(Self.data(await reader.value) == ["a", "b", "c"])
+    }
+
+    @Test func reconnectionTimeOfZeroIsImmediate() async throws {
+        fixture.transport.on(.get, "/x", .events("retry: 0\ndata: a\n\n"), .noContent)
+        #expect(Self.data(await (try await fixture.startReading()).value) == ["a"])
+    }
+
+    /// Random delays of up to 1,000 s, 2,000 s and so on are added; that they are below 1 ms is not to be expected.
+    @Test func delaysGrowWithoutEventsAndAreResetByAnEvent() async throws {
+        fixture.transport.on(
+            .get, "/x", .events(""), .failure(RequestError(.cannotConnect, stage: .transport, "")),
+            .events(": comment\n\n"), .events("data: a\n\n"), .noContent)
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .seconds(3))
+        for maximum in [1000, 2000] {
+            _ = try await fixture.nextID()
+            try await fixture.clock.untilSleeping()
+            fixture.clock.advance(by: .seconds(3))
+            #expect(fixture.clock.sleepers == 1)
+            fixture.clock.advance(by: .seconds(maximum))
+            #expect(fixture.clock.sleepers == 0)
+        }
+        _ = try await fixture.nextID()
+        try await fixture.sleep(exactly: .seconds(3))
+        #expect(Self.data(await reader.value) == ["a"])
+        #expect(fixture.transport.requestCount == 5)
+    }
+
+    @Test func retryableStatusIsRepeatedAfterItsRetryAfter() async throws {
+        let unavailable = ScriptedResponse(
+            status: .serviceUnavailable, headers: [.retryAfter: "5000"])
+        fixture.agent.configuration.retryPolicy.maximumRetryAfter = .seconds(5000)
+        fixture.transport.on(
+            .get, "/x", .events("data: a\n\n"), unavailable, .events("data: b\n\n"),
+            .noContent)
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .seconds(3))
+        _ = try await fixture.nextID()
+        // More than the reconnection time and the random part of at most 1,000 s.
+        try await fixture.sleep(exactly: .seconds(5000))
+        _ = try await fixture.nextID()
+        try await fixture.sleep(exactly: .seconds(3))
+        #expect(Self.data(await reader.value) == ["a", "b"])
+    }
+
+    @Test func retryAfterAboveTheLimitOfThePolicyIsTheEnd() async throws {
+        fixture.transport.on(
+            .get, "/x", .events("data: a\n\n"),
+            ScriptedResponse(status: .serviceUnavailable, headers: [.retryAfter: "61"]))
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .seconds(3))
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"] && events.error?.response?.statusCode == 503)
+        #expect(fixture.clock.sleepers == 0)
+    }
+
+    // MARK: - Limits
+
+    @Test func neverEndsWithTheBody() async throws {
+        fixture.transport.on(.get, "/x", .events("data: a\n\n"))
+        let events = await (try await fixture.startReading(.never)).value
+        #expect(Self.data(events) == ["a"] && events.error == nil)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func limitCountsConnectionsInARowWithoutEvents(isLost: Bool) async throws {
+        let policy = RetryPolicy(baseDelay: .zero)
+        let empty = ScriptedResponse.events("", then: isLost ? [.loss] : [])
+        fixture.transport.on(
+            .get, "/x", empty, .events("data: a\n\n"), empty, empty, .events("data: b\n\n"))
+        let reader = try await fixture.startReading(.limited(2)) { $0.retryPolicy = policy }
+        for _ in 0..<3 {
+            try await fixture.sleep(exactly: .seconds(3))
+            _ = try await fixture.nextID()
+        }
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"])
+        #expect(events.error?.code == (isLost ? .connectionLost : nil))
+        #expect(fixture.transport.requestCount == 4 && fixture.clock.sleepers == 0)
+    }
+
+    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
+    func unsafeRequestIsNotRepeated(method: HTTPMethod) async throws {
+        fixture.transport.on(
+            method, "/x", .events("data: a\n\n"), .events("data: b\n\n", then: [.loss]))
+        for reconnects in [ResponseStream.Reconnects.automatic, .limited(5)] {
+            let events = await (try await fixture.startReading(reconnects) { $0.method = method })
+                .value
+            #expect(Self.data(events) == [reconnects == .automatic ? "a" : "b"])
+            #expect(events.error?.code == (reconnects == .automatic ? nil : .connectionLost))
+        }
+        #expect(fixture.transport.requestCount == 2 && fixture.clock.sleepers == 0)
+    }
+
+    @Test func safeRequestWithABodyIsNotRepeated() async throws {
+        fixture.transport.on(.query, "/x", .events("data: a\n\n"))
+        let events = await
+            (try await fixture.startReading {
+                $0.method = .query
+                $0.body = .string("q")
+            }).value
+        #expect(Self.data(events) == ["a"] && fixture.transport.requestCount == 1)
+    }
+
+    // MARK: - The path of a request
+
+    private struct TokenAuthenticator: Authenticator {
+        let token = RefreshableToken()
+
+        func apply(to request: inout TransportRequest) async throws {
+            request.headers[.authorization] = "Bearer \(token.current)"
+        }
+
+        func refresh(after response: Response, to request: TransportRequest) async throws -> Bool {
+            token.refresh()
+            return true
+        }
+    }
+
+    @Test func credentialsAreRenewedBetweenConnections() async throws {
+        fixture.agent.configuration.authenticators = [
+            HostAuthenticator("*.example.com", TokenAuthenticator())
+        ]
+        fixture.transport.on(
+            .get, "/x", .events("id: 1\ndata: a\n\n"), ScriptedResponse(status: .unauthorized),
+            .events("data: b\n\n"), .noContent)
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .seconds(3))
+        for token in ["old", "new"] {
+            let request = try await fixture.transport.nextRequest()
+            #expect(request.headers[.authorization] == "Bearer \(token)")
+            #expect(request.headers[.lastEventID] == "1")
+        }
+        try await fixture.sleep(exactly: .seconds(3))
+        let last = try await fixture.transport.nextRequest()
+        #expect(last.headers[.authorization] == "Bearer new")
+        let events = await reader.value
+        #expect(Self.data(events) == ["a", "b"] && events.error == nil)
+    }
+
+    @Test func eachConnectionReturnsItsPermitAndIsNoDuplicateOfTheLastOne() async throws {
+        fixture.agent.configuration.limits.total = 1
+        fixture.transport.on(
+            .get, "/x", .events("data: a\n\n"), .events("data: b\n\n"), .noContent)
+        let reader = try await fixture.startReading { $0.duplicatePolicy = .reject }
+        for _ in 0..<2 {
+            try await fixture.sleep(exactly: .seconds(3))
+            _ = try await fixture.nextID()
+        }
+        #expect(await reader.value.values.map(\.data) == ["a", "b"])
+        #expect(fixture.agent.activeTasks.isEmpty)
+    }
+
+    // MARK: - Cancellation
+
+    @Test func cancellationWhileWaitingIsTheEnd() async throws {
+        fixture.transport.on(.get, "/x", .events("data: a\n\n"))
+        let reader = try await fixture.startReading()
+        try await fixture.clock.untilSleeping()
+        reader.cancel()
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"] && events.error?.code == .cancelled)
+        #expect(fixture.transport.requestCount == 1 && fixture.clock.sleepers == 0)
+    }
+
+    @Test func cancellationWhileConnectingIsTheEnd() async throws {
+        fixture.transport.on(.get, "/x", .events("data: a\n\n"), .silence)
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: .seconds(3))
+        _ = try await fixture.nextID()
+        reader.cancel()
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"] && events.error?.code == .cancelled)
+        try await fixture.transport.untilIdle()
+        #expect(fixture.agent.activeTasks.isEmpty && fixture.clock.sleepers == 0)
+    }
+
+    @Test(arguments: ["the loop is left", "the Swift task is cancelled"])
+    func secondConnectionIsCancelledWhen(_ cause: String) async throws {
+        let gate = Gate()
+        fixture.transport.on(
+            .get, "/x", .events("data: a\n\n"), .events("data: b\n\n", then: [.hold(gate)]))
+        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let leaves = cause == "the loop is left"
+        let reader = Task {
+            var found: [String] = []
+            for try await event in stream.serverSentEvents {
+                found.append(event.data)
+                if leaves, found.count == 2 { break }
+            }
+            return found
+        }
+        try await fixture.sleep(exactly: .seconds(3))
+        try await gate.reached()
+        if leaves {
+            #expect(try await reader.value == ["a", "b"])
+        } else {
+            #expect(fixture.agent.activeTasks.count == 1)
+            reader.cancel()
+            let error = await #expect(throws: RequestError.self) { try await reader.value }
+            #expect(error?.code == .cancelled)
+        }
+        try await fixture.transport.untilIdle()
+        for task in fixture.agent.activeTasks { await task.untilEnded() }
+        #expect(fixture.transport.requestCount == 2 && fixture.clock.sleepers == 0)
+    }
+
+    @Test func shutdownOfTheAgentIsTheEnd() async throws {
+        fixture.transport.on(.get, "/x", .events("data: a\n\n"))
+        let reader = try await fixture.startReading()
+        try await fixture.clock.untilSleeping()
+        await fixture.agent.shutdown()
+        fixture.clock.advance(by: .seconds(3))
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"] && events.error?.code == .agentShutDown)
+    }
+}
