@@ -77,7 +77,8 @@ struct ErrandStreamingSamples {
             do {
                 guard let row = try await rows.next() else { return names }
                 names.append(row.name)
-            } catch let error where error.code == .undecodable {
+            } catch {
+                guard error.code == .undecodable else { throw error }
                 print(error.message)
             }
         }
