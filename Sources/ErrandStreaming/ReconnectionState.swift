@@ -51,9 +51,7 @@ package struct ReconnectionState: Sendable {
         if case .noContent = ending { return .finish }
         var failure: RequestError?
         if case .failed(let error) = ending {
-            guard RetryDecision.isRetryable(error, policy: policy), error.timeout != .total else {
-                return .fail(error)
-            }
+            guard Self.isTemporary(error, policy) else { return .fail(error) }
             failure = error
         }
         if let limit, attempts >= limit { return failure.map { .fail($0) } ?? .finish }
@@ -66,5 +64,13 @@ package struct ReconnectionState: Sendable {
         }
         attempts += 1
         return .reconnect(after: max(delay, retryAfter ?? .zero))
+    }
+
+    private static func isTemporary(_ error: RequestError, _ policy: RetryPolicy) -> Bool {
+        switch error.code {
+        case .offline, .circuitOpen: true
+        case .timedOut: error.timeout != .total
+        default: RetryDecision.isRetryable(error, policy: policy)
+        }
     }
 }

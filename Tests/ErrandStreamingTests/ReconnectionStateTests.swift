@@ -69,7 +69,8 @@ struct ReconnectionStateTests {
     private static let retryable: [RequestError] = [
         error(.connectionLost), error(.cannotFindHost), error(.cannotConnect),
         error(.truncatedBody), error(.transportFailed), error(.timedOut, timeout: .idle),
-        error(.timedOut), error(.unacceptableStatus, status: 503),
+        error(.timedOut), error(.offline), error(.circuitOpen),
+        error(.unacceptableStatus, status: 503),
         error(.unacceptableStatus, status: 408), error(.unacceptableStatus, status: 425),
         error(.unacceptableStatus, status: 429), error(.unacceptableStatus, status: 500),
         error(.unacceptableStatus, status: 502), error(.unacceptableStatus, status: 504),

@@ -25,7 +25,7 @@ extension StartableRequest {
     /// sent, because it copies such a body first.
     ///
     /// Cancelling the calling Swift task cancels the request. A stored response is streamed from the store. A streamed
-    /// response is stored when it has been read to its end, if it is not larger than
+    /// response is stored when its body has arrived completely, if it is not larger than
     /// `transportOptions.maximumBytesInMemory`.
     ///
     /// - Parameter onStart: Called with the task before anything is sent. Default: does nothing.

@@ -34,7 +34,7 @@ package final class CacheRefresher: Sendable {
         background.duplicatePolicy = .allow
         background.processors = []
         if background.isStreamed {
-            // Nobody reads the body, which is collected like that of any other request.
+            // The revalidation has no reader: its body is collected like that of any other request.
             (background.isStreamed, background.responseSerializer) = (false, .data)
         }
         background.writesCacheAsynchronously = true
