@@ -1,21 +1,27 @@
 /// A bounded table of values by host.
 ///
 /// Idle entries, which equal a new one, are removed first; above ``capacity``, the least recently
-/// used entry.
+/// used entry. The members are inlinable, so that other modules specialize them (decision 17).
+@usableFromInline
 package struct HostTable<Value: Sendable>: Sendable {
     /// The default maximum number of hosts.
-    package static var capacity: Int { 4096 }
+    @inlinable package static var capacity: Int { 4096 }
     /// Below this count idle entries are not removed.
-    private static var minimumSweepCount: Int { 64 }
+    @usableFromInline static var minimumSweepCount: Int { 64 }
 
-    private var entries: LRUTable<String, Value>
-    private var sweepAt = Self.minimumSweepCount
+    @usableFromInline var entries: LRUTable<String, Value>
+    @usableFromInline var sweepAt: Int
 
-    package init(capacity: Int = Self.capacity) { entries = LRUTable(limit: max(1, capacity)) }
+    @inlinable
+    package init(capacity: Int = Self.capacity) {
+        entries = LRUTable(limit: max(1, capacity))
+        sweepAt = Self.minimumSweepCount
+    }
 
-    package var count: Int { entries.count }
+    @inlinable package var count: Int { entries.count }
 
     /// The value for a host; a read counts as a use.
+    @inlinable
     package mutating func value(for host: String) -> Value? { entries.value(for: host) }
 
     /// Changes the value for a host and returns the result of the change.
@@ -23,6 +29,7 @@ package struct HostTable<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - new: The value for a host without an entry.
     ///   - isIdle: Whether a value equals a new one, so that the entry can be removed.
+    @inlinable
     package mutating func update<Result>(
         _ host: String, new: @autoclosure () -> Value, isIdle: (Value) -> Bool,
         _ change: (inout Value) -> Result
