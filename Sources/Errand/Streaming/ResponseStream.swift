@@ -78,14 +78,17 @@ final class StreamSource: Sendable {
     }
 }
 
-/// Reads the body of a stream in chunks; the transfer is cancelled when the reader is released.
+/// Reads the body of a stream in chunks; the transfer is cancelled when a reader that has begun is released.
 final class StreamReader {
     let source: StreamSource
     private var hasBegun = false
 
     init(_ source: StreamSource) { self.source = source }
 
-    deinit { source.body.channel.leave() }
+    deinit {
+        // A reader that was refused, or never used, leaves the stream to the others.
+        if hasBegun { source.body.channel.leave() }
+    }
 
     nonisolated(nonsending) func next() async throws(RequestError) -> Data? {
         if !hasBegun {
