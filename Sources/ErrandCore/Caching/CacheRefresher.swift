@@ -34,6 +34,11 @@ package final class CacheRefresher: Sendable {
         background.duplicatePolicy = .allow
         background.processors = []
         background.writesCacheAsynchronously = true
+        if description.isStreamed {
+            // A background request has no reader: its body is collected, and accepted as that of a stream.
+            background.isStreamed = false
+            background.responseSerializer = .data
+        }
         guard let task = start(background) else { return end(key) }
         task.whenEnded { [weak self] _ in self?.end(key) }
     }
