@@ -1,3 +1,4 @@
+import ErrandStreaming
 import ErrandTransport
 import Synchronization
 
@@ -38,7 +39,7 @@ private struct InterceptorChain: Sendable {
             }
         }
         let result = await result(of: interceptors[index], request, next, scope)
-        await calls.close()
+        await calls.close(keeping: (try? result.get())?.channel)
         return try result.get()
     }
 
@@ -186,6 +187,14 @@ private final class InterceptorCalls: Sendable {
         var calls = InterceptorCallState()
         var scope: CancellationScope?
         var waiter: CheckedContinuation<Void, Never>?
+        /// The streamed body that the latest call has returned.
+        weak var stream: BodyChannel?
+
+        /// Forgets the streamed body, and returns it.
+        mutating func takeStream() -> BodyChannel? {
+            defer { stream = nil }
+            return stream
+        }
     }
 
     private let state = Mutex(State())
@@ -200,7 +209,9 @@ private final class InterceptorCalls: Sendable {
             defer { end() }
             return await withTaskCancellationHandler {
                 do throws(RequestError) {
-                    return .success(try await body(child))
+                    let response = try await body(child)
+                    state.withLock { $0.stream = response.channel }
+                    return .success(response)
                 } catch {
                     return .failure(error)
                 }
@@ -212,8 +223,13 @@ private final class InterceptorCalls: Sendable {
     }
 
     /// Refuses further calls, and waits for the end of one that the interceptor has abandoned.
-    func close() async {
-        let (isRunning, scope) = state.withLock { ($0.calls.close(), $0.scope) }
+    ///
+    /// A streamed body that the interceptor does not return is cancelled.
+    func close(keeping stream: BodyChannel?) async {
+        let (isRunning, scope, latest) = state.withLock {
+            ($0.calls.close(), $0.scope, $0.takeStream())
+        }
+        if let latest, latest !== stream { latest.leave() }
         guard isRunning else { return }
         scope?.cancel()
         await withCheckedContinuation { continuation in
@@ -226,11 +242,15 @@ private final class InterceptorCalls: Sendable {
     }
 
     private func begin(_ scope: CancellationScope) -> InterceptorCallState.Refusal? {
-        state.withLock { state in
+        let (refusal, earlier) = state.withLock { state in
             let refusal = state.calls.begin()
-            if refusal == nil { state.scope = scope }
-            return refusal
+            guard refusal == nil else { return (refusal, nil as BodyChannel?) }
+            state.scope = scope
+            return (nil, state.takeStream())
         }
+        // It may hold the permit that this call needs.
+        earlier?.leave()
+        return refusal
     }
 
     private func end() {
