@@ -106,8 +106,15 @@ package final class BodyChannel: Sendable {
     // MARK: - The task
 
     /// Cancels the transfer, unless it has ended; the reader gets the end when the task has ended.
-    package func cancelTransfer() {
-        let cancel = state.withLock { $0.cancel }
+    ///
+    /// - Parameter discardsBuffer: Whether the reader gets none of the bytes that it has not read.
+    package func cancelTransfer(discardsBuffer: Bool = false) {
+        let (cancel, buffer) = state.withLock { state in
+            guard discardsBuffer, !state.machine.isOver else { return (state.cancel, Data()) }
+            _ = state.machine.leave()
+            return (state.cancel, exchange(&state.buffer, with: Data()))
+        }
+        withExtendedLifetime(buffer) {}
         cancel?()
     }
 

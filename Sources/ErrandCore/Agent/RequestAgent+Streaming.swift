@@ -57,10 +57,9 @@ extension RequestAgent {
     }
 
     /// From now on the task is cancelled with its body, and ends with it.
+    ///
+    /// The other direction, that the body is cancelled with the task, is the work of `TransportStep`.
     private func attach(_ channel: BodyChannel, to task: RequestTask, _ head: Response) {
-        let scope = task.context.scope
-        let entry = scope.enter { [weak channel] in channel?.cancelTransfer() }
-        channel.whenEnded { _ in scope.leave(entry) }
         channel.setTask { task.cancel() }
         channel.whenOver { end in
             Task { await self.end(task, of: channel, head, end) }
