@@ -35,7 +35,9 @@ package final class SpooledCopy: BodyCopy {
         }
     }
 
-    /// The bytes; a file is mapped, not read. `nil` if the copy was given up.
+    /// The bytes; a file is mapped, not read.
+    ///
+    /// `nil` if the copy was given up.
     package func finish() -> Data? {
         state.withLock { state in
             guard !state.isGivenUp else { return nil }
