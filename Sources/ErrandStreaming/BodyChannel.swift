@@ -13,6 +13,8 @@ package final class BodyChannel: Sendable {
     /// A channel holds at most this number and one chunk of the transfer.
     package static let maximumLimit = 512 << 10
 
+    private typealias EndHandler = @Sendable (TransferEnd) -> Void
+
     private struct State {
         var machine = BodyChannelState(
             limit: BodyChannel.limit, maximumLimit: BodyChannel.maximumLimit)
@@ -28,8 +30,8 @@ package final class BodyChannel: Sendable {
         /// Gets a copy of the bytes.
         var copy: (any BodyCopy)?
         var end: TransferEnd?
-        var releases: [@Sendable (TransferEnd) -> Void] = []
-        var whenOver: (@Sendable (TransferEnd) -> Void)?
+        var releases: [EndHandler] = []
+        var whenOver: EndHandler?
         var completions: [@Sendable () async -> Void] = []
         /// The error that the reader gets; `nil` for a complete body.
         var error: RequestError?
@@ -98,24 +100,47 @@ package final class BodyChannel: Sendable {
 
     /// Records the end of the transfer: releases what was held for it, and passes on the end.
     package func transferEnded(_ end: TransferEnd) {
-        let (releases, whenOver) = state.withLock { state in
-            guard state.machine.transferEnded() else {
-                return ([], nil)
-                    as ([@Sendable (TransferEnd) -> Void], (@Sendable (TransferEnd) -> Void)?)
-            }
-            state.end = end
-            (state.resume, state.cancel, state.cancelTask) = (nil, nil, nil)
-            return (exchange(&state.releases, with: []), state.whenOver.take())
+        let isFirst = state.withLock { state in
+            guard state.machine.transferEnded() else { return false }
+            (state.resume, state.cancel, state.cancelTask, state.copy) = (nil, nil, nil, nil)
+            if end.error != nil { state.completions = [] }
+            return true
         }
-        for release in releases { release(end) }
-        whenOver?(end)
+        guard isFirst else { return }
+        // The end is known to others only when everything was released.
+        while true {
+            let (releases, whenOver) = state.withLock { state in
+                guard state.releases.isEmpty else {
+                    return (exchange(&state.releases, with: []), nil as EndHandler?)
+                }
+                state.end = end
+                return ([], state.whenOver.take())
+            }
+            guard !releases.isEmpty else {
+                whenOver?(end)
+                return
+            }
+            for release in releases { release(end) }
+        }
+    }
+
+    /// Suspends until the transfer has ended and everything was released.
+    package func untilEnded() async {
+        await withCheckedContinuation { continuation in whenEnded { _ in continuation.resume() } }
     }
 
     // MARK: - The task
 
     /// Cancels the transfer, unless it has ended; the reader gets the end when the task has ended.
-    package func cancelTransfer() {
-        let cancel = state.withLock { $0.cancel }
+    ///
+    /// - Parameter discardsBuffer: Whether the reader gets none of the bytes that it has not read.
+    package func cancelTransfer(discardsBuffer: Bool = false) {
+        let (cancel, buffer) = state.withLock { state in
+            guard discardsBuffer, !state.machine.isOver else { return (state.cancel, ChunkBuffer()) }
+            _ = state.machine.leave()
+            return (state.cancel, exchange(&state.buffer, with: ChunkBuffer()))
+        }
+        withExtendedLifetime(buffer) {}
         cancel?()
     }
 

@@ -35,6 +35,8 @@ package struct BodyChannelState: Sendable {
     private let maximumLimit: Int
     private var phase = Phase.open
     private var isBatch = false
+    /// Whether the buffer was full since the reader has last waited.
+    private var wasFull = false
     private var isPaused = false
     private var isWaiting = false
     private var hasLeft = false
@@ -114,12 +116,12 @@ package struct BodyChannelState: Sendable {
         if chunk > 0, buffered > 0 {
             buffered -= chunk
             guard isPaused, buffered <= limit / 2 else { return .bytes(resumesTransfer: false) }
-            isPaused = false
-            limit = min(2 * limit, maximumLimit)
+            (isPaused, wasFull) = (false, true)
             return .bytes(resumesTransfer: true)
         }
         if phase == .closed { return .end }
-        isWaiting = true
+        if wasFull { limit = min(2 * limit, maximumLimit) }
+        (isWaiting, wasFull) = (true, false)
         return .wait
     }
 

@@ -30,7 +30,10 @@ package final class SpooledCopy: BodyCopy {
             guard !state.isGivenUp else { return false }
             state.size += Int64(bytes.count)
             state.isGivenUp = state.size > limit || !Self.append(bytes, &state)
-            if state.isGivenUp { state.memory = Data() }
+            if state.isGivenUp {
+                if state.file >= 0 { close(state.file) }
+                (state.memory, state.file) = (Data(), -1)
+            }
             return !state.isGivenUp
         }
     }

@@ -62,7 +62,7 @@ final class URLSessionTransfer: Transfer {
     func resumeReceiving() {
         machine.withLock { $0.resume() }
         context.delivery.async { [self] in
-            watch.setPaused(machine.withLock { $0.isWaitingForReceiver })
+            machine.withLock { watch.setPaused($0.isWaitingForReceiver) }
             pump()
         }
     }
@@ -319,11 +319,11 @@ extension URLSessionTransfer {
     private func deliverBytes(_ bytes: UnsafeRawBufferPointer, fromBuffer: Int) {
         let receiver = state.withLock { $0.receiver }
         let demand = receiver?.didReceive(bytes: bytes) ?? .stop
-        let isWaiting = machine.withLock { machine in
+        // In one critical section, so that a concurrent resumption is not overwritten.
+        machine.withLock { machine in
             machine.delivered(fromBuffer, demand: demand)
-            return machine.isWaitingForReceiver
+            watch.setPaused(machine.isWaitingForReceiver)
         }
-        watch.setPaused(isWaiting)
         if demand == .stop {
             context.control.async { [self] in state.withLock { $0.task }?.cancel() }
         }

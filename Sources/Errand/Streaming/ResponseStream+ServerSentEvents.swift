@@ -178,6 +178,9 @@ final class EventSource {
         var description = source.description
         let id = stream.parser.lastEventID
         description.lastEventID = id.isEmpty ? nil : id
+        // A stored response would repeat its events.
+        (description.ignoresCache, description.cacheSeconds) = (true, -1)
+        description.cachePolicy = .cacheElseLoad
         let run = RequestRun(task: source.agent.enlist(description), agent: source.agent)
         let opened = try await run.agent.open(run.task)
         source = StreamSource(opened, run)

@@ -5,8 +5,8 @@ public import Foundation
 extension ResponseStream {
     /// The chunks of the body, as they arrive, after content decoding; none is empty.
     ///
-    /// Their boundaries have no meaning. A chunk has at most 16 KiB or the size of one read of the transport;
-    /// a stored body is one chunk.
+    /// Their boundaries have no meaning. A chunk is what the transport read at once, usually 16 to 64 KiB; a stored
+    /// body is one chunk.
     public var bytes: Bytes { Bytes(source: source) }
 
     /// The lines of the body as text, without their terminators LF, CRLF or CR; at most 1 MiB each.

@@ -13,12 +13,13 @@ import Synchronization
 /// ``jsonSequence(of:maximumTextBytes:)``, ``jsonElements(of:at:maximumElementBytes:)`` or ``serverSentEvents``.
 ///
 /// The transfer waits for its reader. If that stops reading, the server stops sending. A stream keeps at most 512 KiB and
-/// one chunk of the transport in memory, and 64 KiB if nothing is read (`URLSessionTransport` on Linux cannot pause a
+/// one chunk of the transport in memory, and 64 KiB if nothing is read; a stored response is in memory (`URLSessionTransport` on Linux cannot pause a
 /// transfer: it keeps what arrives in a file without a name, up to 8 GiB). ``Timeouts/idle`` counts only while the reader
 /// waits for bytes; ``Timeouts/total`` always does.
 ///
 /// The transfer ends at once with ``RequestError/Code/cancelled`` if the loop over a sequence is left early, if the Swift
-/// task of the loop or ``task`` is cancelled, or if the stream is released unread. An interruption is an error of the
+/// task of the loop or ``task`` is cancelled, or if the stream is released unread. (A sequence of server-sent events
+/// that has connected again is no longer part of ``task``: cancel its loop.) An interruption is an error of the
 /// sequence, after the bytes that had arrived; ``RequestError/bytesReceived`` is their number. It is not retried.
 public struct ResponseStream: Sendable {
     /// The head of the response: status, headers and URL; its body is empty.
@@ -51,6 +52,9 @@ final class StreamSource: Sendable {
         agent = run.agent
     }
 
+    // A copy of the response, for example in an interceptor, does not keep the transfer.
+    deinit { body.channel.leave() }
+
     var description: RequestDescription { task.context.description }
 
     /// The decoder of the endpoint, or else of the configuration.
@@ -78,22 +82,32 @@ final class StreamSource: Sendable {
     }
 }
 
-/// Reads the body of a stream in chunks; the transfer is cancelled when the reader is released.
+/// Reads the body of a stream in chunks; the transfer is cancelled when a reader that has begun is released.
 final class StreamReader {
     let source: StreamSource
     private var hasBegun = false
 
     init(_ source: StreamSource) { self.source = source }
 
-    deinit { source.body.channel.leave() }
+    deinit {
+        // A reader that was refused, or never used, leaves the stream to the others.
+        if hasBegun { source.body.channel.leave() }
+    }
 
     nonisolated(nonsending) func next() async throws(RequestError) -> Data? {
         if !hasBegun {
             try source.begin()
             hasBegun = true
         }
-        return try await source.body.channel.next()
+        do throws(RequestError) {
+            return try await source.body.channel.next()
+        } catch {
+            throw error.endpoint == nil ? source.named(error) : error
+        }
     }
+
+    /// Cancels the transfer and discards what was not read.
+    func cancel() { source.body.channel.leave() }
 }
 
 /// Finds the elements of a body; a pure state machine.
@@ -130,10 +144,11 @@ struct ParsedStream<Parser: StreamParser> {
 
     /// The next element, if it was parsed before; without suspension.
     @inline(__always)
-    mutating func takeParsed() -> Parser.Element? { elements.popLast() }
+    mutating func takeParsed() -> Parser.Element? { Task.isCancelled ? nil : elements.popLast() }
 
     nonisolated(nonsending) mutating func next() async throws(RequestError) -> Parser.Element? {
         while true {
+            if Task.isCancelled { cancel() }
             if let element = elements.popLast() { return element }
             if let error = failure.take() { throw reader.source.named(error) }
             if offset < chunk.count {
@@ -146,6 +161,12 @@ struct ParsedStream<Parser: StreamParser> {
                 (chunk, offset, hasEnded) = (Data(), 0, true)
             }
         }
+    }
+
+    /// Discards everything that was not returned; the reader then throws the cancellation.
+    private mutating func cancel() {
+        reader.cancel()
+        (elements, failure, chunk, offset, hasEnded) = ([], nil, Data(), 0, false)
     }
 
     /// Parses elements of the chunk.

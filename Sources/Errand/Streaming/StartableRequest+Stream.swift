@@ -150,9 +150,10 @@ extension RequestRun {
         // The error is also the outcome of the task.
         guard let opened = try? await agent.open(task) else { return }
         let stream = ResponseStream(opened, self)
-        await onHead(stream.response)
+        // The task may have been cancelled before the actor of the closures was free.
+        if !task.context.scope.isCancelled { await onHead(stream.response) }
         let reader = StreamReader(stream.source)
-        while let chunk = try? await reader.next() { await onChunk(chunk) }
+        while let chunk = try? await reader.next(), !task.isStopping { await onChunk(chunk) }
     }
 }
 

@@ -142,6 +142,7 @@ extension RequestAgent {
         if let stopped {
             error.takeName(of: stopped)
             error.previousErrors = stopped.previousErrors
+            error.bytesReceived = stopped.bytesReceived
         }
         return error
     }

@@ -35,7 +35,7 @@ extension RequestAgent {
             guard !task.isStopping else { throw .cancelled }
             response = try await pipeline(task.context)
         } catch {
-            return Self.refused(await end(task, .failure(error)))
+            return Self.refused(await end(task, .failure(Self.withoutStream(error))))
         }
         guard let body = response.stream as? StreamedBody else {
             // A stored response, or one that a hook made.
@@ -49,7 +49,20 @@ extension RequestAgent {
         }
         let head = response.withoutStream()
         attach(body.channel, to: task, head)
+        if task.isStopping {
+            body.channel.leave()
+            return Self.refused(await task.outcome())
+        }
         return .success(OpenedStream(response: head, body: body))
+    }
+
+    /// The error without the body of a response that a step has refused after its head, which it would keep open.
+    private static func withoutStream(_ error: RequestError) -> RequestError {
+        guard let channel = error.response?.channel else { return error }
+        channel.leave()
+        var error = error
+        error.response = error.response?.withoutStream()
+        return error
     }
 
     private static func refused(_ outcome: TaskOutcome) -> Result<OpenedStream, RequestError> {
@@ -57,10 +70,9 @@ extension RequestAgent {
     }
 
     /// From now on the task is cancelled with its body, and ends with it.
+    ///
+    /// The other direction, that the body is cancelled with the task, is the work of `TransportStep`.
     private func attach(_ channel: BodyChannel, to task: RequestTask, _ head: Response) {
-        let scope = task.context.scope
-        let entry = scope.enter { [weak channel] in channel?.cancelTransfer() }
-        channel.whenEnded { _ in scope.leave(entry) }
         channel.setTask { task.cancel() }
         channel.whenOver { end in
             Task { await self.end(task, of: channel, head, end) }

@@ -1,3 +1,4 @@
+import ErrandStreaming
 import ErrandTransport
 import Synchronization
 
@@ -38,7 +39,7 @@ private struct InterceptorChain: Sendable {
             }
         }
         let result = await result(of: interceptors[index], request, next, scope)
-        await calls.close()
+        await calls.close(keeping: (try? result.get())?.channel)
         return try result.get()
     }
 
@@ -187,6 +188,14 @@ private final class InterceptorCalls: Sendable {
         var calls = InterceptorCallState()
         var scope: CancellationScope?
         var waiter: CheckedContinuation<Void, Never>?
+        /// The streamed body that the latest call has returned.
+        weak var stream: BodyChannel?
+
+        /// Forgets the streamed body, and returns it.
+        mutating func takeStream() -> BodyChannel? {
+            defer { stream = nil }
+            return stream
+        }
     }
 
     private let state = Mutex(State())
@@ -197,11 +206,19 @@ private final class InterceptorCalls: Sendable {
         _ body: (CancellationScope) async throws(RequestError) -> Response
     ) async throws(RequestError) -> Response {
         let result = await scope.withChild { child -> Result<Response, RequestError> in
-            if let refusal = begin(child) { return .failure(Self.error(refusal)) }
+            let (refusal, earlier) = begin(child)
+            if let refusal { return .failure(Self.error(refusal)) }
             defer { end() }
+            if let earlier {
+                // It may hold the permit, or the place in a queue, that this call needs.
+                earlier.leave()
+                await earlier.untilEnded()
+            }
             return await withTaskCancellationHandler {
                 do throws(RequestError) {
-                    return .success(try await body(child))
+                    let response = try await body(child)
+                    state.withLock { $0.stream = response.channel }
+                    return .success(response)
                 } catch {
                     return .failure(error)
                 }
@@ -213,8 +230,13 @@ private final class InterceptorCalls: Sendable {
     }
 
     /// Refuses further calls, and waits for the end of one that the interceptor has abandoned.
-    func close() async {
-        let (isRunning, scope) = state.withLock { ($0.calls.close(), $0.scope) }
+    ///
+    /// A streamed body that the interceptor does not return is cancelled.
+    func close(keeping stream: BodyChannel?) async {
+        let (isRunning, scope, latest) = state.withLock {
+            ($0.calls.close(), $0.scope, $0.takeStream())
+        }
+        if let latest, latest !== stream { latest.leave() }
         guard isRunning else { return }
         scope?.cancel()
         await withCheckedContinuation { continuation in
@@ -226,11 +248,15 @@ private final class InterceptorCalls: Sendable {
         }
     }
 
-    private func begin(_ scope: CancellationScope) -> InterceptorCallState.Refusal? {
+    /// Begins a call; returns the refusal, or the streamed body of the previous call.
+    private func begin(
+        _ scope: CancellationScope
+    ) -> (refusal: InterceptorCallState.Refusal?, earlier: BodyChannel?) {
         state.withLock { state in
             let refusal = state.calls.begin()
-            if refusal == nil { state.scope = scope }
-            return refusal
+            guard refusal == nil else { return (refusal, nil) }
+            state.scope = scope
+            return (nil, state.takeStream())
         }
     }
 

@@ -219,6 +219,7 @@ enum RequestProcessing {
                 of: request, withoutCredentialsOf: serialized, bound: pipelineRequest.boundHeaders)
             request.body?.withholdSecretTrailers(of: serialized.body)
         }
+        if context.description.isStreamed { request.options.isStreamed = true }
         try pipelineRequest.encodeBody(of: &request)
         return request
     }

@@ -25,7 +25,7 @@ final class StreamDuplicates: Sendable {
             guard isFirst else { throw CoalesceStep.duplicate(pipelineRequest) }
         case .cancelPrevious:
             let previous = latest.withLock { $0.updateValue(context, forKey: key) }
-            previous?.scope.cancel()
+            if previous !== context { previous?.scope.cancel() }
         }
         return try await Self.untilEnd(of: pipelineRequest, next) { [self] in
             let ended = latest.withLock { latest in

@@ -87,20 +87,25 @@ package final class SuspensionPoint: Sendable {
         }
     }
 
-    /// Sets the current transfer, or none.
-    package func attach(_ transfer: (any Transfer)?) {
+    /// Sets the current transfer.
+    package func attach(_ transfer: any Transfer) {
         let wakes = state.withLock { state in
             state.transfer = transfer
-            guard transfer != nil else {
-                state.transferWaits = false
-                return false
-            }
             // The request was resumed after a chunk got `.pause` and before the transfer was known here.
             guard state.transferWaits, !isPaused else { return false }
             state.transferWaits = false
             return true
         }
-        if wakes { transfer?.resumeReceiving() }
+        if wakes { transfer.resumeReceiving() }
+    }
+
+    /// Removes a transfer that has ended, unless another one has begun since.
+    package func detach(_ transfer: (any Transfer)?) {
+        state.withLock { state in
+            guard state.transfer == nil || state.transfer === transfer else { return }
+            state.transfer = nil
+            state.transferWaits = false
+        }
     }
 
     /// The value that the receiver of a transfer returns for a chunk.

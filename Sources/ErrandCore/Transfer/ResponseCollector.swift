@@ -101,7 +101,7 @@ final class ResponseCollector: TransferReceiver {
         context.pause.attach(transfer)
         if isCancelled { transfer.cancel() }
         // If the transfer ended between the two locks, `didEnd` has already detached it.
-        if state.withLock({ $0.hasEnded }) { context.pause.attach(nil) }
+        if state.withLock({ $0.hasEnded }) { context.pause.detach(transfer) }
     }
 
     func cancel() {
@@ -166,8 +166,10 @@ final class ResponseCollector: TransferReceiver {
 
     /// Passes bytes to the channel.
     private func receive(_ bytes: UnsafeRawBufferPointer, _ channel: BodyChannel) -> Demand {
-        context.progress.updateAsynchronously { $0.bytesReceived += Int64(bytes.count) }
         let demand = channel.receive(bytes)
+        // Bytes that are discarded do not count.
+        guard demand != .stop else { return .stop }
+        context.progress.updateAsynchronously { $0.bytesReceived += Int64(bytes.count) }
         return demand == .more ? context.pause.demand() : demand
     }
 
@@ -219,20 +221,16 @@ final class ResponseCollector: TransferReceiver {
     }
 
     func didEnd(_ end: TransferEnd) {
-        let (waiter, channel) = state.withLock { state in
+        let (waiter, channel, transfer) = state.withLock { state in
             state.finish(end)
-            defer {
-                state.waiter = nil
-                state.transfer = nil
-            }
-            return (state.waiter, state.channel)
+            return (state.waiter.take(), state.channel, state.transfer.take())
         }
         if let channel {
-            context.pause.attach(nil)
+            context.pause.detach(transfer)
             channel.transferEnded(end)
         }
         guard let waiter else { return }
-        context.pause.attach(nil)
+        context.pause.detach(transfer)
         context.startBarrier.wake(waiter)
     }
 }

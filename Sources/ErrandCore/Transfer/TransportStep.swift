@@ -60,6 +60,11 @@ package final class TransportStep: Step {
         from collector: ResponseCollector, _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> Response {
         if pipelineRequest.context.description.isStreamed, let stream = collector.takeStream() {
+            // Cancelled, or too late, at the head: not an interruption of the stream.
+            guard !pipelineRequest.scope.isCancelled else {
+                stream.channel.leave()
+                throw .cancelled
+            }
             return streamed(stream.head, stream.channel, pipelineRequest)
         }
         let collected = collector.takeResponse()
@@ -73,7 +78,12 @@ package final class TransportStep: Step {
         _ head: ResponseHead, _ channel: BodyChannel, _ pipelineRequest: PipelineRequest
     ) -> Response {
         let context = pipelineRequest.context
-        let entry = context.scope.enter { [weak channel] in channel?.cancelTransfer() }
+        let pause = context.pause
+        let entry = context.scope.enter { [weak channel] in
+            // After a time limit, or a shutdown, the reader gets the bytes that have arrived.
+            let reason = pause.taskState.value.stopReason
+            channel?.cancelTransfer(discardsBuffer: reason == nil || reason == .cancelled)
+        }
         channel.whenEnded { _ in context.scope.leave(entry) }
         if context.isObserved {
             channel.whenEnded { [self] end in

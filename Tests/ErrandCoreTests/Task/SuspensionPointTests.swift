@@ -60,8 +60,19 @@ import Testing
         point.attach(transfer)
         point.pause()
         _ = point.demand()
-        point.attach(nil)
+        point.detach(transfer)
         point.open()
         #expect(transfer.resumptions == 0)
+    }
+
+    @Test func theEndOfAnEarlierTransferLeavesTheCurrentOne() {
+        let earlier = CountingTransfer()
+        point.attach(earlier)
+        point.attach(transfer)
+        point.pause()
+        _ = point.demand()
+        point.detach(earlier)
+        point.open()
+        #expect(transfer.resumptions == 1 && earlier.resumptions == 0)
     }
 }

@@ -1,0 +1,236 @@
+import Errand
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import Synchronization
+import Testing
+
+/// A reader that does not read stops the transfer, alone and together with `suspend()`.
+@Suite(.timeLimit(.minutes(5))) struct StreamBackPressureTests {
+    private static let chunk = 16 << 10
+    private static let limit = 64 << 10
+    private let transport = DemandTransport()
+    private let agent: RequestAgent
+
+    init() {
+        agent = RequestAgent(
+            configuration: Configuration(baseURL: "https://api.example.com/"), transport: transport)
+    }
+
+    private func stream(_ steps: [ScriptedResponse.Step]) async throws -> ResponseStream {
+        transport.inner.on(.get, "/feed", .stream(steps))
+        return try await agent.stream(Feed())
+    }
+
+    private static func body(_ count: Int) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 11) })
+    }
+
+    private static func chunks(of body: Data, size: Int = chunk) -> [ScriptedResponse.Step] {
+        stride(from: 0, to: body.count, by: size).map {
+            .bytes(body[$0..<min(body.count, $0 + size)])
+        }
+    }
+
+    @Test func anUnreadStreamStopsTheTransfer() async throws {
+        let body = Self.body(4 << 20)
+        let stream = try await stream(Self.chunks(of: body, size: 10_000))
+        await transport.untilPaused()
+        let received = stream.task.progress.current.bytesReceived
+        #expect(received >= Self.limit && received < Self.limit + 10_000)
+        // Other transfers give this one time to deliver.
+        transport.inner.on(.get, "/other", .json("{}"))
+        for _ in 0..<5 { _ = try await agent.send(Plain("other")) }
+        #expect(stream.task.progress.current.bytesReceived == received)
+        #expect(transport.counts.resumptions == 0)
+        let reading = await stream.readToEnd()
+        #expect(reading.bytes == body && reading.error == nil)
+        let counts = transport.counts
+        #expect(counts.chunksWhilePaused == 0 && counts.pauses == counts.resumptions)
+    }
+
+    /// An action on a stream whose channel is full.
+    private enum Action: CaseIterable, Sendable { case read, suspend, resume }
+
+    /// The possible sequences of actions, with the number of resumptions of the transfer after each action.
+    private static func sequences(_ length: Int) -> [[(Action, Int)]] {
+        var result: [[(Action, Int)]] = []
+        func explore(_ path: [(Action, Int)], isFull: Bool, isSuspended: Bool, _ count: Int) {
+            guard path.count < length else { return result.append(path) }
+            if isFull {
+                // The transfer fills the channel again, unless the task is suspended.
+                let next = count + (isSuspended ? 0 : 1)
+                explore(
+                    path + [(.read, next)], isFull: !isSuspended, isSuspended: isSuspended, next)
+            }
+            if isSuspended {
+                let next = count + (isFull ? 0 : 1)
+                explore(path + [(.resume, next)], isFull: true, isSuspended: false, next)
+            } else {
+                explore(path + [(.suspend, count)], isFull: isFull, isSuspended: true, count)
+            }
+        }
+        explore([], isFull: true, isSuspended: false, 0)
+        return result
+    }
+
+    @Test func suspensionsAndReadsOfAFullStreamInEveryOrder() async throws {
+        let body = Self.body(1 << 20)
+        for sequence in Self.sequences(5) {
+            let stream = try await stream(Self.chunks(of: body))
+            await transport.untilPaused()
+            let before = transport.counts.resumptions
+            var iterator = stream.bytes.makeAsyncIterator()
+            var read = Data()
+            for (action, resumptions) in sequence {
+                switch action {
+                case .read: read += try #require(try await iterator.next())
+                case .suspend: stream.task.suspend()
+                case .resume: stream.task.resume()
+                }
+                await transport.untilPaused()
+                #expect(transport.counts.resumptions - before == resumptions, "\(sequence)")
+            }
+            stream.task.resume()
+            while let chunk = try await iterator.next() { read += chunk }
+            #expect(read == body)
+        }
+        #expect(transport.counts.chunksWhilePaused == 0)
+    }
+
+    @Test func aSuspensionPausesBeforeTheChannelIsFull() async throws {
+        let gate = Gate()
+        let stream = try await stream([.text("a"), .hold(gate), .text("b"), .text("c")])
+        var iterator = stream.bytes.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("a".utf8))
+        stream.task.suspend()
+        gate.open()
+        await transport.untilPaused()
+        // The chunk that was on its way is readable, and reading it does not resume the transfer.
+        #expect(try await iterator.next() == Data("b".utf8))
+        #expect(transport.counts.resumptions == 0 && stream.task.phase == .suspended)
+        stream.task.resume()
+        #expect(try await iterator.next() == Data("c".utf8))
+        #expect(try await iterator.next() == nil)
+        #expect(transport.counts.resumptions == 1 && transport.counts.chunksWhilePaused == 0)
+    }
+
+    @Test func aChunkThatFillsTheChannelOfASuspendedTask() async throws {
+        let gate = Gate()
+        let large = Self.body(Self.limit)
+        let stream = try await stream([.hold(gate), .bytes(large), .text("c")])
+        try await gate.reached()
+        stream.task.suspend()
+        gate.open()
+        await transport.untilPaused()
+        stream.task.resume()
+        // The channel is still full.
+        #expect(transport.counts.resumptions == 0)
+        var iterator = stream.bytes.makeAsyncIterator()
+        #expect(try await iterator.next() == large)
+        #expect(try await iterator.next() == Data("c".utf8))
+        #expect(try await iterator.next() == nil)
+        #expect(transport.counts.resumptions == 1)
+    }
+
+    @Test func concurrentSuspensionsLoseNothing() async throws {
+        let body = Self.body(4 << 20)
+        let stream = try await stream(Self.chunks(of: body))
+        let task = stream.task
+        let suspender = Task {
+            while task.phase != .ended, !Task.isCancelled {
+                task.suspend()
+                await Task.yield()
+                task.resume()
+                await Task.yield()
+            }
+            task.resume()
+        }
+        let reading = await stream.readToEnd()
+        suspender.cancel()
+        #expect(reading.error == nil && reading.bytes == body)
+        #expect(transport.counts.chunksWhilePaused == 0)
+        await suspender.value
+    }
+
+    @Test func cancellingASuspendedStreamEndsIt() async throws {
+        let stream = try await stream(Self.chunks(of: Self.body(1 << 20)))
+        stream.task.suspend()
+        stream.task.cancel()
+        #expect(await stream.readToEnd().error?.code == .cancelled)
+        try await transport.inner.untilIdle()
+        #expect(agent.activeTasks.isEmpty)
+    }
+}
+
+/// A scripted transport that counts the pauses and resumptions of its transfers.
+private final class DemandTransport: Transport {
+    struct Counts {
+        var pauses = 0
+        var resumptions = 0
+        var chunksWhilePaused = 0
+        var isPaused = false
+    }
+
+    let inner = ScriptedTransport()
+    private let state = Mutex(Counts())
+
+    var name: String { inner.name }
+    var counts: Counts { state.withLock { $0 } }
+    func check(_ request: TransportRequest) throws(RequestError) { try inner.check(request) }
+    func shutDown() { inner.shutDown() }
+
+    func untilPaused() async { while !counts.isPaused { await Task.yield() } }
+
+    func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer {
+        state.withLock { $0.isPaused = false }
+        guard request.url.path == "/feed" else { return inner.start(request, receiver: receiver) }
+        return Counted(inner.start(request, receiver: Receiver(receiver, self)), self)
+    }
+
+    func delivered(_ demand: Demand) {
+        state.withLock { state in
+            if state.isPaused { state.chunksWhilePaused += 1 }
+            guard demand == .pause else { return }
+            state.isPaused = true
+            state.pauses += 1
+        }
+    }
+
+    func willResume() {
+        state.withLock { state in
+            state.isPaused = false
+            state.resumptions += 1
+        }
+    }
+
+    private final class Counted: Transfer {
+        private let inner: any Transfer
+        private let transport: DemandTransport
+        init(_ inner: any Transfer, _ transport: DemandTransport) {
+            self.inner = inner
+            self.transport = transport
+        }
+        func cancel() { inner.cancel() }
+        func resumeReceiving() {
+            transport.willResume()
+            inner.resumeReceiving()
+        }
+    }
+
+    private final class Receiver: TransferReceiver {
+        private let inner: any TransferReceiver
+        private let transport: DemandTransport
+        init(_ inner: any TransferReceiver, _ transport: DemandTransport) {
+            self.inner = inner
+            self.transport = transport
+        }
+        func didReceive(head: ResponseHead) { inner.didReceive(head: head) }
+        func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+            let demand = inner.didReceive(bytes: bytes)
+            transport.delivered(demand)
+            return demand
+        }
+        func didEnd(_ end: TransferEnd) { inner.didEnd(end) }
+    }
+}

@@ -1,0 +1,156 @@
+import Errand
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import Testing
+
+/// Duplicate policies of streams, and the settings that streams refuse.
+@Suite(.timeLimit(.minutes(5))) struct StreamDuplicateTests {
+    private let fixture = AgentFixture()
+    private let gate = Gate()
+
+    private func feed(_ policy: DuplicatePolicy) -> InlineRequest {
+        InlineRequest("feed") { $0.duplicatePolicy = policy }
+    }
+
+    private func script() {
+        fixture.transport.on(.get, "/feed", .stream(.text("a"), .hold(gate), .text("b")))
+    }
+
+    @Test func rejectRefusesUntilTheEndOfTheStream() async throws {
+        script()
+        let first = try await fixture.agent.stream(feed(.reject))
+        #expect(await fixture.refusal(feed(.reject))?.code == .duplicate)
+        #expect(fixture.transport.requestCount == 1)
+        gate.open()
+        #expect(await first.readToEnd().text == "ab")
+        let second = try await fixture.agent.stream(feed(.reject))
+        #expect(await second.readToEnd().text == "ab")
+        #expect(fixture.agent.activeTasks.isEmpty)
+    }
+
+    @Test func rejectIsOverWhenTheStreamIsLeft() async throws {
+        script()
+        let first = try await fixture.agent.stream(feed(.reject))
+        for try await _ in first.bytes { break }
+        await first.task.untilEnded()
+        _ = try await fixture.agent.stream(feed(.reject))
+        #expect(fixture.transport.requestCount == 2)
+    }
+
+    @Test func queuedStreamsFollowOneAnother() async throws {
+        script()
+        let agent = fixture.agent
+        let first = try await agent.stream(feed(.queue))
+        let second = Task { try await agent.stream(feed(.queue)).readToEnd().text }
+        try await fixture.untilQueued()
+        #expect(fixture.transport.requestCount == 1)
+        gate.open()
+        #expect(await first.readToEnd().text == "ab")
+        #expect(try await second.value == "ab")
+        #expect(fixture.transport.requestCount == 2 && agent.activeTasks.isEmpty)
+    }
+
+    @Test func aQueuedStreamFollowsACancelledOne() async throws {
+        script()
+        let agent = fixture.agent
+        let first = try await agent.stream(feed(.queue))
+        let cancelled = Task { try await agent.stream(feed(.queue)) }
+        try await fixture.untilQueued(1)
+        let third = Task { try await agent.stream(feed(.queue)).readToEnd().text }
+        try await fixture.untilQueued(2)
+        cancelled.cancel()
+        await #expect(throws: RequestError.self) { try await cancelled.value }
+        first.task.cancel()
+        gate.open()
+        #expect(try await third.value == "ab")
+        #expect(fixture.transport.requestCount == 2 && agent.activeTasks.isEmpty)
+    }
+
+    @Test func cancelPreviousEndsTheEarlierStream() async throws {
+        script()
+        let first = try await fixture.agent.stream(feed(.cancelPrevious))
+        let second = try await fixture.agent.stream(feed(.cancelPrevious))
+        let reading = await first.readToEnd()
+        #expect(reading.error?.code == .cancelled && reading.chunks == 0)
+        gate.open()
+        #expect(await second.readToEnd().text == "ab")
+        // The end of the first one did not remove the second.
+        #expect(fixture.agent.activeTasks.isEmpty && fixture.transport.inFlight == 0)
+    }
+
+    @Test func aStreamIsNoDuplicateOfARequest() async throws {
+        script()
+        let first = try await fixture.agent.stream(feed(.reject))
+        let task = fixture.agent.start(
+            InlineRequest("feed") {
+                $0.duplicatePolicy = .reject
+                $0.responseSerializer = .data
+            }.describe())
+        gate.open()
+        #expect(try await task.response().string == "ab")
+        #expect(await first.readToEnd().text == "ab")
+    }
+
+    // MARK: - Refused settings
+
+    /// A setting that needs the complete body.
+    enum Setting: String, CaseIterable, Sendable {
+        case duplicatePolicy, validator, businessValidator, processors, removesNulls
+        case responseSerializer, compoundSerializer, download
+
+        func apply(_ description: inout RequestDescription) {
+            switch self {
+            case .duplicatePolicy: description.duplicatePolicy = .join
+            case .validator: description.validator = ["a": .number]
+            case .businessValidator:
+                description.businessValidators = [BusinessValidator { _ in .accept }]
+            case .processors:
+                description.processors = [ClosureProcessor { response, _ in response }]
+            case .removesNulls: description.removesNulls = true
+            case .responseSerializer: description.responseSerializer = .custom { _ in }
+            case .compoundSerializer:
+                description.responseSerializer = .compound([.json, .compound([.custom { _ in }])])
+            case .download:
+                description.download = DownloadPlan(
+                    destination: FileManager.default.temporaryDirectory
+                        .appendingPathComponent("errand-refused"))
+            }
+        }
+
+        /// The word that names the setting in the error.
+        var word: String {
+            self == .compoundSerializer ? "responseSerializer" : rawValue
+        }
+    }
+
+    @Test(arguments: Setting.allCases)
+    func settingsThatNeedTheBodyAreRefused(setting: Setting) async {
+        let error = await fixture.refusal(InlineRequest("feed") { setting.apply(&$0) })
+        #expect(error?.code == .invalidCombination && error?.stage == .build)
+        #expect(error?.message.contains("InlineRequest is streamed") == true)
+        #expect(error?.message.contains(setting.word) == true)
+        #expect(fixture.transport.requestCount == 0 && fixture.agent.activeTasks.isEmpty)
+        #expect(fixture.events.names.count { $0 == "ended" } == 1)
+    }
+
+    @Test func settingsOfTheConfigurationThatNeedTheBodyAreRefused() async {
+        let changes: [(inout Configuration) -> Void] = [
+            { $0.responseProcessors = [ClosureProcessor { response, _ in response }] },
+            { $0.businessValidators = [BusinessValidator { _ in .accept }] },
+        ]
+        for change in changes {
+            let fixture = AgentFixture(change)
+            #expect(await fixture.refusal(Feed())?.code == .invalidCombination)
+            #expect(fixture.transport.requestCount == 0)
+        }
+    }
+
+    @Test(arguments: [ResponseSerializer.data, .string, .json, .plist, .xml, .compound([.json])])
+    func serializersWithoutAClosureAreAccepted(serializer: ResponseSerializer) async throws {
+        fixture.transport.on(.get, "/feed", .stream(.text("not JSON")))
+        let stream = try await fixture.agent.stream(
+            InlineRequest("feed") { $0.responseSerializer = serializer })
+        #expect(await stream.readToEnd().text == "not JSON")
+    }
+}
