@@ -151,7 +151,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ErrandStreamingTests",
-            dependencies: ["ErrandStreaming", "ErrandHTTP", "ErrandJSON"],
+            dependencies: ["ErrandStreaming", "ErrandTransport", "ErrandHTTP", "ErrandJSON"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -136,7 +136,9 @@ package final class BodyChannel: Sendable {
     /// - Parameter discardsBuffer: Whether the reader gets none of the bytes that it has not read.
     package func cancelTransfer(discardsBuffer: Bool = false) {
         let (cancel, buffer) = state.withLock { state in
-            guard discardsBuffer, !state.machine.isOver else { return (state.cancel, ChunkBuffer()) }
+            guard discardsBuffer, !state.machine.isOver else {
+                return (state.cancel, ChunkBuffer())
+            }
             _ = state.machine.leave()
             return (state.cancel, exchange(&state.buffer, with: ChunkBuffer()))
         }

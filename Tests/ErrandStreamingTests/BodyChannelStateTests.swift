@@ -146,7 +146,8 @@ import Testing
             require(
                 !isWaiting || isBatch || buffer.isEmpty, "no reader waits for bytes that are there")
             if isPaused, !hasLeft {
-                require(size > state.limit / 2, "paused only while the buffer is more than half full")
+                require(
+                    size > state.limit / 2, "paused only while the buffer is more than half full")
             }
         }
     }

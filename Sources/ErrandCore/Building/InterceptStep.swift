@@ -143,45 +143,6 @@ enum InterceptedRequest {
     }
 }
 
-extension HTTPBody? {
-    /// Whether both are missing, or have the same bytes in memory and the same trailers.
-    fileprivate func isSame(as other: HTTPBody?) -> Bool {
-        guard let self else { return other == nil }
-        guard self.trailerSource === other?.trailerSource, case .data(let bytes) = self.storage,
-            case .data(let others)? = other?.storage
-        else { return false }
-        return bytes == others
-    }
-}
-
-/// The calls of one interceptor's `next`; one at a time, and none after the interceptor's return.
-struct InterceptorCallState: Sendable, Equatable {
-    enum Refusal: Sendable, Equatable { case concurrent, late }
-
-    private var isRunning = false
-    private var isClosed = false
-
-    /// Begins a call; the refusal if it may not begin.
-    mutating func begin() -> Refusal? {
-        if isClosed { return .late }
-        if isRunning { return .concurrent }
-        isRunning = true
-        return nil
-    }
-
-    /// Ends the call; returns whether the return of the interceptor waits for it.
-    mutating func end() -> Bool {
-        isRunning = false
-        return isClosed
-    }
-
-    /// Records the return of the interceptor; returns whether it must cancel a call and wait.
-    mutating func close() -> Bool {
-        isClosed = true
-        return isRunning
-    }
-}
-
 /// Runs the calls of one interceptor's `next`.
 private final class InterceptorCalls: Sendable {
     private struct State {
