@@ -106,8 +106,10 @@ final class StreamReader {
         }
     }
 
-    /// Cancels the transfer and discards what was not read.
-    func cancel() { source.body.channel.leave() }
+    /// Cancels the transfer and discards what was not read, unless another reader has begun.
+    func cancel() {
+        if hasBegun { source.body.channel.leave() }
+    }
 }
 
 /// Finds the elements of a body; a pure state machine.
