@@ -156,6 +156,8 @@ final class EventSource {
             do throws(RequestError) {
                 try await open()
                 guard source.response.status == 204 else { return }
+                // Its task ends before the sequence does.
+                _ = try await stream.next()
                 ending = .noContent
             } catch {
                 ending = .failed(error)

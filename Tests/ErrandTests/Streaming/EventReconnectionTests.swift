@@ -113,7 +113,6 @@ import Testing
             fixture.clock.advance(by: .seconds(3))
             #expect(fixture.clock.sleepers == 1)
             fixture.clock.advance(by: .seconds(maximum))
-            #expect(fixture.clock.sleepers == 0)
         }
         _ = try await fixture.nextID()
         try await fixture.sleep(exactly: .seconds(3))
