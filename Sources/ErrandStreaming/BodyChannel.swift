@@ -28,7 +28,7 @@ package final class BodyChannel: Sendable {
         /// Cancels the task, and with it the transfer.
         var cancelTask: (@Sendable () -> Void)?
         /// Gets a copy of the bytes.
-        var copy: (any BodyCopy)?
+        var copy: SpooledCopy?
         var end: TransferEnd?
         var releases: [EndHandler] = []
         var whenOver: EndHandler?
@@ -180,9 +180,8 @@ package final class BodyChannel: Sendable {
         cancel?()
     }
 
-    /// Copies the body: the bytes that have arrived, and all that follow.
-    ///
-    package func copy(to copy: any BodyCopy) {
+    /// Copies the body: the bytes that the reader has not taken, and all that follow.
+    package func copy(to copy: SpooledCopy) {
         state.withLock { state in
             for chunk in state.buffer.chunks {
                 guard chunk.withUnsafeBytes({ copy.append($0) }) else { return }
@@ -317,12 +316,6 @@ struct ChunkBuffer {
         }
         return chunk
     }
-}
-
-/// Takes a copy of a body while it is read, for example for the store; called serially.
-package protocol BodyCopy: AnyObject, Sendable {
-    /// Appends bytes; returns false if the copy is given up.
-    func append(_ bytes: UnsafeRawBufferPointer) -> Bool
 }
 
 /// The reader's end of a channel; cancels the transfer when the last reference is released.

@@ -5,8 +5,8 @@ package import ErrandTransport
 ///     transfer: open ─▶ over ─▶ closed        `over`: no bytes follow; `closed`: the end is known
 ///     reader:   idle ◀─▶ waiting              the reader leaves once, from either
 ///
-/// The transfer is paused when the buffer is full, and resumed when half of it has been read. The limit grows with a
-/// reader that empties a full buffer: it then waits for the transfer, and larger steps cost less. The state counts
+/// The transfer is paused when the buffer is full, and resumed when half of it has been read. If
+/// the reader empties a full buffer and waits for the transfer, the limit grows, because larger steps cost less. The state counts
 /// bytes; ``BodyChannel`` has them.
 package struct BodyChannelState: Sendable {
     /// What the transfer may do after its bytes were taken.

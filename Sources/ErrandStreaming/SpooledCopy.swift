@@ -3,7 +3,7 @@ import Synchronization
 
 /// A copy of a body: in memory up to 64 KiB, beyond that in a file without a name, which the system
 /// removes with the process.
-package final class SpooledCopy: BodyCopy {
+package final class SpooledCopy: Sendable {
     private struct State {
         var memory = Data()
         var file: Int32 = -1
@@ -25,6 +25,7 @@ package final class SpooledCopy: BodyCopy {
         }
     }
 
+    /// Appends bytes; returns false if the copy is given up.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
             guard !state.isGivenUp else { return false }

@@ -161,7 +161,7 @@ public final class RequestAgent: Sendable {
     /// endpoint (`send()`, `value()`) have them.
     @discardableResult
     public func start(_ description: consuming RequestDescription) -> RequestTask {
-        // A hook starts the description of a streamed request that it received: this task has no reader.
+        // A hook may start the description of a streamed request again. That task has no reader.
         if description.isStreamed { description.isStreamed = false }
         let isCheapToBuild = description.isCheapToBuild
         let (task, isAlone) = admit(description)

@@ -186,7 +186,8 @@ final class HTTPCacheTransaction: Sendable {
         }
         guard let found, isConditional, response.status == 304 else {
             let times = (requestedAt, context.clock.now)
-            guard mayStore(response, receivedAt: times.1) else {
+            // `store` checks a complete response itself.
+            guard response.channel != nil, mayStore(response, receivedAt: times.1) else {
                 await store(response, times, replacing: found)
                 return response
             }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Applies the duplicate policy to streamed requests, whose transfers cannot be shared.
 ///
-/// A streamed request is a duplicate of other streamed requests only, and until the end of its stream.
+/// A streamed request counts as a duplicate only of other streamed requests, and until its stream ends.
 final class StreamDuplicates: Sendable {
     /// The latest streamed request of each key that has not ended.
     private let latest = Mutex<[CoalescingKey: TaskContext]>([:])
