@@ -20,6 +20,17 @@ struct AgentFixture {
             clock: clock)
     }
 
+    /// An agent with one interceptor, which the closure implements.
+    static func intercepting(
+        _ configure: (inout Configuration) -> Void = { _ in },
+        _ body: @escaping @Sendable (TransportRequest, InterceptorNext) async throws -> Response
+    ) -> AgentFixture {
+        AgentFixture {
+            $0.interceptors = [ClosureInterceptor(body)]
+            configure(&$0)
+        }
+    }
+
     /// Binds an endpoint to the agent, for tests of what an endpoint does on its own agent.
     func with<Endpoint: BaseRequest>(_ endpoint: Endpoint) -> Endpoint {
         endpoint.assignedAgent = agent

@@ -6,19 +6,9 @@ import Testing
 
 /// Requests that an interceptor has changed: cache keys, shared transfers, credentials, checks.
 @Suite(.timeLimit(.minutes(5))) struct ChangedRequestTests {
-    private func fixture(
-        _ configure: (inout Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (TransportRequest, InterceptorNext) async throws -> Response
-    ) -> AgentFixture {
-        AgentFixture {
-            $0.interceptors = [ClosureInterceptor(body)]
-            configure(&$0)
-        }
-    }
-
     @Test func changedRequestHasItsOwnCacheEntry() async throws {
         let language = Mutex("en")
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             var changed = request
             changed.headers[.acceptLanguage] = language.withLock { $0 }
             changed.headers[.from] = UUID().uuidString
@@ -50,7 +40,7 @@ import Testing
 
     @Test func changedURLAndBodyHaveTheirOwnCacheEntries() async throws {
         let text = Mutex("a")
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             var changed = request
             let text = text.withLock { $0 }
             if request.method == .get {
@@ -78,7 +68,7 @@ import Testing
 
     @Test func onlyRequestsThatStayIdenticalShareATransfer() async throws {
         let gate = Gate()
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             var changed = request
             changed.headers[.from] = "\(next.description.tag)"
             return try await next(changed)
@@ -100,7 +90,7 @@ import Testing
     }
 
     @Test func credentialsAreNotSentToAnotherOrigin() async throws {
-        let fixture = fixture {
+        let fixture = AgentFixture.intercepting {
             $0.hostHeaders = ["api.example.com": [.age: "bound"]]
         } _: { request, next in
             var changed = request
@@ -134,7 +124,7 @@ import Testing
             ),
         ]
         for (index, (code, change)) in changes.enumerated() {
-            let fixture = fixture { request, next in
+            let fixture = AgentFixture.intercepting { request, next in
                 var changed = request
                 change(&changed)
                 return try await next(changed)

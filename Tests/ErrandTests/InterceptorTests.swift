@@ -34,16 +34,6 @@ import Testing
         override var interceptors: [any Interceptor] { own }
     }
 
-    private func fixture(
-        _ configure: (inout Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (TransportRequest, InterceptorNext) async throws -> Response
-    ) -> AgentFixture {
-        AgentFixture {
-            $0.interceptors = [ClosureInterceptor(body)]
-            configure(&$0)
-        }
-    }
-
     // MARK: - Position
 
     @Test func configurationsInterceptorsAreOutsideTheEndpoints() async throws {
@@ -77,7 +67,7 @@ import Testing
     }
 
     @Test func requestProcessorsSignWhatInterceptorsChangedInEachAttempt() async throws {
-        let fixture = fixture {
+        let fixture = AgentFixture.intercepting {
             $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
             $0.requestProcessors = [
                 ClosureRequestProcessor { request, _, attempt in
@@ -100,7 +90,7 @@ import Testing
 
     @Test func nextHasTheDescriptionOfTheEndpoint() async throws {
         let lines = Lines()
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             lines.add("\(next.description.endpoint) \(next.description.tag)")
             return try await next(request)
         }
@@ -114,7 +104,7 @@ import Testing
     // MARK: - Calls of next
 
     @Test func nextMayBeCalledAgainAfterAnError() async throws {
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             do throws(RequestError) {
                 return try await next(request)
             } catch {
@@ -140,7 +130,7 @@ import Testing
                 return response
             }
         }
-        let fixture = fixture {
+        let fixture = AgentFixture.intercepting {
             $0.responseProcessors = [Marker()]
         } _: { request, _ in
             Response(
@@ -157,7 +147,7 @@ import Testing
     @Test func concurrentCallOfNextFails() async throws {
         let gate = Gate()
         let lines = Lines()
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             async let first = next(request)
             try await gate.reached()
             do throws(RequestError) {
@@ -176,7 +166,7 @@ import Testing
 
     @Test func callAfterTheReturnFailsAndSendsNothing() async throws {
         let kept = Mutex<(TransportRequest, InterceptorNext)?>(nil)
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             kept.withLock { $0 = (request, next) }
             return try await next(request)
         }
@@ -194,7 +184,7 @@ import Testing
     @Test func abandonedCallIsCancelledBeforeTheRequestEnds() async throws {
         let lines = Lines()
         let gate = Gate()
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             let abandoned = Task {
                 do throws(RequestError) {
                     _ = try await next(request)
@@ -217,7 +207,7 @@ import Testing
 
     @Test func cancelledSwiftTaskCancelsOnlyItsCallOfNext() async throws {
         let gate = Gate()
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             let call = Task { try await next(request) }
             try await gate.reached()
             call.cancel()
@@ -240,7 +230,7 @@ import Testing
             (own, .rejected), (CancellationError(), .cancelled), (Refused(), .processingFailed),
         ]
         for (thrown, code) in cases {
-            let fixture = fixture { _, _ in throw thrown }
+            let fixture = AgentFixture.intercepting { _, _ in throw thrown }
             let error = await #expect(throws: RequestError.self) {
                 try await fixture.with(Plain("x")).send()
             }
@@ -256,7 +246,7 @@ import Testing
     @Test func cancellingTheRequestCancelsTheInterceptor() async throws {
         let gate = Gate()
         let lines = Lines()
-        let fixture = fixture { request, _ in
+        let fixture = AgentFixture.intercepting { request, _ in
             do { try await gate.passed() } catch { lines.add("\(type(of: error))") }
             // The cancellation of the request takes precedence over this response.
             return Response(status: .ok, url: request.url)
@@ -271,7 +261,7 @@ import Testing
 
     @Test func cancellingTheRequestCancelsTheTransferInsideNext() async throws {
         let lines = Lines()
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             do throws(RequestError) {
                 return try await next(request)
             } catch {

@@ -19,7 +19,7 @@ import Testing
     @Test func endAndInterruptionAreFollowedByAConnectionFromTheLastEvent() async throws {
         fixture.transport.on(
             .get, "/x", .events("id: 1\ndata: a\n\n"),
-            .events("data: b\n\nid: 2\n\nid: 3\ndata: incomplete", then: [.loss]),
+            .events("data: b\n\nid: 2\n\nid: 3\ndata: incomplete", then: [.interruption]),
             .events("data: c\n\nid\n\n"), .noContent)
         let reader = try await fixture.startReading()
         try await fixture.sleep(exactly: .seconds(3))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func iteratorReturnsNilAfterAnError() async throws {
-        fixture.transport.on(.get, "/x", .events("data: a\n\n", then: [.loss]))
+        fixture.transport.on(.get, "/x", .events("data: a\n\n", then: [.interruption]))
         let stream = try await fixture.agent.stream(InlineRequest("x"))
         var iterator = stream.serverSentEvents(reconnects: .never).makeAsyncIterator()
         #expect(try await iterator.next()?.data == "a")
@@ -160,7 +160,7 @@ import Testing
     @Test(arguments: [false, true])
     func limitCountsConnectionsInARowWithoutEvents(isLost: Bool) async throws {
         let policy = RetryPolicy(baseDelay: .zero)
-        let empty = ScriptedResponse.events("", then: isLost ? [.loss] : [])
+        let empty = ScriptedResponse.events("", then: isLost ? [.interruption] : [])
         fixture.transport.on(
             .get, "/x", empty, .events("data: a\n\n"), empty, empty, .events("data: b\n\n"))
         let reader = try await fixture.startReading(.limited(2)) { $0.retryPolicy = policy }
@@ -177,7 +177,7 @@ import Testing
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
     func unsafeRequestIsNotRepeated(method: HTTPMethod) async throws {
         fixture.transport.on(
-            method, "/x", .events("data: a\n\n"), .events("data: b\n\n", then: [.loss]))
+            method, "/x", .events("data: a\n\n"), .events("data: b\n\n", then: [.interruption]))
         for reconnects in [ResponseStream.Reconnects.automatic, .limited(5)] {
             let events = await (try await fixture.startReading(reconnects) { $0.method = method })
                 .value

@@ -9,18 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct StreamInterceptorTests {
     private let never = Gate()
 
-    private func fixture(
-        _ configure: (inout Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (TransportRequest, InterceptorNext) async throws -> Response
-    ) -> AgentFixture {
-        AgentFixture {
-            $0.interceptors = [ClosureInterceptor(body)]
-            configure(&$0)
-        }
-    }
-
     @Test func aResponseOfAnInterceptorIsStreamed() async throws {
-        let fixture = fixture { request, _ in
+        let fixture = AgentFixture.intercepting { request, _ in
             Response(status: .ok, body: .data(Data("own\nlines".utf8)), url: request.url)
         }
         let stream = try await fixture.agent.stream(Feed())
@@ -33,7 +23,7 @@ import Testing
 
     @Test func anInterceptorSeesTheHead() async throws {
         let seen = Mutex<[String]>([])
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             let response = try await next(request)
             seen.withLock { $0.append("\(response.status.code) \(response.isStreamed)") }
             var changed = response
@@ -49,7 +39,7 @@ import Testing
     /// The first stream holds the only permit, and the interceptor keeps its response.
     @Test func aSecondCallOfNextCancelsTheFirstStream() async throws {
         let kept = Mutex<[Response]>([])
-        let fixture = fixture {
+        let fixture = AgentFixture.intercepting {
             $0.limits.total = 1
         } _: { request, next in
             let first = try await next(request)
@@ -69,7 +59,7 @@ import Testing
 
     @Test func aStreamThatAnInterceptorReplacesIsCancelled() async throws {
         let kept = Mutex<[Response]>([])
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             let first = try await next(request)
             kept.withLock { $0.append(first) }
             return Response(status: .ok, body: .data(Data("own".utf8)), url: request.url)
@@ -83,7 +73,7 @@ import Testing
     @Test func aStreamIsCancelledIfItsInterceptorFails() async throws {
         struct Refused: Error {}
         let kept = Mutex<[Response]>([])
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             let response = try await next(request)
             kept.withLock { $0.append(response) }
             throw Refused()
@@ -98,7 +88,7 @@ import Testing
     @Test func theSecondStreamCanBeSuspended() async throws {
         let kept = Mutex<[Response]>([])
         let gate = Gate()
-        let fixture = fixture { request, next in
+        let fixture = AgentFixture.intercepting { request, next in
             let first = try await next(request)
             kept.withLock { $0.append(first) }
             return try await next(request)

@@ -25,13 +25,6 @@ extension ScriptedResponse {
     }
 }
 
-extension ScriptedResponse.Step {
-    /// The loss of the connection.
-    static var loss: ScriptedResponse.Step {
-        .fail(RequestError(.connectionLost, stage: .transport, "Lost."))
-    }
-}
-
 /// The elements of a sequence, and the error that ended it.
 struct Elements<Element> {
     var values: [Element] = []

@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func interruptionWithoutReconnectionIsAnError() async throws {
-        fixture.transport.on(.get, "/x", .events("data: a\n\ndata: b", then: [.loss]))
+        fixture.transport.on(.get, "/x", .events("data: a\n\ndata: b", then: [.interruption]))
         let stream = try await fixture.agent.stream(InlineRequest("x"))
         let found = await read(stream.serverSentEvents(reconnects: .never))
         #expect(found.values.map(\.data) == ["a"])

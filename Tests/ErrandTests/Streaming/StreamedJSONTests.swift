@@ -182,7 +182,7 @@ private final class Export: BaseRequest {
 
     @Test func interruptionIsAnErrorAfterTheCompleteValues() async throws {
         fixture.transport.on(
-            .get, "/x", .chunks([Data("{\"id\":1}\n{\"id\":2}".utf8)], then: [.loss]))
+            .get, "/x", .chunks([Data("{\"id\":1}\n{\"id\":2}".utf8)], then: [.interruption]))
         let stream = try await fixture.agent.stream(InlineRequest("x"))
         let found = await read(stream.jsonLines(of: ExportedRow.self))
         #expect(found.values == [ExportedRow(id: 1)])
