@@ -66,7 +66,7 @@ extension StoredEntryInfo {
     package init(key: CacheKey, entry: StoredResponse) {
         self.init(
             key: key, url: entry.url, storedAt: entry.storedAt, size: entry.size, tag: entry.tag,
-            identity: entry.identity)
+            identity: entry.identity, expiresAt: entry.expiresAt)
     }
 }
 

@@ -26,6 +26,45 @@ public protocol ResponseStore: Sendable {
     /// The metadata of all entries, in any order.
     func entries() async throws(RequestError) -> [StoredEntryInfo]
 
+    /// The metadata of the entries of a selection, in any order.
+    ///
+    /// Default: lists all entries. A store with an index should not read entries that do not belong
+    /// to the selection.
+    func entries(
+        matching selection: StoredEntryInfo.Selection
+    ) async throws(RequestError) -> [StoredEntryInfo]
+
+    /// Removes the entries of a selection; returns how many there were.
+    ///
+    /// Default: lists all entries, and removes one after another.
+    @discardableResult
+    func removeAll(
+        matching selection: StoredEntryInfo.Selection
+    ) async throws(RequestError) -> Int
+
+    /// The number of entries, their size, and the limits. Default: counted over all entries.
+    func usage() async throws(RequestError) -> StoredEntryInfo.Usage
+
+    /// The entry of a key, whatever its age, with a body that is read in parts; `nil` if there is
+    /// none.
+    ///
+    /// The body can be read until the entry is removed or replaced; later reads may throw
+    /// ``RequestError/Code/storeFailed``. Default: the entry with its body in memory.
+    ///
+    /// - Throws: As ``entry(for:)``.
+    func open(_ key: CacheKey) async throws(RequestError) -> StoredResponse.Opened?
+
+    /// Writes an entry whose body is read in parts, atomically: until the last part is written, the
+    /// previous entry of the key is returned.
+    ///
+    /// Default: reads the body into memory.
+    ///
+    /// - Parameter entry: The entry; its `body` is ignored.
+    /// - Throws: As ``store(_:for:)``, and the errors of `body`.
+    func store(
+        _ entry: StoredResponse, body: StoredResponse.ChunkedBody, for key: CacheKey
+    ) async throws(RequestError)
+
     /// The problems that the store has met since the last call; each is returned once.
     ///
     /// For problems that no operation fails for: a file was replaced, or memory is used instead of
@@ -59,11 +98,17 @@ public struct StoredResponse: Sendable, Hashable {
     public var identity: String?
     /// The endpoint's tag.
     public var tag: Int
+    /// The time from which on the response is not fresh; `nil` if it is unknown.
+    ///
+    /// An expired entry can still be used, for example by a revalidation or without a network.
+    /// Stores that remove expired entries keep them for a time.
+    public var expiresAt: Date?
 
     /// Creates an entry.
     public init(
         status: Int, headers: HTTPFields, body: Data, url: String, storedAt: Date,
-        cacheVersion: Int = 0, appVersion: String? = nil, identity: String? = nil, tag: Int = 0
+        cacheVersion: Int = 0, appVersion: String? = nil, identity: String? = nil, tag: Int = 0,
+        expiresAt: Date? = nil
     ) {
         self.status = status
         self.headers = headers
@@ -74,6 +119,7 @@ public struct StoredResponse: Sendable, Hashable {
         self.appVersion = appVersion
         self.identity = identity
         self.tag = tag
+        self.expiresAt = expiresAt
     }
 
     /// The size of headers and body in bytes.
@@ -113,10 +159,13 @@ public struct StoredEntryInfo: Sendable, Hashable {
     public var tag: Int
     /// The user whose data this is; `nil` if the request had no identity.
     public var identity: String?
+    /// The time from which on the response is not fresh; `nil` if it is unknown.
+    public var expiresAt: Date?
 
     /// Creates the metadata of an entry.
     public init(
-        key: CacheKey, url: String, storedAt: Date, size: Int, tag: Int, identity: String?
+        key: CacheKey, url: String, storedAt: Date, size: Int, tag: Int, identity: String?,
+        expiresAt: Date? = nil
     ) {
         self.key = key
         self.url = url
@@ -124,6 +173,7 @@ public struct StoredEntryInfo: Sendable, Hashable {
         self.size = size
         self.tag = tag
         self.identity = identity
+        self.expiresAt = expiresAt
     }
 }
 
