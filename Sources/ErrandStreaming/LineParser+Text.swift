@@ -38,11 +38,30 @@ extension LineParser {
         switch invalid {
         case .replace: return String(decoding: line, as: UTF8.self)
         case .reject:
+            // Validating any encoding is a generic function, which costs as much as the rest.
+            if isASCII(line) { return String(decoding: line, as: UTF8.self) }
             if let text = String(validating: line, as: UTF8.self) { return text }
             throw RequestError(
                 .undecodable, stage: .decode,
                 "Line \(number) of the body is not valid UTF-8. Read the lines as bytes, or have "
                     + "invalid bytes replaced.")
         }
+    }
+
+    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        func word(_ index: Int) -> UInt64 {
+            bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        }
+        var index = 0
+        while index + 32 <= bytes.count {
+            let words = word(index) | word(index + 8) | word(index + 16) | word(index + 24)
+            if words & 0x8080_8080_8080_8080 != 0 { return false }
+            index += 32
+        }
+        while index < bytes.count {
+            if bytes[index] >= 0x80 { return false }
+            index += 1
+        }
+        return true
     }
 }

@@ -135,6 +135,21 @@ struct LineParserTests {
         }
     }
 
+    /// Text is checked 32 bytes at a time, then byte by byte.
+    @Test func invalidByteIsFoundAtEveryPosition() {
+        for length in 1...70 {
+            let text = [UInt8](repeating: 0x61, count: length)
+            let valid = Lines([text + [0x0A]], invalid: .reject)
+            #expect(valid == Lines([String(repeating: "a", count: length)]))
+            for position in 0..<length {
+                var line = text
+                line[position] = 0x80
+                let lines = Lines([line + [0x0A]], invalid: .reject)
+                #expect(lines.lines.isEmpty && lines.error != nil, "\(position) of \(length)")
+            }
+        }
+    }
+
     @Test
     func callerMayStopAtALineAndKeepTheRestOfTheInput() throws {
         var parser = LineParser()

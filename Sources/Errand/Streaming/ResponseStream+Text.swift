@@ -77,25 +77,40 @@ extension ResponseStream {
             let parser = TextLines(
                 lines: LineParser(maximumLineBytes: maximumLineBytes),
                 invalid: replacesInvalidUTF8 ? .replace : .reject)
-            return Iterator(stream: ParsedStream(source, parser))
+            return Iterator(ParsedStream(source, parser))
         }
 
         /// Reads lines.
         public struct Iterator: AsyncIteratorProtocol {
             var stream: ParsedStream<TextLines>
+            /// Lines that were parsed before, in reverse order.
+            @usableFromInline var parsed: [String] = []
+
+            init(_ stream: ParsedStream<TextLines>) { self.stream = stream }
 
             /// The next line; `nil` at the end of the body.
             ///
             /// After a line that is not UTF-8, the next call returns the line behind it.
             public mutating func next() async throws(RequestError) -> String? {
-                try await stream.next()
+                try await next(isolation: #isolation)
             }
 
             /// The next line; `nil` at the end of the body.
+            @inlinable
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> String? {
-                if let element = stream.takeParsed() { return element }
+                if !Task.isCancelled, let line = parsed.popLast() { return line }
+                return try await nextParsed(isolation: actor)
+            }
+
+            @usableFromInline
+            mutating func nextParsed(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> String? {
+                // Lines that were parsed before a cancellation are discarded.
+                parsed.removeAll(keepingCapacity: true)
+                defer { stream.takeAll(into: &parsed) }
                 return try await stream.next()
             }
         }
@@ -109,23 +124,38 @@ extension ResponseStream {
         /// Creates the one iterator.
         public func makeAsyncIterator() -> Iterator {
             let parser = ByteLines(lines: LineParser(maximumLineBytes: maximumLineBytes))
-            return Iterator(stream: ParsedStream(source, parser))
+            return Iterator(ParsedStream(source, parser))
         }
 
         /// Reads lines.
         public struct Iterator: AsyncIteratorProtocol {
             var stream: ParsedStream<ByteLines>
+            /// Lines that were parsed before, in reverse order.
+            @usableFromInline var parsed: [Data] = []
+
+            init(_ stream: ParsedStream<ByteLines>) { self.stream = stream }
 
             /// The next line; `nil` at the end of the body.
             public mutating func next() async throws(RequestError) -> Data? {
-                try await stream.next()
+                try await next(isolation: #isolation)
             }
 
             /// The next line; `nil` at the end of the body.
+            @inlinable
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> Data? {
-                if let element = stream.takeParsed() { return element }
+                if !Task.isCancelled, let line = parsed.popLast() { return line }
+                return try await nextParsed(isolation: actor)
+            }
+
+            @usableFromInline
+            mutating func nextParsed(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> Data? {
+                // Lines that were parsed before a cancellation are discarded.
+                parsed.removeAll(keepingCapacity: true)
+                defer { stream.takeAll(into: &parsed) }
                 return try await stream.next()
             }
         }

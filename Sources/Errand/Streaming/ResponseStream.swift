@@ -148,6 +148,9 @@ struct ParsedStream<Parser: StreamParser> {
     @inline(__always)
     mutating func takeParsed() -> Parser.Element? { Task.isCancelled ? nil : elements.popLast() }
 
+    /// Exchanges the parsed elements, which are in reverse order, for an empty array.
+    mutating func takeAll(into array: inout [Parser.Element]) { swap(&elements, &array) }
+
     nonisolated(nonsending) mutating func next() async throws(RequestError) -> Parser.Element? {
         while true {
             if Task.isCancelled { cancel() }

@@ -119,6 +119,27 @@ import Testing
         try await fixture.expectOneEnd(stream.task, .cancelled)
     }
 
+    /// Lines are parsed before they are asked for.
+    @Test func cancellingTheSwiftTaskDiscardsParsedLines() async throws {
+        fixture.transport.on(.get, "/feed", .stream([.text("1\n2\n3\n"), .hold(gate)]))
+        let stream = try await fixture.agent.stream(Feed())
+        let work = Task { () -> ([String], RequestError?) in
+            var lines: [String] = []
+            do throws(RequestError) {
+                for try await line in stream.lines {
+                    lines.append(line)
+                    if line == "2" { withUnsafeCurrentTask { $0?.cancel() } }
+                }
+            } catch {
+                return (lines, error)
+            }
+            return (lines, nil)
+        }
+        let (lines, error) = await work.value
+        #expect(lines == ["1", "2"] && error?.code == .cancelled)
+        try await fixture.expectOneEnd(stream.task, .cancelled)
+    }
+
     @Test func cancellingTheSwiftTaskAfterTheTransferHasEnded() async throws {
         let stream = try await fixture.feed(.text("a"))
         _ = try await stream.task.response()
