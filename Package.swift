@@ -61,6 +61,9 @@ let package = Package(
             name: "ErrandCaching", dependencies: ["ErrandHTTP", httpTypes], swiftSettings: settings
         ),
         .target(
+            name: "ErrandConcurrency", dependencies: ["ErrandHTTP"], swiftSettings: settings
+        ),
+        .target(
             name: "ErrandDownload", dependencies: ["ErrandHTTP", httpTypes], swiftSettings: settings
         ),
         .target(
@@ -70,8 +73,8 @@ let package = Package(
         .target(
             name: "ErrandCore",
             dependencies: [
-                "ErrandHTTP", "ErrandTransport", "ErrandCaching", "ErrandDownload",
-                "ErrandStreaming", httpTypes,
+                "ErrandHTTP", "ErrandTransport", "ErrandCaching", "ErrandConcurrency",
+                "ErrandDownload", "ErrandStreaming", httpTypes,
             ],
             swiftSettings: settings
         ),

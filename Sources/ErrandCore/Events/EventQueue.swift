@@ -1,5 +1,3 @@
-import Dispatch
-
 /// The events of one task that wait for delivery to its listeners.
 ///
 /// An event that is added during a delivery is delivered by the same thread, so listeners receive
@@ -85,14 +83,4 @@ struct EventQueue: Sendable {
         default: return !isClosed
         }
     }
-}
-
-/// Runs listener code for transfer events on threads of its own.
-///
-/// A transfer's thread serves many other transfers, and the listener code may wait for one of them.
-enum ListenerQueue {
-    // Not the cooperative pool: a blocking listener would hold up every Swift task.
-    private static let queue = DispatchQueue(label: "errand.listeners", attributes: .concurrent)
-
-    static func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 }

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 import Synchronization
 
 /// Holds a task's progress and reports changes to streams, handlers and other hubs.
@@ -117,7 +118,7 @@ package final class ProgressHub: Sendable {
     }
 
     /// Passes every value, beginning with the current one, to another hub.
-    func mirror(into other: ProgressHub, id: Int) {
+    package func mirror(into other: ProgressHub, id: Int) {
         state.withLock { state in
             state.mirrors[id] = other
             other.takeOver(state.progress)
@@ -125,7 +126,7 @@ package final class ProgressHub: Sendable {
         other.notifyHandlers()
     }
 
-    func endMirror(_ id: Int) {
+    package func endMirror(_ id: Int) {
         state.withLock { $0.mirrors[id] = nil }
     }
 

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 import Synchronization
 
 /// A source of the network state.

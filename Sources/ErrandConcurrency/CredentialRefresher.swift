@@ -1,7 +1,8 @@
+package import ErrandHTTP
 import Synchronization
 
 /// Refreshes credentials once for all requests that are refused at the same time.
-final class CredentialRefresher: Sendable {
+package final class CredentialRefresher: Sendable {
     private struct State {
         var scopes: [String: CredentialRefreshState] = [:]
         /// The first round of new scopes: a refresh of a removed scope must not end a later one.
@@ -13,11 +14,21 @@ final class CredentialRefresher: Sendable {
     }
 
     /// A refused request, and the refresh that it needs.
-    struct Refusal: Sendable {
+    package struct Refusal: Sendable {
         let scope: String
         let round: Int
         let clock: any RequestClock
         let refresh: @Sendable () async -> RefreshOutcome
+
+        package init(
+            scope: String, round: Int, clock: any RequestClock,
+            refresh: @escaping @Sendable () async -> RefreshOutcome
+        ) {
+            self.scope = scope
+            self.round = round
+            self.clock = clock
+            self.refresh = refresh
+        }
     }
 
     /// Above this number of scopes, idle ones are removed.
@@ -25,18 +36,18 @@ final class CredentialRefresher: Sendable {
     private static let waits = Mutex(RefreshWaits<CredentialOperation.Refresh>())
 
     /// The limit of a refresh.
-    let limit: Duration?
+    package let limit: Duration?
     private let state = Mutex(State())
 
-    init(limit: Duration?) { self.limit = limit }
+    package init(limit: Duration?) { self.limit = limit }
 
     /// The number of requests that wait for a refresh.
-    var waitingCount: Int { state.withLock { $0.continuations.count } }
+    package var waitingCount: Int { state.withLock { $0.continuations.count } }
 
-    func round(of scope: String) -> Int { state.withLock { $0.scopes[scope]?.round ?? 0 } }
+    package func round(of scope: String) -> Int { state.withLock { $0.scopes[scope]?.round ?? 0 } }
 
     /// Waits for the refresh that a refused request needs, and starts it if none is in progress.
-    func outcome(
+    package func outcome(
         of refusal: Refusal, cancelledWith cancellation: CancellationScope
     ) async -> RefreshOutcome {
         let waiting = CredentialOperation.refreshes

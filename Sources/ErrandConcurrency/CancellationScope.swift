@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Synchronization
 
 /// Cancels a unit of work: a task's steps, one shared transfer, or one attempt with a time limit.

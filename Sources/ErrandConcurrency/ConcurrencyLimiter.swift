@@ -1,3 +1,4 @@
+package import ErrandHTTP
 import Synchronization
 
 /// Grants concurrency permits within the limits, by priority and then by arrival.
@@ -27,7 +28,7 @@ package final class ConcurrencyLimiter: Sendable {
     package var underWay: Int { state.withLock { $0.limits.underWay } }
 
     /// A new ticket; of equal priorities, the lowest ticket is first.
-    func nextTicket() -> UInt64 {
+    package func nextTicket() -> UInt64 {
         state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
@@ -93,7 +94,7 @@ package final class ConcurrencyLimiter: Sendable {
         for waiter in admitted { waiter.resume(returning: true) }
     }
 
-    func setPriority(_ priority: RequestPriority, of ticket: UInt64) {
+    package func setPriority(_ priority: RequestPriority, of ticket: UInt64) {
         state.withLock { $0.limits.setPriority(priority, of: ticket) }
     }
 }
