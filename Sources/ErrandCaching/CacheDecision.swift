@@ -11,11 +11,13 @@ package struct CacheRules: Sendable, Hashable {
     package var identity: String?
     package var ignoresCache: Bool
     package var isDownload: Bool
+    /// How long after its cache time an entry is used without the network; `nil` is the default of the policy.
+    package var maximumStaleness: Duration?
 
     package init(
         policy: CachePolicy = .cacheElseLoad, cacheSeconds: Int, cacheVersion: Int = 0,
         appVersion: String? = nil, identity: String? = nil, ignoresCache: Bool = false,
-        isDownload: Bool = false
+        isDownload: Bool = false, maximumStaleness: Duration? = nil
     ) {
         self.policy = policy
         self.cacheSeconds = cacheSeconds
@@ -24,6 +26,7 @@ package struct CacheRules: Sendable, Hashable {
         self.identity = identity
         self.ignoresCache = ignoresCache
         self.isDownload = isDownload
+        self.maximumStaleness = maximumStaleness
     }
 }
 
@@ -37,6 +40,8 @@ package enum CacheLookupPlan: Sendable, Hashable {
     case lookUpElseLoad
     /// Use only the store.
     case lookUpOnly
+    /// Deliver the response of the store, then use the network.
+    case lookUpThenLoad
     /// Follow RFC 9111.
     case http
     /// The settings contradict each other: ``CachePolicy/cacheOnly`` with `ignoresCache`.
@@ -65,6 +70,7 @@ extension CacheRules {
         case .loadElseCache: return .loadElseLookUp
         case .cacheElseLoad: return .lookUpElseLoad
         case .cacheOnly: return .lookUpOnly
+        case .cacheThenLoad: return .lookUpThenLoad
         case .http: return .http
         }
     }
@@ -80,13 +86,33 @@ extension CacheRules {
     package func decide(
         _ entry: StoredResponse?, now: Date, acceptsAnyAge: Bool = false
     ) -> CacheDecision {
+        decide(entry, now: now, accepting: acceptsAnyAge ? .anyAge : .within(.zero))
+    }
+
+    /// The staleness that a lookup without the network accepts under this policy.
+    package var staleAcceptance: StaleAcceptance {
+        if let maximumStaleness { return .within(maximumStaleness) }
+        return policy == .cacheThenLoad ? .anyAge : .within(.zero)
+    }
+
+    /// Whether an entry of this age is within the cache time.
+    package func isFresh(age: Duration) -> Bool { age <= .seconds(cacheSeconds) }
+
+    /// Checks an entry in the order of ``CacheMissReason``; the first failed check is the reason.
+    ///
+    /// - Parameter acceptance: The accepted staleness. An entry whose date lies in the future is used
+    ///   only at any age.
+    package func decide(
+        _ entry: StoredResponse?, now: Date, accepting acceptance: StaleAcceptance
+    ) -> CacheDecision {
         guard cacheSeconds >= 0 else { return .miss(.invalidCacheTime) }
         guard let entry else { return .miss(.noEntry) }
         let age = now.timeIntervalSince(entry.storedAt)
         guard age.isFinite else { return .miss(.noEntry) }
         // After the clock was set back, the date of an entry may lie in the future. Its age is then
         // unknown, so it is not fresh.
-        guard acceptsAnyAge || (age >= 0 && age <= Double(cacheSeconds)) else {
+        let isAccepted = age >= 0 && acceptance.accepts(staleness: age - Double(cacheSeconds))
+        guard acceptance == .anyAge || isAccepted else {
             return .miss(.expired)
         }
         if let mismatch = mismatch(entry) { return .miss(mismatch) }

@@ -22,6 +22,9 @@ package final class PendingCacheWrites: Sendable {
         case removed
         /// No write is queued: read the store.
         case unknown
+        /// No write is queued, and these selections are being removed: read the store, and ignore an
+        /// entry of one of them.
+        case unknownExcept([StoredEntryInfo.Selection])
     }
 
     private struct Write {
@@ -43,9 +46,24 @@ package final class PendingCacheWrites: Sendable {
         var onEnd: [@Sendable (RequestError?) -> Void]
     }
 
+    /// The removal of the entries of a selection.
+    private struct Selected {
+        var selection: StoredEntryInfo.Selection
+        var store: any ResponseStore
+        var serial: UInt64
+        var onEnd: @Sendable (Result<Int, RequestError>) -> Void
+    }
+
+    /// A selection whose entries are not stored by requests with lower tickets.
+    private struct Cleared {
+        var selection: StoredEntryInfo.Selection
+        var before: UInt64
+    }
+
     private enum Item {
         case write(Write, for: CacheKey)
         case removal(Removal)
+        case selected(Selected)
     }
 
     private struct State {
@@ -55,6 +73,11 @@ package final class PendingCacheWrites: Sendable {
         /// The queued removal; it is performed before all queued writes.
         var removal: Removal?
         var isRemoving = false
+        /// The queued removals of selections and the running one; performed after ``removal`` and
+        /// before all queued writes.
+        var selected: [Selected] = []
+        /// The selections that were removed, the earliest first.
+        var cleared: [Cleared] = []
         /// Entries of requests with lower tickets are not stored.
         var firstTicket: UInt64 = 0
         var bytes = 0
@@ -65,6 +88,10 @@ package final class PendingCacheWrites: Sendable {
 
     private let state = Mutex(State())
     private let maximumBytes: Int
+    /// The number of selections that are kept for requests that started before their removal.
+    private static let maximumCleared = 64
+    /// Counts the uses of the store.
+    package let counters = CacheCounters()
 
     /// - Parameter maximumBytes: The size of queued entries, in bytes, above which `enqueue`
     ///   returns false. Default 16 MiB.
@@ -76,7 +103,14 @@ package final class PendingCacheWrites: Sendable {
             switch state.writes[key]?.operation {
             case .store(let entry): .entry(entry)
             case .remove: .removed
-            case nil: state.removal != nil || state.isRemoving ? .removed : .unknown
+            case nil:
+                if state.removal != nil || state.isRemoving {
+                    .removed
+                } else if state.selected.isEmpty {
+                    .unknown
+                } else {
+                    .unknownExcept(state.selected.map(\.selection))
+                }
             }
         }
     }
@@ -114,6 +148,50 @@ package final class PendingCacheWrites: Sendable {
         }
     }
 
+    /// Removes the entries of a selection: those in the store, those of queued writes, and that of a running write.
+    ///
+    /// Writes that are queued later are performed after the removal.
+    ///
+    /// - Parameter ticket: Later writes of requests with lower tickets are discarded if their entry
+    ///   belongs to the selection.
+    /// - Returns: The number of entries that were removed from the store.
+    package func clear(
+        _ selection: StoredEntryInfo.Selection, in store: any ResponseStore, before ticket: UInt64
+    ) async throws(RequestError) -> Int {
+        let result = await withCheckedContinuation { continuation in
+            let (mustDrain, discarded) = state.withLock { state in
+                var discarded: [@Sendable (RequestError?) -> Void] = []
+                for (key, write) in state.writes {
+                    guard case .store(let entry) = write.operation,
+                        selection.contains(StoredEntryInfo(key: key, entry: entry))
+                    else { continue }
+                    state.bytes -= write.size
+                    if write.isUnderWay {
+                        state.writes[key]?.operation = .remove
+                    } else {
+                        state.writes[key] = nil
+                        discarded += write.onEnd
+                    }
+                }
+                state.serial &+= 1
+                state.selected.append(
+                    Selected(selection: selection, store: store, serial: state.serial) {
+                        continuation.resume(returning: $0)
+                    })
+                state.cleared.append(Cleared(selection: selection, before: ticket))
+                if state.cleared.count > Self.maximumCleared {
+                    // The oldest selection is forgotten: requests from before it store nothing at all.
+                    state.firstTicket = max(state.firstTicket, state.cleared.removeFirst().before)
+                }
+                defer { state.isDraining = true }
+                return (!state.isDraining, discarded)
+            }
+            for end in discarded { end(Self.wasCleared) }
+            if mustDrain { Task.detached { await self.drain() } }
+        }
+        return try result.get()
+    }
+
     /// Queues a write and returns at once.
     ///
     /// - Parameters:
@@ -129,6 +207,13 @@ package final class PendingCacheWrites: Sendable {
     ) -> Bool {
         let added = state.withLock { state -> (mustDrain: Bool, hasRoom: Bool)? in
             guard ticket >= state.firstTicket else { return nil }
+            if case .store(let entry) = operation, !state.cleared.isEmpty {
+                let info = StoredEntryInfo(key: key, entry: entry)
+                let isCleared = state.cleared.contains {
+                    ticket < $0.before && $0.selection.contains(info)
+                }
+                if isCleared { return nil }
+            }
             state.serial &+= 1
             var write = Write(
                 operation: operation, store: store, serial: state.serial, onEnd: [onEnd])
@@ -184,6 +269,7 @@ package final class PendingCacheWrites: Sendable {
     private func drain() async {
         while let item = takeNext() {
             var failure: RequestError?
+            var count = 0
             do throws(RequestError) {
                 switch item {
                 case .write(let write, let key):
@@ -193,9 +279,14 @@ package final class PendingCacheWrites: Sendable {
                         try await write.store.remove(key)
                     }
                 case .removal(let removal): try await removal.store.removeAll(where: nil)
+                case .selected(let removal):
+                    count = try await removal.store.removeAll(matching: removal.selection)
                 }
             } catch { failure = error }
             for end in ended(item) { end(failure) }
+            if case .selected(let removal) = item {
+                removal.onEnd(failure.map { .failure($0) } ?? .success(count))
+            }
         }
     }
 
@@ -206,6 +297,9 @@ package final class PendingCacheWrites: Sendable {
             case .removal(let removal):
                 state.isRemoving = false
                 return removal.onEnd
+            case .selected(let removal):
+                state.selected.removeAll { $0.serial == removal.serial }
+                return []
             case .write(let write, let key):
                 // Keep a write for the same key that was queued meanwhile.
                 if let latest = state.writes[key], latest.serial == write.serial {
@@ -225,6 +319,7 @@ package final class PendingCacheWrites: Sendable {
                 state.isRemoving = true
                 return (.removal(removal), [])
             }
+            if let removal = state.selected.first { return (.selected(removal), []) }
             while !state.order.isEmpty {
                 let key = state.order.removeFirst()
                 guard let write = state.writes[key] else { continue }

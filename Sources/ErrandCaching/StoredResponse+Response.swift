@@ -31,7 +31,8 @@ extension StoredResponse {
         self.init(
             status: response.status.code, headers: headers, body: body,
             url: url.string, storedAt: storedAt, cacheVersion: rules.cacheVersion,
-            appVersion: rules.appVersion, identity: rules.identity, tag: tag)
+            appVersion: rules.appVersion, identity: rules.identity, tag: tag,
+            expiresAt: storedAt + Double(max(0, rules.cacheSeconds)))
     }
 
     /// The response of this entry; `nil` if the stored status is not a final status.
@@ -44,5 +45,14 @@ extension StoredResponse {
         return Response(
             status: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
             url: address, source: source, attempts: 0)
+    }
+
+    /// The response of this entry with its age; `nil` if the stored status is not a final status.
+    package func response(
+        to requestURL: URI, source: Response.Source, age: Duration
+    ) -> Response? {
+        var response = response(to: requestURL, source: source)
+        response?.setAge(age)
+        return response
     }
 }

@@ -45,6 +45,8 @@
                 LogMessage(.debug, "served from the cache (\(source.rawValue)), age \(age)")
             case .cacheMiss(let reason): LogMessage(.debug, "cache miss: \(reason.rawValue)")
             case .cacheStored(let bytes): LogMessage(.debug, "stored \(bytes) bytes in the cache")
+            case .storedResponseKept(let error):
+                LogMessage(.notice, "the stored response remains: \(error)")
             case .cacheWriteFailed(let error):
                 LogMessage(.warning, "could not store the response: \(error)")
             case .storeProblem(let error): LogMessage(.warning, "\(error)")

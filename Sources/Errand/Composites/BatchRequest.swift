@@ -192,7 +192,7 @@ nonisolated public final class BatchRequest: CompositeRun {
     }
 
     private func begin(_ index: Int, control: CompositeTask, ends: MemberResults) {
-        let run = requests[index].begin(on: control.agent)
+        let run = requests[index].begin(on: control.agent, asMemberOf: "batch")
         control.enter(run.task)
         Task {
             let outcome = await run.task.outcome()

@@ -238,7 +238,7 @@ nonisolated public final class ChainRequest: CompositeRun {
         _ member: BaseRequest, _ control: CompositeTask
     ) async -> Failure? {
         requests.append(member)
-        let run = member.begin(on: control.agent)
+        let run = member.begin(on: control.agent, asMemberOf: "chain")
         control.enter(run.task)
         let outcome = await run.task.outcome()
         control.leave(run.task)

@@ -5,6 +5,11 @@ import Foundation
 #endif
 
 extension BaseRequest {
+    /// Reads every override once and returns the description that the agent performs.
+    ///
+    /// Sends nothing.
+    nonisolated public final func describe() -> RequestDescription { makeDescription() }
+
     /// Reads every override once.
     nonisolated func describeOverrides() -> RequestDescription {
         let type = EndpointType.of(type(of: self))
@@ -29,6 +34,8 @@ extension BaseRequest {
             if counting != it.arguments { it.cacheArguments = counting ?? Arguments() }
         }
         it.writesCacheAsynchronously = writesCacheAsynchronously
+        if let maximumStaleness { it.maximumStaleness = maximumStaleness }
+        if let responseToStore { it.responseToStore = responseToStore }
         if ignoresCache { it.ignoresCache = true }
         it.tag = tag
         it.progressHandler = progressHandler

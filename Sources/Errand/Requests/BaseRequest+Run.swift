@@ -22,6 +22,28 @@ extension BaseRequest {
         return run
     }
 
+    /// Starts the request with a changed description.
+    nonisolated func begin(
+        on named: RequestAgent?,
+        changing change: (inout RequestDescription, RequestAgent) -> Void
+    ) -> RequestRun {
+        var description = announce(named)
+        let agent = agent(atCall: named)
+        change(&description, agent)
+        let run = RequestRun(task: agent.start(consume description), agent: agent)
+        task = run.task
+        return run
+    }
+
+    /// Starts a member of a batch or a chain, whose result is one response.
+    nonisolated func begin(on named: RequestAgent?, asMemberOf composite: String) -> RequestRun {
+        begin(on: named) { description, agent in
+            let refusal = description.refusalOfTwoResponses(
+                agent.configuration, part: "a member of a \(composite)")
+            if let refusal { description.mistake = refusal }
+        }
+    }
+
     /// Prepares the request like ``begin(on:)``, for a caller that performs it in its own Swift task.
     ///
     /// Outlined to keep the caller's async frame small (decision 10).
@@ -93,7 +115,7 @@ extension BaseRequest {
     }
 
     /// Stores the outcome of a run.
-    nonisolated private func take(_ outcome: TaskOutcome) {
+    nonisolated func take(_ outcome: TaskOutcome) {
         if outcome.output != nil || storedOutput != nil { storedOutput = outcome.output }
         switch outcome.result {
         case .success(let response):

@@ -197,10 +197,9 @@ nonisolated open class BaseRequest {
     /// ``RequestError/Code/offline``; ``RequestError/Code/invalidConfiguration`` without
     /// ``Configuration/reachability``.
     open var connectivityPolicy: ConnectivityPolicy? { nil }
-    /// The agent that performs the request.
+    /// The agent that performs the request; an agent at the call, such as `agent.send(request)`, takes precedence.
     ///
-    /// Default ``RequestAgent/shared``. Override it once, in the base class of a service. An agent at the call, such as
-    /// `agent.send(request)`, takes precedence for that run.
+    /// Default ``RequestAgent/shared``. Override it once, in the base class of a service.
     open var agent: RequestAgent { assignedAgent ?? .shared }
 
     /// Hooks around the whole request, inside those of ``Configuration/interceptors``; the outermost first.
@@ -310,12 +309,12 @@ nonisolated open class BaseRequest {
     ///
     /// Default `nil`: ``Configuration/cachePolicy``, which is ``CachePolicy/cacheElseLoad``. No effect on downloads.
     /// Errors: ``RequestError/Code/cacheMiss`` with ``CachePolicy/cacheOnly``, and with `only-if-cached` under
-    /// ``CachePolicy/http``; ``RequestError/Code/invalidCombination`` for a download with ``CachePolicy/cacheOnly``.
+    /// ``CachePolicy/http``; ``RequestError/Code/invalidCombination`` for a download with one that reads the store first.
     open var cachePolicy: CachePolicy? { nil }
     /// The user whose data this is; entries of another identity are not used.
     ///
-    /// Default `nil`: ``Configuration/cacheIdentity``, otherwise the credentials among the request's headers. For
-    /// downloads it only separates identical requests.
+    /// Default `nil`: ``Configuration/cacheIdentity``, otherwise the credentials. For downloads it only separates
+    /// identical requests.
     open var cacheIdentity: String? { nil }
     /// Returns the arguments that are part of the cache key.
     ///
@@ -325,6 +324,16 @@ nonisolated open class BaseRequest {
     ///
     /// Default true. ``RequestAgent/flushCache()`` waits for all pending writes. No effect on downloads.
     open var writesCacheAsynchronously: Bool { true }
+
+    /// How long after its lifetime a stored response is used without the network, for ``CachePolicy/cacheOnly``,
+    /// ``CachePolicy/cacheThenLoad``, `cachedResponse()`, and `only-if-cached` under ``CachePolicy/http``.
+    ///
+    /// Default `nil`: zero, and any time with ``CachePolicy/cacheThenLoad``. See <doc:Caching>.
+    open var maximumStaleness: Duration? { nil }
+    /// Changes the response that is stored, after ``Configuration/responseToStore``; `nil` from the closure stores none.
+    ///
+    /// Default `nil`: unchanged. Called off the main actor, before ``processors``, for a stream with the head only.
+    open var responseToStore: (@Sendable (Response) -> Response?)? { nil }
 
     // MARK: - Hooks, called on the actor of the request; `super` need not be called
 
@@ -351,8 +360,7 @@ nonisolated open class BaseRequest {
     ///
     /// No effect on downloads.
     @exclusivity(unchecked) public var ignoresCache = false
-    /// Called with the progress of every run, from any thread, at most every 100 ms, and with the last value before
-    /// the end.
+    /// Called with the progress of every run, from any thread, at most every 100 ms, and with the last value.
     ///
     /// Default `nil`. `onProgress(_:)` calls back on the main actor, ``RequestTask/progress`` is a sequence.
     @exclusivity(unchecked) public var progressHandler: (@Sendable (TransferProgress) -> Void)?
@@ -376,24 +384,16 @@ nonisolated open class BaseRequest {
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.
     @exclusivity(unchecked) var storedOutput: (any Sendable)?
-
     @exclusivity(unchecked) var attachedSuccess: ((BaseRequest) -> Void)?
     @exclusivity(unchecked) var attachedProgress:
         (@MainActor (BaseRequest, TransferProgress) -> Void)?
     @exclusivity(unchecked) var attachedFailure: ((BaseRequest, RequestError) -> Void)?
 
-    // MARK: - Description
-
-    /// Reads every override once and returns the description that the agent performs.
-    ///
-    /// Sends nothing.
-    public final func describe() -> RequestDescription { makeDescription() }
-
     package func makeDescription() -> RequestDescription { describeOverrides() }
 
     /// Names the request in the error of a run that was not started.
     ///
-    /// Reads only `method`: other overrides may be expensive, or need what `willStart` sets.
+    /// Reads only `method`: other overrides may be expensive.
     func name(_ error: inout RequestError, _ configuration: Configuration) {
         error.name(endpoint: EndpointType.of(type(of: self)).name, method: method, url: nil)
     }

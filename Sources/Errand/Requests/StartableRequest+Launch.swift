@@ -10,6 +10,10 @@ extension StartableRequest {
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
         let launch = Launch(self, begin(on: named), owner: owner)
+        launch.deliverStored { [self] outcome in
+            take(outcome)
+            success(self)
+        }
         return launch.deliver { [self] outcome in
             launch.end(self, outcome) { error in
                 if let error { failure(self, error) } else { success(self) }
@@ -24,6 +28,10 @@ extension StartableRequest {
         completion: @escaping @MainActor (Self, TaskOutcome) -> Void
     ) -> RequestTask {
         let launch = Launch(self, begin(on: named), owner: owner)
+        launch.deliverStored { [self] outcome in
+            take(outcome)
+            completion(self, outcome)
+        }
         return launch.deliver { [self] outcome in
             launch.end(self, outcome) { _ in completion(self, outcome) }
         }
@@ -35,6 +43,11 @@ extension StartableRequest {
         completion: @escaping @Sendable (TaskOutcome) -> Void
     ) -> RequestTask {
         let task = agent(atCall: named).start(describe())
+        if task.deliversStored {
+            task.whenStored { outcome in
+                queue.async { if !task.isStopping { completion(outcome) } }
+            }
+        }
         task.whenEnded { outcome in
             queue.async { completion(outcome) }
         }
@@ -63,6 +76,18 @@ struct Launch {
             MainDelivery.shared.deliver(outcome, of: task, to: handler)
         }
         return task
+    }
+
+    /// Calls the closure with the stored response of ``CachePolicy/cacheThenLoad``, on the main actor, before the end.
+    func deliverStored(_ handler: @escaping @MainActor (TaskOutcome) -> Void) {
+        let task = run.task
+        guard task.deliversStored else { return }
+        task.whenStored { outcome in
+            MainDelivery.shared.deliver(outcome, of: task) { outcome in
+                // After a cancellation only the end is delivered.
+                if !task.isStopping { handler(outcome) }
+            }
+        }
     }
 
     func end(

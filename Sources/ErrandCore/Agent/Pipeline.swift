@@ -1,6 +1,8 @@
 /// The steps that perform a request, in order.
 package struct Pipeline: Sendable {
     private let steps: Next
+    /// The step that uses stored responses, for operations without a task.
+    let cache: CacheStep
 
     /// Creates the steps in their order.
     ///
@@ -9,6 +11,7 @@ package struct Pipeline: Sendable {
     /// - processors run outside the cache: stored and new responses are processed in the same way;
     /// - interceptors run inside adaptation: they see the request as it was built; and outside coalescing: a changed
     ///   request has its own key, and one that gets its response from an interceptor takes no permit;
+    /// - a stored response is delivered first outside coalescing: each of the requests that share a transfer gets it;
     /// - coalescing runs outside the cache: one transfer fills the cache for all requests that share it;
     /// - scheduling runs inside the cache: a stored response never waits for a permit;
     /// - retry runs outside validation: a rejected response may be requested again;
@@ -25,15 +28,18 @@ package struct Pipeline: Sendable {
         hostHealth: HostHealth = HostHealth(), rateLimiter: RateLimiter = RateLimiter(),
         refresher: CacheRefresher = CacheRefresher()
     ) {
+        let cache = CacheStep(
+            writes: writes, refresher: refresher, validate: ResponseValidation.check)
+        self.cache = cache
         steps = Next([
             ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire
             InterceptStep(),  // the user's interceptors, around all that follows
+            // deliver a stored response before the network's
+            StoredThenLoadStep(cache: cache),
             // share an identical request in progress
             CoalesceStep(sharedTransfers: sharedTransfers),
-            // use a stored response, or store the new one
-            CacheStep(
-                writes: writes, refresher: refresher, validate: ResponseValidation.check),
+            cache,  // use a stored response, or store the new one
             // wait for a network and a permit
             ScheduleStep(concurrencyLimiter: concurrencyLimiter),
             RetryStep(hostHealth: hostHealth),  // retry, if the policy says so

@@ -95,6 +95,16 @@ extension RequestAgent {
         if let reason = task.end() {
             let limit = Self.limit(of: context)
             result = .failure(Self.error(for: reason, limit: limit, result: result))
+            // The network had no time left: the stored response, which was delivered, is the result.
+            if reason == .deadline, case .failure(var error) = result,
+                let stored = context.storedOutcome, let response = try? stored.result.get()
+            {
+                error.name(context)
+                context.markStoredAsRepeated()
+                context.emit(.storedResponseKept(error))
+                return TaskOutcome(
+                    result: .success(response.used(after: error)), output: stored.output)
+            }
         }
         if case .failure(var error) = result {
             error.name(context)

@@ -26,9 +26,9 @@ public final class RequestAgent: Sendable {
 
     package let clock: any RequestClock
     private let ownCookieJar: CookieJar
-    private let services: TaskServices
+    let services: TaskServices
     let pipeline: Pipeline
-    private let writes: PendingCacheWrites
+    let writes: PendingCacheWrites
     private let runners = RunnerPool<(agent: RequestAgent, task: RequestTask)> {
         await $0.agent.run($0.task)
     }

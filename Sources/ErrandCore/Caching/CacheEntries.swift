@@ -19,7 +19,46 @@ struct CacheEntries: Sendable {
         case .unknown:
             defer { emitProblems(context) }
             return try await store.entry(for: key)
+        case .unknownExcept(let selections):
+            defer { emitProblems(context) }
+            guard let entry = try await store.entry(for: key) else { return nil }
+            let info = StoredEntryInfo(key: key, entry: entry)
+            return selections.contains { $0.contains(info) } ? nil : entry
         }
+    }
+
+    /// Counts and reports the use of a stored response.
+    func hit(age: Duration, _ source: Response.Source, _ context: TaskContext) {
+        writes.counters.hit(source)
+        context.emit(.cacheHit(age: age, source: source))
+    }
+
+    /// Counts and reports a lookup without a usable response.
+    func missed(_ reason: CacheMissReason, _ context: TaskContext) {
+        writes.counters.miss(reason)
+        context.emit(.cacheMiss(reason))
+    }
+
+    /// The response that the closures of the configuration and the endpoint let the store have; `nil` if they refuse.
+    ///
+    /// The URL is that of the original one. A streamed response was checked at its head, and is not changed.
+    func responseToStore(_ response: Response, _ pipelineRequest: PipelineRequest) -> Response? {
+        pipelineRequest.description.isStreamed ? response : apply(pipelineRequest, to: response)
+    }
+
+    private func apply(_ pipelineRequest: PipelineRequest, to response: Response) -> Response? {
+        let closures = [
+            pipelineRequest.configuration.responseToStore,
+            pipelineRequest.description.responseToStore,
+        ].compactMap(\.self)
+        guard !closures.isEmpty else { return response }
+        var chosen = response
+        for closure in closures {
+            guard let next = closure(chosen) else { return nil }
+            chosen = next
+        }
+        chosen.url = response.url
+        return chosen
     }
 
     private func emitProblems(_ context: TaskContext) {
@@ -47,6 +86,12 @@ struct CacheEntries: Sendable {
         _ response: Response, _ pipelineRequest: PipelineRequest,
         _ store: @escaping @Sendable (Response) async -> Void
     ) async {
+        // The closures get the head of a streamed body, which they can refuse: the body is then not copied.
+        if pipelineRequest.description.isStreamed,
+            apply(pipelineRequest, to: response.withoutStream()) == nil
+        {
+            return
+        }
         guard let channel = response.channel else { return await store(response) }
         let limit = pipelineRequest.request.options.maximumBytesInMemory
         let copy = SpooledCopy(limit: limit)
@@ -76,6 +121,7 @@ struct CacheEntries: Sendable {
         let context = pipelineRequest.context
         let report: @Sendable (RequestError?) -> Void = { failure in
             emitProblems(context)
+            writes.counters.stored(isSuccess: failure == nil)
             context.emit(failure.map { .cacheWriteFailed($0) } ?? .cacheStored(bytes: entry.size))
         }
         if pipelineRequest.description.writesCacheAsynchronously {
@@ -95,6 +141,7 @@ extension CacheRules {
             cacheSeconds: description.cacheSeconds, cacheVersion: description.cacheVersion,
             appVersion: configuration.appVersion,
             identity: description.cacheIdentity ?? configuration.cacheIdentity,
-            ignoresCache: description.ignoresCache, isDownload: description.download != nil)
+            ignoresCache: description.ignoresCache, isDownload: description.download != nil,
+            maximumStaleness: description.maximumStaleness)
     }
 }

@@ -12,8 +12,8 @@ package final class CacheStep: Step {
         @Sendable (Response, RequestDescription) throws(RequestError) -> Void
 
     private let writes: PendingCacheWrites
-    private let refresher: CacheRefresher
-    private let validate: Validation
+    let refresher: CacheRefresher
+    let validate: Validation
 
     /// - Parameters:
     ///   - writes: The agent's queue of writes.
@@ -67,20 +67,21 @@ package final class CacheStep: Step {
                 return try await next(transaction.pipelineRequest)
             }
             return try await transaction.run(next)
-        case .contradiction, .load: return try await transaction.load(next)
+        // `StoredThenLoadStep` has delivered the stored response.
+        case .contradiction, .load, .lookUpThenLoad: return try await transaction.load(next)
         case .lookUpElseLoad:
-            if case .success(let response) = await transaction.lookUp(.cacheFresh) {
+            if case .success(let response) = await transaction.lookUp(.fresh) {
                 return response
             }
             return try await transaction.load(next)
         case .lookUpOnly:
-            return try await transaction.lookUp(.cacheFresh).get()
+            return try await transaction.lookUp(.accepted).get()
         case .loadElseLookUp:
             do {
                 return try await transaction.load(next)
             } catch  where transaction.rules.fallsBack(after: error) {
-                if case .success(let response) = await transaction.lookUp(.cacheStale) {
-                    return response
+                if case .success(let response) = await transaction.lookUp(.fallback) {
+                    return response.used(after: error)
                 }
                 throw error
             }
@@ -88,7 +89,7 @@ package final class CacheStep: Step {
     }
 
     /// The transaction of a request; `nil` if there is no store and the policy needs none.
-    private func transaction(_ pipelineRequest: PipelineRequest) throws(RequestError)
+    func transaction(_ pipelineRequest: PipelineRequest) throws(RequestError)
         -> CacheTransaction?
     {
         let rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
@@ -119,7 +120,7 @@ package final class CacheStep: Step {
 }
 
 /// The cache operations of one request by cache time and version.
-private final class CacheTransaction: Sendable {
+final class CacheTransaction: Sendable {
     let pipelineRequest: PipelineRequest
     let rules: CacheRules
     let entries: CacheEntries
@@ -150,19 +151,21 @@ private final class CacheTransaction: Sendable {
             [.get, .head].contains(pipelineRequest.request.method)
                 && pipelineRequest.request.body == nil
         case .load, .contradiction: rules.storesResponse
-        case .loadElseLookUp, .lookUpElseLoad, .lookUpOnly: rules.cacheSeconds >= 0
+        case .loadElseLookUp, .lookUpElseLoad, .lookUpOnly, .lookUpThenLoad: rules.cacheSeconds >= 0
         }
     }
 
     /// The transaction of a request that records the credentials that later steps add.
-    func recordingCredentials() async throws(RequestError) -> CacheTransaction {
+    func recordingCredentials(
+        isDigestNeeded: Bool? = nil
+    ) async throws(RequestError) -> CacheTransaction {
         CacheTransaction(
             pipelineRequest: try await pipelineRequest.recordingCredentials(
-                isDigestNeeded: usesEntries),
+                isDigestNeeded: isDigestNeeded ?? usesEntries),
             rules: rules, entries: entries, validate: validate, mayInvalidate: mayInvalidate)
     }
 
-    private var key: CacheKey? {
+    var key: CacheKey? {
         cacheKey(for: pipelineRequest).map { pipelineRequest.separatingUsers($0) }
     }
 
@@ -203,23 +206,41 @@ private final class CacheTransaction: Sendable {
 
     private func store(_ response: Response) async {
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
-        guard let key,
-            let entry = StoredResponse(
-                response, rules: rules, tag: pipelineRequest.description.tag,
-                storedAt: pipelineRequest.context.clock.now)
+        guard let chosen = entries.responseToStore(response, pipelineRequest),
+            let (entry, key) = made(chosen)
         else { return }
         pipelineRequest.context.keep { [entries] in entries.remove(key) }
         await entries.write(entry, for: key, pipelineRequest)
     }
 
+    /// The entry of a response; `nil` if the request has no key, or the body is a file.
+    func made(_ response: Response) -> (entry: StoredResponse, key: CacheKey)? {
+        guard let key,
+            let entry = StoredResponse(
+                response, rules: rules, tag: pipelineRequest.description.tag,
+                storedAt: pipelineRequest.context.clock.now)
+        else { return nil }
+        return (entry, key)
+    }
+
+    /// The age of entries that a lookup accepts.
+    enum Lookup: Sendable {
+        /// Fresh entries.
+        case fresh
+        /// Fresh entries, and stale ones that the policy accepts without the network.
+        case accepted
+        /// Entries of any age, because the network has failed.
+        case fallback
+    }
+
     /// Looks up a stored response and emits a hit or a miss.
-    func lookUp(_ source: Response.Source) async -> Result<Response, RequestError> {
-        switch await search(source) {
+    func lookUp(_ lookup: Lookup) async -> Result<Response, RequestError> {
+        switch await search(lookup) {
         case .found(let response, let age):
-            pipelineRequest.context.emit(.cacheHit(age: age, source: source))
+            entries.hit(age: age, response.source, pipelineRequest.context)
             return .success(response)
         case .missed(let reason, let cause):
-            pipelineRequest.context.emit(.cacheMiss(reason))
+            entries.missed(reason, pipelineRequest.context)
             var error = cause ?? .cacheMiss(reason)
             error.cacheMiss = reason
             return .failure(error)
@@ -231,7 +252,7 @@ private final class CacheTransaction: Sendable {
         case missed(CacheMissReason, RequestError?)
     }
 
-    private func search(_ source: Response.Source) async -> Finding {
+    private func search(_ lookup: Lookup) async -> Finding {
         // Checked before the key is computed: most requests are not cached, and the digest costs time.
         guard rules.cacheSeconds >= 0 else { return .missed(.invalidCacheTime, nil) }
         guard let key else {
@@ -245,11 +266,19 @@ private final class CacheTransaction: Sendable {
         } catch {
             return .missed(error.cacheMiss ?? .storeFailed, error)
         }
-        let decision = rules.decide(
-            entry, now: pipelineRequest.context.clock.now, acceptsAnyAge: source == .cacheStale)
-        switch decision {
+        let acceptance: StaleAcceptance =
+            switch lookup {
+            case .fresh: .within(.zero)
+            case .accepted: rules.staleAcceptance
+            case .fallback: .anyAge
+            }
+        let now = pipelineRequest.context.clock.now
+        switch rules.decide(entry, now: now, accepting: acceptance) {
         case .miss(let reason): return .missed(reason, nil)
-        case .hit(let age): return validated(entry, age: age, source: source, key: key)
+        case .hit(let age):
+            let isFresh = lookup != .fallback && rules.isFresh(age: age)
+            return validated(
+                entry, age: age, source: isFresh ? .cacheFresh : .cacheStale, key: key)
         }
     }
 
@@ -257,7 +286,9 @@ private final class CacheTransaction: Sendable {
     private func validated(
         _ entry: StoredResponse?, age: Duration, source: Response.Source, key: CacheKey
     ) -> Finding {
-        guard let response = entry?.response(to: pipelineRequest.request.url, source: source) else {
+        guard let response = entry?.response(
+            to: pipelineRequest.request.url, source: source, age: age)
+        else {
             entries.remove(key)
             return .missed(.invalidData, nil)
         }

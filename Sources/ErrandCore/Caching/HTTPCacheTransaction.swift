@@ -4,18 +4,18 @@ import HTTPTypes
 
 /// The cache operations of one request according to RFC 9111, for ``CachePolicy/http``.
 final class HTTPCacheTransaction: Sendable {
-    private let pipelineRequest: PipelineRequest
-    private let rules: CacheRules
-    private let entries: CacheEntries
-    private let refresher: CacheRefresher
+    let pipelineRequest: PipelineRequest
+    let rules: CacheRules
+    let entries: CacheEntries
+    let refresher: CacheRefresher
     private let validate: CacheStep.Validation
     /// The request headers including cookies, because `Vary` may name `Cookie`.
-    private let headers: HTTPFields
+    let headers: HTTPFields
     private let requestControl: RequestCacheControl
-    private let key: CacheKey
+    let key: CacheKey
 
-    private var context: TaskContext { pipelineRequest.context }
-    private var settings: HTTPCacheSettings { pipelineRequest.configuration.httpCache }
+    var context: TaskContext { pipelineRequest.context }
+    var settings: HTTPCacheSettings { pipelineRequest.configuration.httpCache }
 
     /// `nil` if the request bypasses the store; then nothing is looked up, recorded or hashed.
     init?(
@@ -55,6 +55,10 @@ final class HTTPCacheTransaction: Sendable {
         if pipelineRequest.description.isBackgroundRevalidation, !strategy.isFresh {
             return try await load(next, found: found)
         }
+        // `StoredThenLoadStep` has delivered the stored response, which is now revalidated at any age.
+        if pipelineRequest.description.deliversStored, !requestControl.isOnlyIfCached {
+            return try await load(next, found: found)
+        }
         switch strategy {
         case .fresh(let age):
             if let response = validated(found, .cacheFresh, age) { return response }
@@ -68,7 +72,10 @@ final class HTTPCacheTransaction: Sendable {
                 return response
             }
         case .revalidate:
-            context.emit(.cacheMiss(.expired))
+            if requestControl.isOnlyIfCached, let response = staleResponse(found) {
+                return response
+            }
+            entries.missed(.expired, context)
             if requestControl.isOnlyIfCached { throw .cacheMiss(.expired) }
             return try await load(next, found: found)
         }
@@ -102,7 +109,7 @@ final class HTTPCacheTransaction: Sendable {
         var entry: StoredResponse
     }
 
-    private func lookUp() async -> Found? {
+    func lookUp() async -> Found? {
         do throws(RequestError) {
             guard let first = try await entries.read(key, context) else { return missed(.noEntry) }
             guard let index = VariantIndex(first) else {
@@ -128,7 +135,7 @@ final class HTTPCacheTransaction: Sendable {
     }
 
     private func missed(_ reason: CacheMissReason) -> Found? {
-        context.emit(.cacheMiss(reason))
+        entries.missed(reason, context)
         return nil
     }
 
@@ -138,13 +145,13 @@ final class HTTPCacheTransaction: Sendable {
     }
 
     /// Validates a stored response for use; removes the entry and returns `nil` if it is invalid.
-    private func validated(
+    func validated(
         _ found: Found, _ source: Response.Source, _ age: Duration, range: Range<Int>? = nil
     ) -> Response? {
-        guard var response = found.entry.response(to: pipelineRequest.request.url, source: source)
+        guard var response = found.entry.response(to: pipelineRequest.request.url, source: source, age: age)
         else {
             entries.remove(found.key)
-            context.emit(.cacheMiss(.invalidData))
+            entries.missed(.invalidData, context)
             return nil
         }
         // A response from a cache has an `Age` field (RFC 9111 §5.1).
@@ -155,11 +162,11 @@ final class HTTPCacheTransaction: Sendable {
             try validate(response, pipelineRequest.description)
         } catch {
             entries.remove(found.key)
-            context.emit(.cacheMiss(.rejectedByValidator))
+            entries.missed(.rejectedByValidator, context)
             return nil
         }
         context.keep { [entries, key = found.key] in entries.remove(key) }
-        context.emit(.cacheHit(age: age, source: source))
+        entries.hit(age: age, source, context)
         return response
     }
 
@@ -223,7 +230,7 @@ final class HTTPCacheTransaction: Sendable {
             let age = CacheStrategy.ageForStaleIfError(
                 found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
         else { return nil }
-        return validated(found, .cacheStale, age)
+        return validated(found, .cacheStale, age)?.used(after: error)
     }
 
     /// The stored response, updated by a 304 (RFC 9111 §4.3.4).
@@ -231,7 +238,7 @@ final class HTTPCacheTransaction: Sendable {
         _ found: Found, by response: Response, requestedAt: Date
     ) async -> Response? {
         guard isForRequestedURL(response),
-            let entry = Revalidation.confirmed(
+            var entry = Revalidation.confirmed(
                 found.entry, by: response.headers, requestedAt: requestedAt,
                 receivedAt: context.clock.now),
             var updated = entry.response(to: pipelineRequest.request.url, source: .revalidated)
@@ -246,7 +253,8 @@ final class HTTPCacheTransaction: Sendable {
         updated.httpVersion = response.httpVersion
         updated.remoteAddress = response.remoteAddress
         context.keep { [entries, key = found.key] in entries.remove(key) }
-        context.emit(.cacheHit(age: .zero, source: .revalidated))
+        entries.hit(age: .zero, .revalidated, context)
+        entry.setExpiry(settings)
         await entries.write(entry, for: found.key, pipelineRequest)
         return updated
     }
@@ -260,7 +268,7 @@ final class HTTPCacheTransaction: Sendable {
 
     // MARK: - Storing
 
-    private func mayStore(_ response: Response, receivedAt: Date) -> Bool {
+    func mayStore(_ response: Response, receivedAt: Date) -> Bool {
         response.source == .network && isForRequestedURL(response)
             && pipelineRequest.request.method == .get
             && HTTPCacheStorage.mayStore(
@@ -277,8 +285,9 @@ final class HTTPCacheTransaction: Sendable {
             return
         }
         guard mayStore(response, receivedAt: times.receivedAt),
+            let chosen = entries.responseToStore(response, pipelineRequest),
             var entry = StoredResponse(
-                response, rules: rules, tag: pipelineRequest.description.tag,
+                chosen, rules: rules, tag: pipelineRequest.description.tag,
                 storedAt: times.receivedAt)
         else {
             // A newer response that must not be stored still replaces the old one, unless the server failed.
@@ -286,7 +295,8 @@ final class HTTPCacheTransaction: Sendable {
             return
         }
         entry.headers = HTTPCacheStorage.stored(
-            response.headers, requestedAt: times.requestedAt, receivedAt: times.receivedAt)
+            chosen.headers, requestedAt: times.requestedAt, receivedAt: times.receivedAt)
+        entry.setExpiry(settings)
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
         let fields = VaryingFields(response.headers)
         guard let entryKey = await storageKey(for: fields, like: entry) else { return }
@@ -304,14 +314,16 @@ final class HTTPCacheTransaction: Sendable {
             found.entry, byHead: response.headers, requestedAt: requestedAt,
             receivedAt: context.clock.now)
         switch freshening {
-        case .updated(let entry): await entries.write(entry, for: found.key, pipelineRequest)
+        case .updated(var entry):
+            entry.setExpiry(settings)
+            await entries.write(entry, for: found.key, pipelineRequest)
         case .outdated: entries.remove(found.key)
         case .unknown: break
         }
     }
 
     /// The key to store a response under: that of the URL, or of a variant; `nil` if the variant is unknown.
-    private func storageKey(for fields: VaryingFields, like entry: StoredResponse) async
+    func storageKey(for fields: VaryingFields, like entry: StoredResponse) async
         -> CacheKey?
     {
         if fields.names.isEmpty { return key }
@@ -330,6 +342,8 @@ final class HTTPCacheTransaction: Sendable {
         indexEntry.status = VariantIndex.status
         indexEntry.headers = [:]
         indexEntry.body = index.body
+        // The variants have lifetimes of their own.
+        indexEntry.expiresAt = nil
         entries.put(indexEntry, for: key)
         return variantKey(index, fields)
     }

@@ -130,6 +130,11 @@ public struct Configuration: Sendable {
     public var cachePolicy = CachePolicy.cacheElseLoad
     /// The settings of ``CachePolicy/http``, such as heuristic freshness.
     public var httpCache = HTTPCacheSettings()
+    /// Changes every response before it is stored, before the endpoint's closure does; `nil` from the closure stores
+    /// nothing.
+    ///
+    /// Default `nil`: responses are stored as they are. See `BaseRequest.responseToStore`.
+    public var responseToStore: (@Sendable (Response) -> Response?)?
     /// The cache identity of endpoints that do not set one (default `nil`).
     ///
     /// Set it to the user when a user signs in, and to another value or `nil` when the user signs

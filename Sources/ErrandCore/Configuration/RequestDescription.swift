@@ -150,6 +150,8 @@ public struct RequestDescription: Sendable {
     package var isURLFiltered = false
     /// Whether the body is read while it arrives.
     package var isStreamed = false
+    /// Whether a stored response is delivered before the network's under ``CachePolicy/http``.
+    package var deliversStored = false
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
     /// The download plan; `nil` if the response is kept in memory.
@@ -175,6 +177,8 @@ public struct RequestDescription: Sendable {
         var securityPolicy: SecurityPolicy?
         var transportOverrides: TransportOverrides?
         var download: DownloadPlan?
+        var maximumStaleness: Duration?
+        var responseToStore: (@Sendable (Response) -> Response?)?
     }
     private var rare: Shared<Rare>?
 
@@ -203,6 +207,17 @@ public struct RequestDescription: Sendable {
     public var jsonEncoder: FastJSONEncoder? {
         get { rare?.value.jsonEncoder }
         set { change { $0.jsonEncoder = newValue } }
+    }
+
+    /// How long after its lifetime a stored response is used without the network.
+    public var maximumStaleness: Duration? {
+        get { rare?.value.maximumStaleness }
+        set { change { $0.maximumStaleness = newValue } }
+    }
+    /// Changes the response before it is stored; `nil` from the closure stores nothing.
+    public var responseToStore: (@Sendable (Response) -> Response?)? {
+        get { rare?.value.responseToStore }
+        set { change { $0.responseToStore = newValue } }
     }
 
     /// Called with the URL of the request, before redirects.

@@ -45,6 +45,8 @@ public struct RequestEvent: Sendable {
         case cacheHit(age: Duration, source: Response.Source)
         /// The store had no usable response, with the reason.
         case cacheMiss(CacheMissReason)
+        /// The network failed after a stored response was delivered, which is the result; see ``Response/loadError``.
+        case storedResponseKept(RequestError)
         /// The response was stored.
         case cacheStored(bytes: Int)
         /// The response could not be stored; the request continues.

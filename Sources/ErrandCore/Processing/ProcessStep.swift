@@ -45,7 +45,7 @@ package final class ProcessStep: Step {
     /// Runs processors and the decoder; if one fails, removes the response from the store.
     ///
     /// A stored response would otherwise fail again for as long as it is fresh.
-    private func refine(
+    func refine(
         _ original: Response, of pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> Response {
         pipelineRequest.context.enter(.processing)

@@ -69,6 +69,16 @@ package final class TaskContext: Sendable {
         var removal: (@Sendable () -> Void)?
         /// The typed output that `ProcessStep` made.
         var output: (any Sendable)?
+        /// The stored response of ``CachePolicy/cacheThenLoad``; in a box, because there is rarely one.
+        var stored: Shared<StoredDelivery>?
+    }
+
+    /// A stored response that is delivered before the end, and its receiver.
+    private struct StoredDelivery: Sendable {
+        var outcome: TaskOutcome?
+        var isDelivered = false
+        var isRepeated = false
+        var receiver: (@Sendable (TaskOutcome) -> Void)?
     }
 
     /// The priority of the task and the queue that it waits in.
@@ -135,6 +145,52 @@ package final class TaskContext: Sendable {
     package var output: (any Sendable)? { kept.withLock { $0.output } }
 
     package func keep(output: any Sendable) { kept.withLock { $0.output = output } }
+
+    /// The stored response of ``CachePolicy/cacheThenLoad``, after it was delivered.
+    var storedOutcome: TaskOutcome? {
+        kept.withLock { $0.stored?.value.isDelivered == true ? $0.stored?.value.outcome : nil }
+    }
+
+    /// Whether the response of the end equals the stored one that was delivered.
+    package var repeatsStored: Bool { kept.withLock { $0.stored?.value.isRepeated ?? false } }
+
+    /// Keeps a stored response with the output that was made last.
+    func keepStored(_ response: Response) {
+        let outcome = TaskOutcome(result: .success(response), output: output)
+        changeStored { $0.outcome = outcome }
+    }
+
+    /// Delivers the stored response to the receiver, or to the one that is set later.
+    func deliverStored() {
+        let (receiver, outcome) = changeStored {
+            $0.isDelivered = true
+            return ($0.receiver, $0.outcome)
+        }
+        if let receiver, let outcome { receiver(outcome) }
+    }
+
+    /// Records that the response of the end equals the stored one.
+    func markStoredAsRepeated() { changeStored { $0.isRepeated = true } }
+
+    /// Sets the receiver of the stored response, which is called once, on any thread, before the end; immediately if
+    /// the response was delivered before.
+    package func whenStored(_ receiver: @escaping @Sendable (TaskOutcome) -> Void) {
+        let outcome = changeStored { stored -> TaskOutcome? in
+            if stored.isDelivered { return stored.outcome }
+            stored.receiver = receiver
+            return nil
+        }
+        if let outcome { receiver(outcome) }
+    }
+
+    @discardableResult
+    private func changeStored<Result>(_ change: (inout StoredDelivery) -> Result) -> Result {
+        kept.withLock { kept in
+            var stored = kept.stored?.value ?? StoredDelivery()
+            defer { kept.stored = Shared(stored) }
+            return change(&stored)
+        }
+    }
 
     /// Stores an action that removes the response from the store again.
     package func keep(removal: @escaping @Sendable () -> Void) {

@@ -78,6 +78,30 @@ public struct Response: Sendable {
         set { change { $0.trailers = newValue } }
     }
 
+    /// The time since the origin server generated the response, or confirmed it.
+    ///
+    /// For a response from the store, its age at the moment of its use: with cache time and version the time since it
+    /// was stored, with ``CachePolicy/http`` the age of RFC 9111 §4.2.3. For a response from the network, and for one
+    /// that a 304 has confirmed, the field `Age` of a cache on the way; zero without one. `Date` is not used for these,
+    /// because the clocks of server and client may differ.
+    public var age: Duration { shared.value.age ?? headers.age }
+    /// The error of the network, if a stored response is the result because of it; otherwise `nil`.
+    ///
+    /// With ``CachePolicy/cacheThenLoad`` and ``CachePolicy/loadElseCache``, and with `stale-if-error` under
+    /// ``CachePolicy/http``, if the network has failed.
+    public var loadError: RequestError? { shared.value.loadError }
+
+    /// Sets the age of a response from the store.
+    package mutating func setAge(_ age: Duration) { change { $0.age = age } }
+
+    /// The stored response that is the result after an error of the network.
+    package func used(after error: RequestError?) -> Response {
+        guard let error else { return self }
+        var response = self
+        response.change { $0.loadError = error }
+        return response
+    }
+
     private struct Fields: Sendable {
         var status: HTTPResponse.Status
         var headers: HTTPFields
@@ -96,6 +120,9 @@ public struct Response: Sendable {
         var decoder: Shared<FastJSONDecoder>?
         var isStreamed = false
         var stream: (any ResponseStreamBody)?
+        /// The age of a stored response.
+        var age: Duration?
+        var loadError: RequestError?
     }
 
     private var shared: Shared<Fields>
@@ -271,6 +298,17 @@ private final class LazyJSON: Sendable {
             }
             return result
         }
+    }
+}
+
+extension HTTPFields {
+    /// The field `Age`: the first member of a list of seconds; zero if it is missing or invalid (RFC 9111 §5.1).
+    fileprivate var age: Duration {
+        guard contains(.age), let field = self[values: .age].first,
+            let member = ListElements(field).first(where: { _ in true }),
+            !member.isEmpty, member.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return .zero }
+        return .seconds(Swift.min(Int(member) ?? .max, 2_147_483_648))
     }
 }
 
