@@ -1,5 +1,5 @@
-package import Foundation
-import HTTPTypes
+package import ErrandHTTP
+import Foundation
 
 /// The order of deliveries of a request that uses a stored response first and then the network; pure.
 ///

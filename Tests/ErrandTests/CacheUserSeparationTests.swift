@@ -81,12 +81,53 @@ private final class Signer: Authenticator {
             sources == [.network, .network, .cacheFresh, .cacheFresh],
             sourceLocation: sourceLocation)
         #expect(texts == ["1", "2", "1", "2"], sourceLocation: sourceLocation)
+        try await expectSeparateOperations(
+            mode, fixture, signIn: signIn, describe: describe, sourceLocation: sourceLocation)
         let entries = try await fixture.agent.store?.entries() ?? []
         for name in ["hush", "Bearer", "session"] {
             #expect(
                 !entries.contains { $0.key.canonical.contains(name) },
                 sourceLocation: sourceLocation)
         }
+    }
+
+    /// Without a start, and in sequences, the users a and b have their responses, and the user c has none.
+    private func expectSeparateOperations(
+        _ mode: Mode, _ fixture: AgentFixture, signIn: (String) -> Void,
+        describe: (inout RequestDescription, String) -> Void, sourceLocation: SourceLocation
+    ) async throws {
+        func request(_ user: String) -> InlineRequest {
+            signIn(user)
+            return InlineRequest("me", agent: fixture.agent) {
+                if mode == .time { $0.cacheSeconds = 600 } else { $0.cachePolicy = .http }
+                $0.writesCacheAsynchronously = false
+                describe(&$0, user)
+            }
+        }
+        func cached(_ user: String) async throws -> String? {
+            try await request(user).cachedResponse().map { String(decoding: $0.data, as: UTF8.self) }
+        }
+        for (user, text) in [("a", "1"), ("b", "2"), ("a", "1"), ("c", nil)] {
+            #expect(try await cached(user) == text, sourceLocation: sourceLocation)
+        }
+        for (user, sources) in [
+            ("c", [Response.Source.network]), ("b", [.cacheFresh, .network]),
+            ("a", [.cacheFresh, .network]),
+        ] {
+            var received: [Response.Source] = []
+            for try await response in request(user).updates() { received.append(response.source) }
+            #expect(received == sources, sourceLocation: sourceLocation)
+        }
+        let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "max-age=600"]
+        let url = try URI(parsing: "https://api.example.com/me")
+        try await request("d").storeResponse(
+            Response(status: .ok, headers: headers, body: .data(Data("40".utf8)), url: url))
+        #expect(try await cached("e") == nil, sourceLocation: sourceLocation)
+        #expect(try await cached("d") == "40", sourceLocation: sourceLocation)
+        try await request("e").removeCached()
+        #expect(try await cached("d") == "40", sourceLocation: sourceLocation)
+        try await request("d").removeCached()
+        #expect(try await cached("d") == nil, sourceLocation: sourceLocation)
     }
 
     @Test(arguments: Mode.allCases)

@@ -71,5 +71,12 @@ final class FailingStore: ResponseStore {
         try await inner.removeAll(where: predicate)
     }
 
+    func removeAll(
+        matching selection: StoredEntryInfo.Selection
+    ) async throws(RequestError) -> Int {
+        if let error = failure.withLock({ $0.removals }) { throw error }
+        return try await inner.removeAll(matching: selection)
+    }
+
     func entries() async throws(RequestError) -> [StoredEntryInfo] { try await inner.entries() }
 }

@@ -1,0 +1,305 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// An endpoint with a cache time, or with the headers of the server.
+private final class Item: JSONRequest<Int> {
+    let isHTTP: Bool
+    var policy: CachePolicy?
+    var staleness: Duration?
+    private let log: CallbackLog?
+
+    init(isHTTP: Bool = false, log: CallbackLog? = nil) {
+        self.isHTTP = isHTTP
+        self.log = log
+        super.init()
+        if let log { accessories = [log] }
+    }
+
+    override var url: String { "item" }
+    override var cacheSeconds: Int { isHTTP ? -1 : 60 }
+    override var cachePolicy: CachePolicy? { policy ?? (isHTTP ? .http : nil) }
+    override var maximumStaleness: Duration? { staleness }
+    override var writesCacheAsynchronously: Bool { false }
+    override func didFinish() { log?.lines.append("didFinish") }
+    override func didFail() { log?.lines.append("didFail") }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct StoredUpdatesTests {
+    private let fixture = AgentFixture()
+
+    private func number(_ text: String, _ headers: HTTPFields = [:]) -> ScriptedResponse {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        return ScriptedResponse(headers: headers, body: Data(text.utf8))
+    }
+
+    /// A stored 1, `age` seconds old.
+    private func stored(_ response: ScriptedResponse, age: Int, isHTTP: Bool = false) async throws {
+        fixture.transport.on(.get, "/item", response)
+        _ = try await fixture.with(Item(isHTTP: isHTTP)).send()
+        fixture.clock.advance(by: .seconds(age))
+    }
+
+    private func values(_ item: Item) async throws -> [Int] {
+        var values: [Int] = []
+        for try await value in fixture.with(item).updates() { values.append(value) }
+        return values
+    }
+
+    @Test(arguments: [10, 1000]) func storedValueIsFollowedByTheChangedOne(age: Int) async throws {
+        try await stored(number("1"), age: age)
+        fixture.transport.on(.get, "/item", number("2"))
+        let item = fixture.with(Item())
+        var seen: [String] = []
+        for try await value in item.updates() {
+            let response = try #require(item.response)
+            seen.append("\(value) \(response.source) \(response.age.components.seconds)")
+        }
+        #expect(seen == ["1 \(age > 60 ? "cacheStale" : "cacheFresh") \(age)", "2 network 0"])
+        #expect(item.task == nil && item.output == 2)
+        #expect(try await fixture.with(Item()).send().source == .cacheFresh)
+    }
+
+    @Test func equalValueIsYieldedOnce() async throws {
+        try await stored(number("1"), age: 10)
+        fixture.transport.on(.get, "/item", number("1"))
+        let item = Item()
+        #expect(try await values(item) == [1])
+        #expect(item.response?.source == .network && item.response?.loadError == nil)
+        #expect(fixture.transport.requests.count == 2)
+    }
+
+    @Test func withoutAStoredValueThereIsOne() async throws {
+        fixture.transport.on(.get, "/item", number("1"))
+        #expect(try await values(Item()) == [1])
+    }
+
+    @Test func failureLeavesTheStoredValue() async throws {
+        try await stored(number("1"), age: 1000)
+        fixture.transport.on(.get, "/item", ScriptedResponse(status: .internalServerError))
+        let log = CallbackLog()
+        let item = Item(log: log)
+        #expect(try await values(item) == [1])
+        #expect(item.response?.source == .cacheStale)
+        #expect(item.response?.loadError?.code == .unacceptableStatus)
+        #expect(item.response?.loadError?.endpoint == "Item")
+        #expect(item.error == nil)
+        #expect(log.lines.count { $0 == "didFinish" || $0 == "didFail" } == 1)
+        #expect(fixture.events.names.count { $0 == "storedResponseKept" } == 1)
+    }
+
+    @Test func failureWithoutAStoredValueIsThrown() async throws {
+        fixture.transport.on(.get, "/item", ScriptedResponse(status: .notFound))
+        await #expect(throws: RequestError.self) { _ = try await values(Item()) }
+    }
+
+    @Test func revalidatedValueIsYieldedOnce() async throws {
+        let tagged = number("1", [.cacheControl: "max-age=60", .eTag: #""1""#])
+        try await stored(tagged, age: 30, isHTTP: true)
+        fixture.transport.on(.get, "/item", ScriptedResponse(status: .notModified))
+        let item = Item(isHTTP: true)
+        #expect(try await values(item) == [1])
+        // The stored response is fresh, and is revalidated all the same.
+        #expect(fixture.transport.requests.last?.headers[.ifNoneMatch] == #""1""#)
+        #expect(item.response?.source == .revalidated)
+    }
+
+    @Test func staleHTTPResponseIsFollowedByTheChangedOne() async throws {
+        let tagged = number("1", [.cacheControl: "max-age=60", .eTag: #""1""#])
+        try await stored(tagged, age: 1000, isHTTP: true)
+        fixture.transport.on(.get, "/item", number("2", [.eTag: #""2""#]))
+        #expect(try await values(Item(isHTTP: true)) == [1, 2])
+    }
+
+    @Test func staleHTTPResponseRemainsAfterAFailure() async throws {
+        let tagged = number("1", [.cacheControl: "max-age=60, stale-if-error=9999", .eTag: #""1""#])
+        try await stored(tagged, age: 1000, isHTTP: true)
+        fixture.transport.on(.get, "/item", ScriptedResponse(status: .serviceUnavailable))
+        let item = Item(isHTTP: true)
+        #expect(try await values(item) == [1])
+        #expect(item.response?.loadError?.code == .unacceptableStatus)
+    }
+
+    @Test func responseThatForbidsStaleUseIsNotDeliveredFirst() async throws {
+        let tagged = number("1", [.cacheControl: "max-age=60, must-revalidate", .eTag: #""1""#])
+        try await stored(tagged, age: 1000, isHTTP: true)
+        fixture.transport.on(.get, "/item", number("2"))
+        #expect(try await values(Item(isHTTP: true)) == [2])
+    }
+
+    @Test func stalenessLimitsTheStoredValue() async throws {
+        try await stored(number("1"), age: 100)
+        fixture.transport.on(.get, "/item", number("2"))
+        let item = Item()
+        item.staleness = .seconds(39)
+        #expect(try await values(item) == [2])
+    }
+
+    @Test func leavingTheLoopEndsTheRequest() async throws {
+        try await stored(number("1"), age: 10)
+        fixture.transport.on(.get, "/item", .silence)
+        let log = CallbackLog()
+        let item = fixture.with(Item(log: log))
+        for try await value in item.updates() {
+            #expect(value == 1)
+            break
+        }
+        #expect(item.error?.isCancellation == true)
+        #expect(log.lines.filter { $0.hasPrefix("did") } == ["didFail", "didStop accessory"])
+        try await fixture.transport.untilIdle()
+    }
+
+    @Test func cancellationEndsTheSequenceWithAnError() async throws {
+        try await stored(number("1"), age: 10)
+        fixture.transport.on(.get, "/item", .silence)
+        let agent = fixture.agent
+        let work = Task {
+            var values: [Int] = []
+            do {
+                for try await value in Item().updates(on: agent) { values.append(value) }
+                return (values, nil as RequestError?)
+            } catch {
+                return (values, error as? RequestError)
+            }
+        }
+        _ = try await fixture.transport.nextRequest()
+        _ = try await fixture.transport.nextRequest()
+        work.cancel()
+        let (values, error) = await work.value
+        #expect(error?.isCancellation == true)
+        #expect(values == [1] || values == [])
+    }
+
+    // MARK: - Closures, send() and value()
+
+    private func item(_ policy: CachePolicy = .cacheThenLoad) -> Item {
+        let item = fixture.with(Item())
+        item.policy = policy
+        return item
+    }
+
+    @MainActor @Test func closuresReceiveBoth() async throws {
+        try await stored(number("1"), age: 1000)
+        fixture.transport.on(.get, "/item", number("2"))
+        var seen: [String] = []
+        let item = item()
+        await withCheckedContinuation { continuation in
+            item.start { item in
+                seen.append("\(item.output ?? 0) \(item.response?.source.rawValue ?? "")")
+                if item.response?.source == .network { continuation.resume() }
+            } failure: { _, error in
+                Issue.record("\(error)")
+                continuation.resume()
+            }
+        }
+        #expect(seen == ["1 cacheStale", "2 network"])
+    }
+
+    @Test func queueReceivesBothAndTheErrorWithTheStoredOne() async throws {
+        try await stored(number("1"), age: 1000)
+        let failure = RequestError(.connectionLost, stage: .transport, "The connection was lost.")
+        fixture.transport.on(.get, "/item", .failure(failure))
+        let (results, continuation) = AsyncStream.makeStream(
+            of: Result<Response, RequestError>.self)
+        let task = item().start(on: .global()) { (result: Result<Response, RequestError>) in
+            continuation.yield(result)
+        }
+        var iterator = results.makeAsyncIterator()
+        let first = try await iterator.next()?.get()
+        let second = try await iterator.next()?.get()
+        #expect(first?.loadError == nil && first?.source == .cacheStale)
+        #expect(second?.loadError?.code == .connectionLost && second?.source == .cacheStale)
+        await task.untilEnded()
+    }
+
+    @Test func valueIsThatOfTheNetwork() async throws {
+        try await stored(number("1"), age: 10)
+        fixture.transport.on(.get, "/item", number("2"))
+        #expect(try await item().value() == 2)
+        fixture.transport.on(.get, "/item", ScriptedResponse(status: .badGateway))
+        let response = try await item().send()
+        #expect(response.loadError != nil && response.data == Data("2".utf8))
+    }
+
+    @Test func totalLimitLeavesTheStoredValue() async throws {
+        try await stored(number("1"), age: 10)
+        fixture.transport.on(.get, "/item", .silence)
+        fixture.agent.reconfigure { $0.timeouts.total = .seconds(5) }
+        let item = item()
+        let task = fixture.agent.start(item.describe())
+        _ = try await fixture.transport.nextRequest()
+        _ = try await fixture.transport.nextRequest()
+        fixture.clock.advance(by: .seconds(5))
+        let response = try await task.response()
+        #expect(response.loadError?.code == .timedOut)
+        #expect(response.data == Data("1".utf8))
+    }
+
+    @Test func joinedRequestsGetTheStoredValueEach() async throws {
+        try await stored(number("1"), age: 10)
+        let gate = Gate()
+        fixture.transport.on(.get, "/item", number("2").held(by: gate))
+        let descriptions = (0..<2).map { _ in
+            var description = item().describe()
+            description.duplicatePolicy = .join
+            return description
+        }
+        let tasks = descriptions.map { fixture.agent.start($0) }
+        for task in tasks {
+            let stored = await withCheckedContinuation { continuation in
+                task.whenStored { continuation.resume(returning: $0) }
+            }
+            #expect(try stored.result.get().data == Data("1".utf8))
+        }
+        try await fixture.untilJoined()
+        gate.open()
+        for task in tasks { #expect(try await task.response().data == Data("2".utf8)) }
+        #expect(fixture.transport.requests.count == 2)
+    }
+
+    // MARK: - Refusals
+
+    private func refusal(_ body: () async throws -> Void) async -> RequestError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? RequestError
+        }
+    }
+
+    @Test func requestsWithOneResultRefuseThePolicy() async throws {
+        let parts: [(String, () async throws -> Void)] = [
+            ("batch", { _ = try await BatchRequest([item()]).send() }),
+            (
+                "chain",
+                {
+                    let chain = ChainRequest()
+                    chain.add(item())
+                    _ = try await chain.send()
+                }
+            ),
+            ("streamed", { _ = try await item().stream() }),
+            (
+                "download",
+                {
+                    _ = try await fixture.with(
+                        InlineRequest("file") {
+                            $0.cachePolicy = .cacheThenLoad
+                            $0.download = DownloadPlan(destination: URL(fileURLWithPath: "/tmp/unused-file"))
+                        }
+                    ).send()
+                }
+            ),
+        ]
+        for (name, part) in parts {
+            let error = await refusal(part)
+            #expect(error?.code == .invalidCombination, "\(name)")
+            #expect(error?.message.contains(name) == true, "\(name)")
+            #expect(error?.message.contains(".cacheThenLoad") == true, "\(name)")
+        }
+        #expect(fixture.transport.requests.isEmpty)
+    }
+}
