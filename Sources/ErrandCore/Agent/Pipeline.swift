@@ -39,7 +39,9 @@ package struct Pipeline: Sendable {
             StoredThenLoadStep(cache: cache),
             // share an identical request in progress
             CoalesceStep(sharedTransfers: sharedTransfers),
-            cache,  // use a stored response, or store the new one
+            // use a stored response, or store the new one
+            CacheStep(
+                writes: writes, refresher: refresher, validate: ResponseValidation.check),
             // wait for a network and a permit
             ScheduleStep(concurrencyLimiter: concurrencyLimiter),
             RetryStep(hostHealth: hostHealth),  // retry, if the policy says so

@@ -26,7 +26,32 @@ struct ErrandCachingSamples {
         return request.response?.source.rawValue ?? ""
     }
 
-    // Sample 3: Identity: separate users
+    // Sample 3: The stored value first, then the network's
+    func show(_ user: GetUser) async throws -> [String] {
+        var shown: [String] = []
+        for try await value in user.updates() {
+            shown.append("\(value.nick), \(user.response?.age.components.seconds ?? 0) s old")
+        }
+        return shown
+    }
+
+    // Sample 4: Without a start
+    func preview(_ user: GetUser) async throws -> String {
+        if let stored = try await user.cachedValue() { return stored.nick }
+        try await user.storeResponse(Data(#"{"nick":"unknown"}"#.utf8))
+        return try await user.cachedValue()?.nick ?? ""
+    }
+
+    // Sample 5: Change or refuse what is stored
+    final class GetProfile: BaseRequest {
+        override var url: String { "/profile" }
+        override var cacheSeconds: Int { 600 }
+        override var responseToStore: (@Sendable (Response) -> Response?)? {
+            { $0.json["isComplete"].bool == true ? $0 : nil }
+        }
+    }
+
+    // Sample 6: Identity: separate users
     final class Inbox: BaseRequest {
         let user: String
         init(user: String) { self.user = user }
@@ -36,33 +61,38 @@ struct ErrandCachingSamples {
         override var cacheIdentity: String? { user }
     }
 
-    // Sample 4: Cache by the server's headers
-    func sample4() async throws {
+    // Sample 7: Cache by the server's headers
+    func sample7() async throws {
         var configuration = Configuration(baseURL: "https://api.example.com")
         configuration.cachePolicy = .http
         configuration.httpCache.lifetimeWithoutHeaders = .seconds(30)
     }
 
-    // Sample 5: Stores
-    func sample5() async throws {
+    // Sample 8: Stores
+    func sample8() async throws {
         let store = SQLiteResponseStore(url: SQLiteResponseStore.defaultURL(named: "airline"))
         let agent = RequestAgent(configuration: Configuration(), store: store)
         _ = agent
     }
 
-    // Sample 6: Stores
+    // Sample 9: Stores
     func signOut(of agent: RequestAgent) async throws {
         agent.cancelAll()
         agent.reconfigure { $0.cacheIdentity = nil }
         try await agent.clearCache()
     }
 
-    // Sample 7: Stores
+    // Sample 10: Stores
     func forget(user: String, in agent: RequestAgent) async throws {
-        try await agent.store?.removeAll { $0.identity == user }
+        try await agent.clearCache(where: StoredEntryInfo.Selection(identity: .user(user)))
     }
 
-    // Sample 8: Files that cannot be used
+    // Sample 11: Statistics
+    func hitRate(of agent: RequestAgent) async throws -> Double {
+        try await agent.cacheStatistics().hitRate ?? 0
+    }
+
+    // Sample 12: Files that cannot be used
     func storeProblems() -> [String] {
         let store = RequestAgent.shared.store as? SQLiteResponseStore
         return store?.problems.map(\.message) ?? []
