@@ -80,7 +80,8 @@ struct SelectiveClearTests {
     @Test func manySelectionsAreReplacedByOneForAllEntries() async throws {
         for ticket in 1...65 {
             _ = try await writes.clear(
-                StoredEntryInfo.Selection(tag: 100 + ticket), in: store, before: UInt64(ticket) * 10)
+                StoredEntryInfo.Selection(tag: 100 + ticket), in: store, before: UInt64(ticket) * 10
+            )
         }
         // The first selection is forgotten, so requests from before it store nothing.
         for (ticket, isStored) in [(9, false), (10, true)] {

@@ -105,7 +105,9 @@ private final class Signer: Authenticator {
             }
         }
         func cached(_ user: String) async throws -> String? {
-            try await request(user).cachedResponse().map { String(decoding: $0.data, as: UTF8.self) }
+            try await request(user).cachedResponse().map {
+                String(decoding: $0.data, as: UTF8.self)
+            }
         }
         for (user, text) in [("a", "1"), ("b", "2"), ("a", "1"), ("c", nil)] {
             #expect(try await cached(user) == text, sourceLocation: sourceLocation)

@@ -14,7 +14,8 @@ import Testing
     ]
 
     private func request(
-        _ mode: Mode, _ path: String = "item", _ change: (inout RequestDescription) -> Void = { _ in }
+        _ mode: Mode, _ path: String = "item",
+        _ change: (inout RequestDescription) -> Void = { _ in }
     ) -> InlineRequest {
         InlineRequest(path, agent: fixture.agent) {
             if mode == .time { $0.cacheSeconds = 60 } else { $0.cachePolicy = .http }
@@ -28,7 +29,8 @@ import Testing
             .get, path, ScriptedResponse(headers: headers ?? lasting, body: Data(text.utf8)))
     }
 
-    @Test(arguments: Mode.allCases) func storedResponseIsReadWithoutAStart(mode: Mode) async throws {
+    @Test(arguments: Mode.allCases) func storedResponseIsReadWithoutAStart(mode: Mode) async throws
+    {
         #expect(try await request(mode).cachedResponse() == nil)
         script("[1]")
         _ = try await request(mode).send()
@@ -180,7 +182,9 @@ import Testing
             var headers = lasting
             headers[.age] = value
             script("[1]", headers: headers)
-            #expect(try await request(.time) { $0.cachePolicy = .reload }.send().age == .seconds(seconds))
+            #expect(
+                try await request(.time) { $0.cachePolicy = .reload }.send().age
+                    == .seconds(seconds))
         }
     }
 

@@ -114,7 +114,8 @@ private final class Item: JSONRequest<Int> {
     }
 
     @Test func staleHTTPResponseRemainsAfterAFailure() async throws {
-        let tagged = number("1", [.cacheControl: "max-age=60, stale-if-error=9999", .eTag: #""1""#])
+        let tagged = number(
+            "1", [.cacheControl: "max-age=60, stale-if-error=9999", .eTag: #""1""#])
         try await stored(tagged, age: 1000, isHTTP: true)
         fixture.transport.on(.get, "/item", ScriptedResponse(status: .serviceUnavailable))
         let item = Item(isHTTP: true)
@@ -288,7 +289,8 @@ private final class Item: JSONRequest<Int> {
                     _ = try await fixture.with(
                         InlineRequest("file") {
                             $0.cachePolicy = .cacheThenLoad
-                            $0.download = DownloadPlan(destination: URL(fileURLWithPath: "/tmp/unused-file"))
+                            $0.download = DownloadPlan(
+                                destination: URL(fileURLWithPath: "/tmp/unused-file"))
                         }
                     ).send()
                 }

@@ -60,7 +60,8 @@ extension CacheStep {
             guard made != nil else {
                 throw Self.notStored(
                     "The cache policy .http does not store it: the request must be a GET without a body, and the "
-                        + "response needs its URL, and a lifetime or a validator in its headers (RFC 9111 §3).")
+                        + "response needs its URL, and a lifetime or a validator in its headers (RFC 9111 §3)."
+                )
             }
         } else {
             guard transaction.rules.storesResponse else {

@@ -286,8 +286,9 @@ final class CacheTransaction: Sendable {
     private func validated(
         _ entry: StoredResponse?, age: Duration, source: Response.Source, key: CacheKey
     ) -> Finding {
-        guard let response = entry?.response(
-            to: pipelineRequest.request.url, source: source, age: age)
+        guard
+            let response = entry?.response(
+                to: pipelineRequest.request.url, source: source, age: age)
         else {
             entries.remove(key)
             return .missed(.invalidData, nil)

@@ -148,7 +148,9 @@ final class HTTPCacheTransaction: Sendable {
     func validated(
         _ found: Found, _ source: Response.Source, _ age: Duration, range: Range<Int>? = nil
     ) -> Response? {
-        guard var response = found.entry.response(to: pipelineRequest.request.url, source: source, age: age)
+        guard
+            var response = found.entry.response(
+                to: pipelineRequest.request.url, source: source, age: age)
         else {
             entries.remove(found.key)
             entries.missed(.invalidData, context)

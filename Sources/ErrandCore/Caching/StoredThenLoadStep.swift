@@ -49,7 +49,8 @@ package final class StoredThenLoadStep: Step {
     }
 
     /// The stored response, after the processors and the decoder have accepted it; `nil` if there is none.
-    private func stored(_ pipelineRequest: PipelineRequest) async throws(RequestError) -> Response? {
+    private func stored(_ pipelineRequest: PipelineRequest) async throws(RequestError) -> Response?
+    {
         do throws(RequestError) {
             let stored = try await cache.lookUp(pipelineRequest)
             let refined = try await ProcessStep().refine(stored, of: pipelineRequest)
