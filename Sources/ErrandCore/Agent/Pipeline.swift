@@ -28,8 +28,8 @@ package struct Pipeline: Sendable {
         hostHealth: HostHealth = HostHealth(), rateLimiter: RateLimiter = RateLimiter(),
         refresher: CacheRefresher = CacheRefresher()
     ) {
-        let cache = CacheStep(
-            writes: writes, refresher: refresher, validate: ResponseValidation.check)
+        let validation: CacheStep.Validation = ResponseValidation.check
+        let cache = CacheStep(writes: writes, refresher: refresher, validate: validation)
         self.cache = cache
         steps = Next([
             ProcessStep(),  // the user's processors and the typed output
