@@ -211,7 +211,8 @@ import Testing
         fixture.clock.advance(by: .seconds(100))
         fixture.transport.on(.get, "/item", ScriptedResponse(status: .notModified))
         _ = try await request(.http).send()
-        _ = try await fixture.agent.send(InlineRequest("item"))
+        script("[1]", path: "/plain")
+        _ = try await fixture.agent.send(InlineRequest("plain"))
         fixture.agent.reconfigure { $0.cachePolicy = .loadElseCache }
         script("[1]", path: "/old")
         _ = try await request(.time, "old").send()
