@@ -35,6 +35,38 @@ package struct CacheControl: Sendable, Hashable {
         directives.contains { $0.name == name }
     }
 
+    /// Whether a response must not be used without successful revalidation: `no-cache` without
+    /// field names (§5.2.2.4).
+    ///
+    /// A list without any valid field name counts as none.
+    package var requiresRevalidation: Bool {
+        directives.contains { $0.name == "no-cache" && Self.fieldNames($0.argument).isEmpty }
+    }
+
+    /// The fields that must not be used without successful revalidation: those that `no-cache`
+    /// names (§5.2.2.4).
+    package var fieldsToRevalidate: Set<HTTPField.Name> {
+        var names: Set<HTTPField.Name> = []
+        for directive in directives where directive.name == "no-cache" {
+            names.formUnion(Self.fieldNames(directive.argument))
+        }
+        return names
+    }
+
+    /// The fields of a response that must not be used without successful revalidation.
+    ///
+    /// Most responses have none, and are not parsed.
+    package static func fieldsToRevalidate(_ headers: HTTPFields) -> Set<HTTPField.Name> {
+        let values = headers[values: .cacheControl]
+        guard values.contains(where: { $0.lowercased().contains("no-cache=") }) else { return [] }
+        return CacheControl(values).fieldsToRevalidate
+    }
+
+    private static func fieldNames(_ argument: String?) -> [HTTPField.Name] {
+        guard let argument else { return [] }
+        return ListElements(argument).compactMap { HTTPField.Name(String($0)) }
+    }
+
     /// Whether a directive is present without an argument.
     ///
     /// `max-stale` without an argument accepts any age; the argument is a limit (§5.2.1.2).

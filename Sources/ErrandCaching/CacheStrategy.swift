@@ -26,7 +26,7 @@ package enum CacheStrategy: Sendable, Hashable {
     ) -> CacheStrategy {
         let asked = RequestCacheControl(requestHeaders)
         let control = CacheControl(entry.headers)
-        if control.has("no-cache") || asked.wantsRevalidation { return .revalidate }
+        if control.requiresRevalidation || asked.wantsRevalidation { return .revalidate }
         let (age, lifetime) = measures(entry, now: now, settings: settings)
         guard age.isFinite else { return .revalidate }
         let staleness = age - lifetime
@@ -51,7 +51,7 @@ package enum CacheStrategy: Sendable, Hashable {
         settings: HTTPCacheSettings
     ) -> Duration? {
         let control = CacheControl(entry.headers)
-        guard !control.has("no-cache"), !control.has("must-revalidate"),
+        guard !control.requiresRevalidation, !control.has("must-revalidate"),
             !RequestCacheControl(requestHeaders).wantsRevalidation
         else { return nil }
         let (age, lifetime) = measures(entry, now: now, settings: settings)

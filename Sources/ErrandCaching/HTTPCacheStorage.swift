@@ -8,7 +8,7 @@ package enum HTTPCacheStorage {
         status: Int, headers: HTTPFields, requestHeaders: HTTPFields, receivedAt: Date,
         settings: HTTPCacheSettings
     ) -> Bool {
-        // Incomplete responses are not stored (§3.3), and a 304 updates a stored response.
+        // Incomplete responses are stored by `PartialContent`, and a 304 updates a stored response.
         guard (200..<600).contains(status), status != 206, status != 304 else { return false }
         let control = CacheControl(headers)
         if CacheControl(requestHeaders).has("no-store") { return false }
@@ -32,7 +32,7 @@ package enum HTTPCacheStorage {
         settings: HTTPCacheSettings
     ) -> Bool {
         if headers.contains(.eTag) || headers.contains(.lastModified) { return true }
-        if control.has("no-cache") { return false }
+        if control.requiresRevalidation { return false }
         let lifetime = CacheLifetime.seconds(
             status: status, headers: headers, receivedAt: receivedAt, settings: settings)
         return lifetime > 0 || settings.staleIfError > .zero || control.has("stale-if-error")
@@ -41,10 +41,14 @@ package enum HTTPCacheStorage {
 
     /// The headers to store: without those of one connection or one exchange (§3.1), and with the
     /// `Age` at the time of receipt, so that the time of the request need not be stored.
+    ///
+    /// - Parameter keepsCookies: Whether `Set-Cookie` is stored. It does not prevent storing (§7.3),
+    ///   but a response that is not bound to a user would give the cookies to all users.
     package static func stored(
-        _ headers: HTTPFields, requestedAt: Date, receivedAt: Date
+        _ headers: HTTPFields, requestedAt: Date, receivedAt: Date, keepsCookies: Bool = false
     ) -> HTTPFields {
-        let dropped = transient(in: headers)
+        var dropped = transient(in: headers)
+        if keepsCookies { dropped.remove(.setCookie) }
         var kept = HTTPFields(headers.filter { !dropped.contains($0.name) })
         let age = CacheLifetime.age(
             headers: headers, requestedAt: requestedAt, receivedAt: receivedAt, now: receivedAt)
@@ -58,10 +62,14 @@ package enum HTTPCacheStorage {
     ///
     /// Fields that describe the stored bytes are kept; the 304 replaces the others that it has.
     package static func updated(
-        _ stored: HTTPFields, by confirmation: HTTPFields, requestedAt: Date, receivedAt: Date
+        _ stored: HTTPFields, by confirmation: HTTPFields, requestedAt: Date, receivedAt: Date,
+        keepsCookies: Bool = false
     ) -> HTTPFields {
-        let fresh = self.stored(confirmation, requestedAt: requestedAt, receivedAt: receivedAt)
-            .filter { !representationFields.contains($0.name) }
+        let fresh = self.stored(
+            confirmation, requestedAt: requestedAt, receivedAt: receivedAt,
+            keepsCookies: keepsCookies
+        )
+        .filter { !representationFields.contains($0.name) }
         // The old `Date` and `Age` are removed even if the 304 has none: they would make the
         // response stale again.
         var replaced: Set<HTTPField.Name> = [.date, .age]

@@ -19,7 +19,8 @@ package enum Revalidation {
 
     /// The stored response, updated by a 304; `nil` if the 304 has another `ETag` (§4.3.4).
     package static func confirmed(
-        _ entry: StoredResponse, by headers: HTTPFields, requestedAt: Date, receivedAt: Date
+        _ entry: StoredResponse, by headers: HTTPFields, requestedAt: Date, receivedAt: Date,
+        keepsCookies: Bool = false
     ) -> StoredResponse? {
         if let received = headers[values: .eTag].first,
             let stored = entry.headers[values: .eTag].first,
@@ -29,7 +30,8 @@ package enum Revalidation {
         }
         var confirmed = entry
         confirmed.headers = HTTPCacheStorage.updated(
-            entry.headers, by: headers, requestedAt: requestedAt, receivedAt: receivedAt)
+            entry.headers, by: headers, requestedAt: requestedAt, receivedAt: receivedAt,
+            keepsCookies: keepsCookies)
         confirmed.storedAt = receivedAt
         return confirmed
     }

@@ -35,6 +35,11 @@ extension StoredResponse {
             expiresAt: storedAt + Double(max(0, rules.cacheSeconds)))
     }
 
+    /// Whether the entry is a redirect that can be followed.
+    package var isRedirect: Bool {
+        [301, 302, 303, 307, 308].contains(status) && headers.contains(.location)
+    }
+
     /// The response of this entry; `nil` if the stored status is not a final status.
     ///
     /// - Parameter requestURL: The URL of the request. Usually it equals the stored URL, which then

@@ -186,8 +186,13 @@ import Testing
         server.headers = [.cacheControl: "max-age=60"]
         server.redirectsOnce = true
         _ = try await get()
+        // The redirect is stored, its target is not.
+        #expect(try await get().source == .network)
+        #expect(server.count == 3)
+        fixture.clock.advance(by: .seconds(61))
         #expect(try await get().source == .network)
         #expect(try await get().source == .cacheFresh)
+        #expect(server.count == 4)
     }
 
     @Test func entryThatFailsValidationIsFetchedUnconditionally() async throws {

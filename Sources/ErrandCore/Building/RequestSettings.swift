@@ -159,6 +159,7 @@ enum RequestSettings {
         var options = configuration.transportOptions
         options.mayReplay = method.isIdempotent
         options.isStreamed = description.isStreamed
+        if case .data = description.responseSerializer { options.deliversUnknownCodings = true }
         options.allowsCellularAccess =
             options.allowsCellularAccess && description.allowsCellularAccess
         description.transportOverrides?.apply(to: &options)

@@ -102,7 +102,10 @@ extension HTTPCacheTransaction {
     /// - Throws: ``RequestError/Code/cacheMiss`` with the reason.
     func stored(_ acceptance: StaleAcceptance) async throws(RequestError) -> Response {
         refresher.presence.note()
-        guard let found = await lookUp() else { throw .cacheMiss(.noEntry) }
+        // The response to a redirect is that of its target.
+        guard let found = await lookUp(), !found.entry.isRedirect else {
+            throw .cacheMiss(.noEntry)
+        }
         let strategy = CacheStrategy.decide(
             found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
         let response: Response?

@@ -191,7 +191,12 @@ final class CacheTransaction: Sendable {
                 let cookies = CookieStep.cookies(for: address, pipelineRequest.context)
                 digests.formUnion([credentials.digest, credentials.digest(cookies: cookies)])
             }
-            for key in keys { for digest in digests { entries.remove(key.adding(digest)) } }
+            for key in keys {
+                for key in digests.map(key.adding) {
+                    entries.remove(key)
+                    entries.remove(key.ofPart)
+                }
+            }
         }
     }
 

@@ -11,7 +11,7 @@ final class HTTPCacheTransaction: Sendable {
     private let validate: CacheStep.Validation
     /// The request headers including cookies, because `Vary` may name `Cookie`.
     let headers: HTTPFields
-    private let requestControl: RequestCacheControl
+    let requestControl: RequestCacheControl
     let key: CacheKey
 
     var context: TaskContext { pipelineRequest.context }
@@ -46,9 +46,10 @@ final class HTTPCacheTransaction: Sendable {
         if headers.contains(.range) { return try await partialResponse(next) }
         let found = rules.ignoresCache ? nil : await lookUp()
         guard let found else {
-            if requestControl.isOnlyIfCached { throw .cacheMiss(.noEntry) }
+            if requestControl.isOnlyIfCached { return try gatewayTimeout(.noEntry) }
             return try await load(next, found: nil)
         }
+        if found.entry.isRedirect { return try await follow(found, next) }
         let strategy = CacheStrategy.decide(
             found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
         // A background revalidation is unnecessary if the entry has become fresh since it was started.
@@ -76,29 +77,57 @@ final class HTTPCacheTransaction: Sendable {
                 return response
             }
             entries.missed(.expired, context)
-            if requestControl.isOnlyIfCached { throw .cacheMiss(.expired) }
+            if requestControl.isOnlyIfCached { return try gatewayTimeout(.expired) }
             return try await load(next, found: found)
         }
         // The stored response no longer passes validation.
-        if requestControl.isOnlyIfCached { throw .cacheMiss(.rejectedByValidator) }
+        if requestControl.isOnlyIfCached { return try gatewayTimeout(.rejectedByValidator) }
         return try await load(next, found: nil)
     }
 
-    /// Serves a range of a complete, fresh response; otherwise sends the request and does not store its response.
-    private func partialResponse(_ next: Next) async throws(RequestError) -> Response {
-        if !rules.ignoresCache, pipelineRequest.request.method == .get, let found = await lookUp(),
-            // A range refers to encoded bytes, and stored bodies are decoded.
-            found.entry.status == 200, !found.entry.headers.contains(.contentEncoding),
-            let field = headers[.range],
-            let range = ByteRange.within(field, count: found.entry.body.count),
-            case .fresh(let age) = CacheStrategy.decide(
-                found.entry, requestHeaders: headers, now: context.clock.now, settings: settings),
-            let response = validated(found, .cacheFresh, age, range: range)
-        {
+    /// The result of a request that may use the store only, if the store has no response to use: status 504 (RFC 9111
+    /// §5.2.1.7).
+    ///
+    /// - Throws: ``RequestError/Code/cacheMiss`` with this response, unless the endpoint accepts the status.
+    func gatewayTimeout(_ reason: CacheMissReason) throws(RequestError) -> Response {
+        let response = Response(
+            status: .gatewayTimeout, headers: [:], body: .data(Data()),
+            url: pipelineRequest.request.url, source: .cacheStale, attempts: 0)
+        do throws(RequestError) {
+            try validate(response, pipelineRequest.description)
             return response
+        } catch {
+            var miss = RequestError.cacheMiss(reason)
+            miss.response = response
+            throw miss
         }
-        if requestControl.isOnlyIfCached { throw .cacheMiss(.noEntry) }
-        return try await next(pipelineRequest)
+    }
+
+    /// Serves a range of a stored response that is fresh; otherwise sends the request and stores the part.
+    private func partialResponse(_ next: Next) async throws(RequestError) -> Response {
+        let isGet = pipelineRequest.request.method == .get
+        if isGet, !rules.ignoresCache {
+            if let response = await storedPart() { return response }
+            if let found = await lookUp(),
+                // A range refers to encoded bytes, and stored bodies are decoded.
+                found.entry.status == 200, !found.entry.headers.contains(.contentEncoding),
+                let field = headers[.range],
+                let range = ByteRange.within(field, count: found.entry.body.count),
+                case .fresh(let age) = CacheStrategy.decide(
+                    found.entry, requestHeaders: headers, now: context.clock.now, settings: settings
+                ),
+                let response = validated(found, .cacheFresh, age, range: range)
+            {
+                return response
+            }
+        }
+        if requestControl.isOnlyIfCached { return try gatewayTimeout(.noEntry) }
+        let beganAt = context.clock.now
+        let response = try await next(pipelineRequest)
+        if isGet {
+            await storePart(of: response, requestedAt: requestTime(of: response, since: beganAt))
+        }
+        return response
     }
 
     // MARK: - Lookup
@@ -144,20 +173,29 @@ final class HTTPCacheTransaction: Sendable {
         return CacheKey(canonical: "\(key.canonical)\n\(index.generation)\n\(chosen)")
     }
 
+    /// The response of an entry, with the fields that a cache adds and without those that it must not use.
+    func response(of found: Found, _ source: Response.Source, _ age: Duration) -> Response? {
+        guard
+            var response = found.entry.response(
+                to: pipelineRequest.request.url, source: source, age: age)
+        else { return nil }
+        // A response from a cache has an `Age` field (RFC 9111 §5.1).
+        response.headers[.age] = String(max(0, min(age.components.seconds, 2_147_483_648)))
+        for name in CacheControl.fieldsToRevalidate(response.headers) {
+            response.headers[name] = nil
+        }
+        return response
+    }
+
     /// Validates a stored response for use; removes the entry and returns `nil` if it is invalid.
     func validated(
         _ found: Found, _ source: Response.Source, _ age: Duration, range: Range<Int>? = nil
     ) -> Response? {
-        guard
-            var response = found.entry.response(
-                to: pipelineRequest.request.url, source: source, age: age)
-        else {
+        guard var response = response(of: found, source, age) else {
             entries.remove(found.key)
             entries.missed(.invalidData, context)
             return nil
         }
-        // A response from a cache has an `Age` field (RFC 9111 §5.1).
-        response.headers[.age] = String(max(0, min(age.components.seconds, 2_147_483_648)))
         if pipelineRequest.request.method == .head { response.body = .data(Data()) }
         if let range { response.narrow(to: range) }
         do throws(RequestError) {
@@ -175,11 +213,17 @@ final class HTTPCacheTransaction: Sendable {
     // MARK: - Loading
 
     /// Sends the request, as a conditional request if the stored response has a validator.
-    private func load(_ next: Next, found: Found?) async throws(RequestError) -> Response {
+    func load(_ next: Next, found: Found?) async throws(RequestError) -> Response {
         let beganAt = context.clock.now
         let conditions = found.map { Revalidation.conditions(for: $0.entry) } ?? [:]
         let isConditional = !conditions.isEmpty && pipelineRequest.request.method == .get
-        let outgoing = isConditional ? conditional(conditions) : pipelineRequest
+        let redirects = CachedRedirects { await self.storeRedirect($0, since: beganAt) }
+        let outgoing = pipelineRequest.changed {
+            $0.redirects = redirects
+            guard isConditional else { return }
+            $0.request.headers.append(contentsOf: conditions)
+            $0.isRevalidation = true
+        }
         let response: Response
         do {
             response = try await next(outgoing)
@@ -187,6 +231,8 @@ final class HTTPCacheTransaction: Sendable {
             if let found, let response = staleResponse(after: error, found) { return response }
             throw error
         }
+        // The response of another URL; the stored redirect has replaced the entry.
+        if redirects.isStored { return response }
         let requestedAt = requestTime(of: response, since: beganAt)
         if let found, CacheRules.isFailure(response.statusCode),
             let response = staleResponse(after: nil, found)
@@ -214,16 +260,9 @@ final class HTTPCacheTransaction: Sendable {
     }
 
     /// The time at which the request of a response was sent; queueing and failed attempts add no age.
-    private func requestTime(of response: Response, since began: Date) -> Date {
+    func requestTime(of response: Response, since began: Date) -> Date {
         guard let took = response.timings.last?.finished else { return began }
         return max(began, context.clock.now - took / .seconds(1))
-    }
-
-    private func conditional(_ conditions: HTTPFields) -> PipelineRequest {
-        pipelineRequest.changed {
-            $0.request.headers.append(contentsOf: conditions)
-            $0.isRevalidation = true
-        }
     }
 
     /// The stored response, if it may replace an error, or a failure status that the endpoint accepts (RFC 5861 §4).
@@ -242,7 +281,7 @@ final class HTTPCacheTransaction: Sendable {
         guard isForRequestedURL(response),
             var entry = Revalidation.confirmed(
                 found.entry, by: response.headers, requestedAt: requestedAt,
-                receivedAt: context.clock.now),
+                receivedAt: context.clock.now, keepsCookies: isBoundToUser),
             var updated = entry.response(to: pipelineRequest.request.url, source: .revalidated)
         else { return nil }
         do throws(RequestError) {
@@ -262,13 +301,19 @@ final class HTTPCacheTransaction: Sendable {
     }
 
     /// Whether a response belongs to the requested URL, not to a redirect target.
-    private func isForRequestedURL(_ response: Response) -> Bool {
+    func isForRequestedURL(_ response: Response) -> Bool {
         var url = response.url
         url.fragment = nil
         return url == pipelineRequest.request.url
     }
 
     // MARK: - Storing
+
+    /// Whether only the user of this request is given the entry.
+    var isBoundToUser: Bool {
+        rules.identity != nil || pipelineRequest.credentials?.digest != nil
+            || CacheKeyBuilder.credentialDigest(pipelineRequest.request.headers) != nil
+    }
 
     func mayStore(_ response: Response, receivedAt: Date) -> Bool {
         response.source == .network && isForRequestedURL(response)
@@ -278,7 +323,7 @@ final class HTTPCacheTransaction: Sendable {
                 receivedAt: receivedAt, settings: settings)
     }
 
-    private func store(
+    func store(
         _ response: Response, _ times: (requestedAt: Date, receivedAt: Date),
         replacing found: Found?
     ) async {
@@ -297,7 +342,8 @@ final class HTTPCacheTransaction: Sendable {
             return
         }
         entry.headers = HTTPCacheStorage.stored(
-            chosen.headers, requestedAt: times.requestedAt, receivedAt: times.receivedAt)
+            chosen.headers, requestedAt: times.requestedAt, receivedAt: times.receivedAt,
+            keepsCookies: isBoundToUser)
         entry.setExpiry(settings)
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
         let fields = VaryingFields(response.headers)

@@ -7,7 +7,7 @@ import HTTPTypes
 /// Requests with the policy `.allow` are neither tracked nor joined.
 package final class CoalesceStep: Step {
     private let sharedTransfers: SharedTransferTable
-    private let queue = SerialRequestQueue()
+    private let queue = SerialRequestQueue<CoalescingKey>()
     private let streams = StreamDuplicates()
 
     init(sharedTransfers: SharedTransferTable) { self.sharedTransfers = sharedTransfers }

@@ -7,7 +7,7 @@ import Synchronization
 final class StreamDuplicates: Sendable {
     /// The latest streamed request of each key that has not ended.
     private let latest = Mutex<[CoalescingKey: TaskContext]>([:])
-    private let queue = SerialRequestQueue()
+    private let queue = SerialRequestQueue<CoalescingKey>()
 
     func run(
         _ pipelineRequest: PipelineRequest, _ key: CoalescingKey, _ next: Next

@@ -28,6 +28,7 @@ package struct PipelineRequest: Sendable {
         var keyRequest: TransportRequest?
         var earlierErrors: [RequestError] = []
         var credentials: AddedCredentials?
+        var redirects: CachedRedirects?
     }
 
     private var extras: Shared<Extras>?
@@ -124,6 +125,12 @@ package struct PipelineRequest: Sendable {
     var credentials: AddedCredentials? {
         get { extras?.value.credentials }
         set { change { $0.credentials = newValue } }
+    }
+
+    /// The redirect that the cache has stored, or wants to store; `nil` if the request bypasses the store.
+    var redirects: CachedRedirects? {
+        get { extras?.value.redirects }
+        set { change { $0.redirects = newValue } }
     }
 
     private mutating func change(_ change: (inout Extras) -> Void) {

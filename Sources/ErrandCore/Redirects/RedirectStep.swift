@@ -7,8 +7,11 @@ package final class RedirectStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
+        let redirects = pipelineRequest.redirects
+        if let stored = redirects?.first { return try await follow(stored, pipelineRequest, next) }
         let response = try await next(pipelineRequest)
         guard (300..<400).contains(response.statusCode) else { return response }
+        if let redirects, response.statusCode != 304 { await redirects.received(response) }
         return try await follow(response, pipelineRequest, next)
     }
 

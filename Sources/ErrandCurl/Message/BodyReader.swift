@@ -118,6 +118,7 @@ package struct BodyFraming: Sendable, Hashable {
         private static let maximumCodings = 4
 
         private var decodes = true
+        private var deliversUnknownCodings = false
         private var limit: Int64?
         private var ratio: Int?
         private var chain: DecodingChain?
@@ -135,6 +136,7 @@ package struct BodyFraming: Sendable, Hashable {
         /// Prepares for another response.
         package mutating func reset(_ options: TransportOptions) {
             decodes = options.decodesContent
+            deliversUnknownCodings = options.deliversUnknownCodings
             limit = options.maximumBodyBytes
             ratio = options.maximumDecodingRatio
             chain = nil
@@ -171,19 +173,21 @@ package struct BodyFraming: Sendable, Hashable {
         package mutating func begin(_ framing: BodyFraming) -> RequestError? {
             announced = framing.isChunked ? nil : framing.contentLength
             endsByLength = framing.hidesLength
+            let codings = framing.contentCodings.map { ContentCoding(name: $0) }
+            let isUnknown = deliversUnknownCodings && codings.contains(nil)
             // An empty body is not decoded.
-            guard decodes, !framing.contentCodings.isEmpty, announced != 0 else {
+            guard decodes, !codings.isEmpty, announced != 0, !isUnknown else {
                 guard let limit, let length = framing.contentLength, !framing.isChunked,
                     length > limit
                 else { return nil }
                 return Self.tooLarge(limit)
             }
-            guard framing.contentCodings.count <= Self.maximumCodings else {
+            guard codings.count <= Self.maximumCodings else {
                 return Self.badEncoding("It has more than \(Self.maximumCodings) codings.")
             }
             var decoders: [any ContentDecoder] = []
-            for name in framing.contentCodings.reversed() {
-                guard let decoder = ContentCoding(name: name)?.makeDecoder() else {
+            for coding in codings.reversed() {
+                guard let decoder = coding?.makeDecoder() else {
                     return Self.badEncoding("Its coding is not supported.")
                 }
                 decoders.append(decoder)

@@ -52,6 +52,13 @@ public struct TransportOptions: Sendable, Hashable {
     ///
     /// The agent sets it from the method; it is false for methods that are not idempotent.
     public var mayReplay = false
+    /// Whether a body in a content coding that the transport does not know is delivered as received, instead of an
+    /// error.
+    ///
+    /// The agent sets it for endpoints whose response serializer is ``ResponseSerializer/data``: the others need the
+    /// decoded text. The response keeps its `Content-Encoding`. `URLSessionTransport` on Linux cannot do this: such a
+    /// response is the error ``RequestError/Code/badContentEncoding``.
+    public var deliversUnknownCodings = false
     /// Whether the response may be needed before the end of the request's body, because its body is streamed.
     ///
     /// The agent sets it. Ignored by `==`.
@@ -115,7 +122,7 @@ public struct TransportOptions: Sendable, Hashable {
 
     private static let defaults = Shared(Fields())
 
-    /// Whether all options except `mayReplay` and `allowsCellularAccess` have their defaults.
+    /// Whether all options except `mayReplay`, `deliversUnknownCodings` and `allowsCellularAccess` have their defaults.
     ///
     /// A transport can then skip its checks of the single options.
     package var hasDefaults: Bool { shared === Self.defaults }
@@ -126,13 +133,16 @@ public struct TransportOptions: Sendable, Hashable {
 
     /// Whether all values are equal.
     public static func == (one: Self, other: Self) -> Bool {
-        one.mayReplay == other.mayReplay && one.allowsCellularAccess == other.allowsCellularAccess
+        one.mayReplay == other.mayReplay
+            && one.deliversUnknownCodings == other.deliversUnknownCodings
+            && one.allowsCellularAccess == other.allowsCellularAccess
             && (one.shared === other.shared || one.shared.value == other.shared.value)
     }
 
     /// Hashes all values.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(mayReplay)
+        hasher.combine(deliversUnknownCodings)
         hasher.combine(allowsCellularAccess)
         hasher.combine(shared.value)
     }

@@ -183,6 +183,24 @@ struct DecodingTests {
         #expect(record.head?.status == .ok)
     }
 
+    @Test(arguments: ["rot13", "gzip, rot13", "rot13, gzip"])
+    func unknownCodingIsDeliveredOnRequest(encoding: String) async throws {
+        let server = try serve(encoding, Sample.gzip)
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
+            $0.options.deliversUnknownCodings = true
+        }
+        #expect(record.body == Data(Sample.gzip) && record.error == nil)
+        #expect(record.head?.headers[.contentEncoding] == encoding)
+    }
+
+    @Test func knownCodingIsDecodedBesideTheOption() async throws {
+        let server = try serve("gzip", Sample.gzip)
+        let record = try await CurlTransport.tested().run(.get, server.url()) {
+            $0.options.deliversUnknownCodings = true
+        }
+        #expect(record.error == nil && record.body != Data(Sample.gzip))
+    }
+
     @Test func truncatedGzipWithMatchingLengthFails() async throws {
         let server = try serve("gzip", Array(Sample.gzip.dropLast(4)))
         let record = try await CurlTransport.tested().run(.get, server.url())

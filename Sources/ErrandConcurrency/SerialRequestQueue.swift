@@ -1,11 +1,14 @@
+import ErrandHTTP
 import Synchronization
 
 /// Runs requests with the same key one at a time, in the order of their tickets.
-final class SerialRequestQueue: Sendable {
+package final class SerialRequestQueue<Key: Hashable & Sendable>: Sendable {
     private typealias Queue = TicketQueue<CheckedContinuation<Bool, Never>>
 
     /// A queue exists while a request with its key runs.
-    private let queues = Mutex<[CoalescingKey: Queue]>([:])
+    private let queues = Mutex<[Key: Queue]>([:])
+
+    package init() {}
 
     /// Waits until the request may run.
     ///
@@ -13,8 +16,8 @@ final class SerialRequestQueue: Sendable {
     ///   - ticket: Requests with lower tickets run first.
     ///   - onWait: Called if the request has to wait.
     /// - Returns: True if the request may run and must call ``leave(_:)``; false if the scope was cancelled.
-    func enter(
-        _ key: CoalescingKey, ticket: UInt64, _ scope: CancellationScope, onWait: () -> Void
+    package func enter(
+        _ key: Key, ticket: UInt64, _ scope: CancellationScope, onWait: () -> Void
     ) async -> Bool {
         let position = queues.withLock { queues -> Queue.Position? in
             guard queues[key] != nil else {
@@ -43,7 +46,7 @@ final class SerialRequestQueue: Sendable {
     }
 
     /// Ends the turn of the running request and resumes the next one.
-    func leave(_ key: CoalescingKey) {
+    package func leave(_ key: Key) {
         let admission = queues.withLock { queues in
             let admission = queues[key]?.next() ?? .empty
             if case .empty = admission { queues[key] = nil }
