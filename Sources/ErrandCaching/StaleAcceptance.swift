@@ -27,7 +27,7 @@ package enum StaleAcceptance: Sendable, Hashable {
         settings: HTTPCacheSettings
     ) -> Duration? {
         let control = CacheControl(entry.headers)
-        guard !control.has("no-cache"), !control.has("must-revalidate"),
+        guard !control.requiresRevalidation, !control.has("must-revalidate"),
             !RequestCacheControl(requestHeaders).wantsRevalidation
         else { return nil }
         let age = CacheLifetime.age(
@@ -49,6 +49,7 @@ extension StoredResponse {
             headers: headers, requestedAt: storedAt, receivedAt: storedAt, now: storedAt)
         let lifetime = CacheLifetime.seconds(
             status: status, headers: headers, receivedAt: storedAt, settings: settings)
-        expiresAt = CacheControl(headers).has("no-cache") ? storedAt : storedAt + (lifetime - age)
+        expiresAt =
+            CacheControl(headers).requiresRevalidation ? storedAt : storedAt + (lifetime - age)
     }
 }

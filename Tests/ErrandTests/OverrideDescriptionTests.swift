@@ -104,7 +104,8 @@ import Testing
         // These are set by `customURLRequest()`, by the output of a class, and by other parts of the framework.
         #expect(
             unchanged == [
-                "decode", "deliversStored", "isBackgroundRevalidation", "isStreamed", "isURLFiltered", "mistake",
+                "decode", "deliversStored", "isBackgroundRevalidation", "isStreamed",
+                "isURLFiltered", "mistake",
             ])
         #expect(plain.count == full.count && plain.count > 45)
     }
