@@ -22,6 +22,18 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let logging = Target.Dependency.product(
     name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"]))
 
+// Without the trait, libhiredis is not needed.
+let hiredis = Target.Dependency.target(
+    name: "CHiredis", condition: .when(traits: ["Redis"]))
+
+// SwiftPM asks pkg-config without the trait too, and warns about a missing package, and about a
+// definition in Debian's. There, header and library are found without it.
+#if os(Linux)
+    let hiredisPackage: String? = nil
+#else
+    let hiredisPackage: String? = "hiredis"
+#endif
+
 let package = Package(
     name: "errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -36,6 +48,7 @@ let package = Package(
         .library(name: "ErrandCurl", targets: ["ErrandCurl"]),
         .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
+        .library(name: "ErrandRedis", targets: ["ErrandRedis"]),
         .library(name: "ErrandObservability", targets: ["ErrandObservability"]),
         .library(name: "ErrandReachability", targets: ["ErrandReachability"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
@@ -43,7 +56,9 @@ let package = Package(
     traits: [
         .trait(
             name: "Observability",
-            description: "Builds ErrandObservability. Only then is swift-log resolved.")
+            description: "Builds ErrandObservability. Only then is swift-log resolved."),
+        .trait(
+            name: "Redis", description: "Builds ErrandRedis. Only then is libhiredis needed."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0"),
@@ -105,6 +120,14 @@ let package = Package(
         .target(
             name: "ErrandSQLite",
             dependencies: ["ErrandCaching", "ErrandOutbox", "CSQLite", httpTypes],
+            swiftSettings: settings
+        ),
+        .systemLibrary(
+            name: "CHiredis", pkgConfig: hiredisPackage,
+            providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
+        ),
+        .target(
+            name: "ErrandRedis", dependencies: ["ErrandCaching", "ErrandHTTP", hiredis, httpTypes],
             swiftSettings: settings
         ),
         .target(
@@ -206,6 +229,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ErrandRedisTests",
+            dependencies: [
+                "ErrandRedis", "ErrandCaching", "ErrandCore", "ErrandTesting", hiredis, httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "ErrandObservabilityTests",
             dependencies: ["ErrandObservability", "ErrandCore", "ErrandTesting", logging],
             swiftSettings: settings
@@ -220,7 +250,7 @@ let package = Package(
         .testTarget(
             name: "DocumentationSamples",
             dependencies: [
-                "Errand", "ErrandTransport", "ErrandOutbox", "ErrandReachability",
+                "Errand", "ErrandTransport", "ErrandOutbox", "ErrandReachability", "ErrandRedis",
                 "ErrandObservability", "ErrandTesting", logging,
             ],
             swiftSettings: strict

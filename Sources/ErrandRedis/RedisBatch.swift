@@ -1,0 +1,72 @@
+#if Redis
+    import CHiredis
+
+    /// Commands that are sent together over one connection, and their replies.
+    ///
+    /// `finish` is called once, by the loop's thread or by the sender if it could not be sent.
+    // @unchecked: the replies are changed by the loop's thread only, after the batch was sent.
+    final class RedisBatch: @unchecked Sendable {
+        typealias Outcome = Result<[RedisReply], RedisFailure>
+
+        let bytes: [UInt8]
+        let count: Int
+        private var replies: [RedisReply] = []
+        private let finish: @Sendable (Outcome) -> Void
+
+        init(_ commands: [RedisCommand], finish: @escaping @Sendable (Outcome) -> Void) {
+            count = commands.count
+            bytes = commands.count == 1 ? commands[0].bytes : commands.flatMap(\.bytes)
+            self.finish = finish
+        }
+
+        /// Adds a reply; true if it was the last.
+        func add(_ reply: RedisReply) -> Bool {
+            replies.append(reply)
+            return replies.count == count
+        }
+
+        /// Passes the replies to the caller.
+        func succeed() { finish(.success(replies)) }
+
+        /// Passes a failure to the caller.
+        func fail(_ failure: RedisFailure) { finish(.failure(failure)) }
+    }
+
+    /// The parser of one connection: hiredis' reader.
+    ///
+    /// Owned by the loop's thread.
+    struct RedisParser: ~Copyable {
+        private let reader: UnsafeMutablePointer<redisReader>
+
+        /// `nil` if there is no memory.
+        init?() {
+            guard let reader = redisReaderCreate() else { return nil }
+            self.reader = reader
+        }
+
+        deinit { redisReaderFree(reader) }
+
+        /// Adds received bytes.
+        func feed(_ bytes: UnsafeRawBufferPointer) throws(RedisFailure) {
+            guard redisReaderFeed(reader, bytes.baseAddress, bytes.count) == REDIS_OK else {
+                throw failure
+            }
+        }
+
+        /// The next complete reply; `nil` if more bytes are needed.
+        func next() throws(RedisFailure) -> RedisReply? {
+            var reply: UnsafeMutableRawPointer?
+            guard redisReaderGetReply(reader, &reply) == REDIS_OK else { throw failure }
+            guard let reply else { return nil }
+            defer { freeReplyObject(reply) }
+            return RedisReply(reply.assumingMemoryBound(to: redisReply.self))
+        }
+
+        private var failure: RedisFailure {
+            let message = withUnsafeBytes(of: reader.pointee.errstr) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            return RedisFailure(kind: .invalidReply, message: message)
+        }
+    }
+#endif

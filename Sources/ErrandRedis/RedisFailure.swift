@@ -1,0 +1,114 @@
+#if Redis
+    import ErrandCaching
+    import ErrandHTTP
+
+    /// The reason why the server could not be used, or did not perform a command.
+    struct RedisFailure: Error, Equatable, CustomStringConvertible {
+        enum Kind: Equatable {
+            /// No connection could be made.
+            case unreachable
+            /// A connection or a command exceeded its time limit.
+            case timedOut
+            /// The connection ended while a command was in progress.
+            case connectionLost
+            /// The server requires another user name or password.
+            case authentication
+            /// The server replied with an error.
+            case refused
+            /// The server sent data that is not RESP.
+            case invalidReply
+            /// The command was not sent, because the server is bypassed.
+            case bypassed
+
+            /// Whether the server or the network is the reason, not a setting.
+            var isAvailability: Bool {
+                [.unreachable, .timedOut, .connectionLost].contains(self)
+            }
+        }
+
+        var kind: Kind
+        /// The message of the server or of the system. It contains no key and no value.
+        var message: String
+
+        var description: String { message }
+
+        /// Whether a key has a value of another type.
+        var isWrongType: Bool {
+            kind == .refused
+                && (message.contains("WRONGTYPE") || message.contains("is not an integer"))
+        }
+
+        /// Whether the server does not know a script any more.
+        var isMissingScript: Bool { kind == .refused && message.hasPrefix("NOSCRIPT") }
+
+        /// Creates the failure for an error reply.
+        static func refused(_ message: String) -> RedisFailure {
+            let first = message.prefix { $0 != " " }
+            let isAuthentication =
+                ["NOAUTH", "WRONGPASS", "NOPERM"].contains(first)
+                || message.hasPrefix("ERR invalid password")
+                || message.hasPrefix("ERR AUTH")
+                || message.hasPrefix("ERR Client sent AUTH")
+            return RedisFailure(
+                kind: isAuthentication ? .authentication : .refused, message: message)
+        }
+
+        static func timedOut(_ limit: Duration) -> RedisFailure {
+            RedisFailure(
+                kind: .timedOut, message: "no reply within \(limit.wholeMilliseconds) ms")
+        }
+
+        /// The error for the caller and for event listeners.
+        ///
+        /// - Parameter address: The server, as the user configured it.
+        func requestError(address: String) -> RequestError {
+            RequestError(
+                .storeFailed, stage: .cache,
+                "The response store at \(address) failed: \(message). \(advice)", underlying: self)
+        }
+
+        /// A sentence that says what the user can do.
+        private var advice: String {
+            switch kind {
+            case .unreachable, .connectionLost:
+                "Check that the server runs and that the address is right; the store reconnects."
+            case .timedOut:
+                "Check the load of the server and of the network, or raise `commandLimit`."
+            case .authentication:
+                "Set the username and the password of the store, or give its user the permission."
+            case .invalidReply: "Check that the address is that of a Redis or Valkey server."
+            case .bypassed: "Requests go to the network until the store has reconnected."
+            case .refused: refusalAdvice
+            }
+        }
+
+        private var refusalAdvice: String {
+            switch message.prefix(while: { $0 != " " }) {
+            case "OOM":
+                "Raise the server's maxmemory, or set its maxmemory-policy to volatile-lru."
+            case "READONLY": "The server is a replica: use the address of its primary."
+            case "MOVED", "ASK", "CLUSTERDOWN", "CROSSSLOT":
+                "The server is part of a cluster, which the store does not support: use one server."
+            case "LOADING": "The server loads its data; the store reconnects."
+            case "MISCONF": "The server cannot write to its disk: check its log."
+            default: "Check the server's log."
+            }
+        }
+    }
+
+    extension Duration {
+        /// The duration in milliseconds, rounded up, at most 10 years.
+        var wholeMilliseconds: Int {
+            let limit = Duration.seconds(315_360_000)
+            let (seconds, attoseconds) = Swift.min(Swift.max(self, .zero), limit).components
+            return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        }
+
+        /// The duration in nanoseconds, at most 10 years.
+        var wholeNanoseconds: Int64 {
+            let limit = Duration.seconds(315_360_000)
+            let (seconds, attoseconds) = Swift.min(Swift.max(self, .zero), limit).components
+            return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        }
+    }
+#endif
