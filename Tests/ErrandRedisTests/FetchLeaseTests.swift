@@ -182,7 +182,7 @@
 
         @Test func processesLoadOnce() async throws {
             guard TestProcess.role == nil else { return }
-            let count = 8
+            let count = 50
             let server = try await RedisServer()
             let processes = try (0..<count).map { _ in
                 try TestProcess(

@@ -211,7 +211,7 @@
             let name = RedisCommand.Part.text(store.keys.entry(EntryID(key("a"))))
             for offset in [0, 4, 12, 30, 70, 130, 250] {
                 try await store.store(entry(String(repeating: "x", count: 300)), for: key("a"))
-                try await console.run("SETRANGE", name, .number(offset), "\u{1}")
+                try await console.run("SETRANGE", name, .number(offset), "\u{7}")
                 let error = await failure { _ = try await store.entry(for: key("a")) }
                 #expect(error?.cacheMiss == .invalidData, "offset \(offset)")
                 #expect(try await console.run("EXISTS", name) == .integer(0))

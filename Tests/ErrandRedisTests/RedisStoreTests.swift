@@ -70,7 +70,7 @@
 
         @Test func largeBodyIsStoredInParts() async throws {
             let server = try await RedisServer()
-            let store = try server.store()
+            let store = try server.storeWithoutMemory()
             var large = entry("")
             large.body = bytes(RedisResponseStore.partBytes * 3 + 17)
             try await store.store(large, for: key("a"))
