@@ -1,5 +1,6 @@
 import ErrandCore
 import ErrandSQLite
+import ErrandTesting
 import Foundation
 import Testing
 
@@ -30,110 +31,30 @@ struct StoreContractTests {
         }
     }
 
-    @Test(arguments: Kind.allCases)
-    func emptyStoreHasNoEntries(kind: Kind) async throws {
-        let store = store(kind)
-        #expect(try await store.entry(for: key("a")) == nil)
-        #expect(try await store.entries().isEmpty)
-        try await store.remove(key("a"))
-        try await store.removeAll(where: nil)
+    @Test(arguments: Kind.allCases, ResponseStoreContract.checks)
+    func storeFulfilsTheContract(kind: Kind, check: ResponseStoreContract.Check) async throws {
+        try await check.run { store(kind) }
     }
 
-    @Test(arguments: Kind.allCases)
-    func entriesAreReadAsStored(kind: Kind) async throws {
-        var headers = HTTPFields()
-        headers.append(HTTPField(name: .setCookie, value: "a=1"))
-        headers.append(HTTPField(name: .setCookie, value: "b=2; Path=/"))
-        headers.append(HTTPField(name: .contentType, value: "text/plain; charset=\"ü\": x"))
-        let full = StoredResponse(
-            status: 203, headers: headers, body: Data((0..<70_000).map { UInt8($0 & 255) }),
-            url: "http://test/ä?q=1", storedAt: Date(timeIntervalSinceReferenceDate: 1e8 / 3),
-            cacheVersion: -7, appVersion: "1.2 \u{1F980}", identity: "", tag: .min)
-        let bare = StoredResponse(
-            status: 204, headers: [:], body: Data(), url: "", storedAt: .distantPast,
-            cacheVersion: .max)
-        let store = store(kind)
-        try await store.store(full, for: key("full"))
-        try await store.store(bare, for: key("bare"))
-        for _ in 0..<2 {
-            #expect(try await store.entry(for: key("full")) == full)
-            #expect(try await store.entry(for: key("bare")) == bare)
+    @Test(arguments: [Kind.sqlite, .sqliteWithoutMemory], ResponseStoreContract.sharedChecks)
+    func storesOfOneFileFulfilTheContract(
+        kind: Kind, check: ResponseStoreContract.Check
+    ) async throws {
+        try await check.run { store(kind) }
+    }
+
+    /// Each rule finds a store that violates it.
+    @Test(arguments: FaultyStore.Fault.allCases)
+    func contractFindsFaultyStores(fault: FaultyStore.Fault) async throws {
+        var violations: [String] = []
+        for check in ResponseStoreContract.checks {
+            do { try await check.run { FaultyStore(fault) } } catch {
+                #expect(error is ResponseStoreContract.Violation)
+                violations.append(check.name)
+            }
         }
-        let cookies = try await store.entry(for: key("full"))?.headers[values: .setCookie]
-        #expect(cookies == ["a=1", "b=2; Path=/"])
-    }
-
-    @Test(arguments: Kind.allCases)
-    func dataSliceIsStoredByItsBytes(kind: Kind) async throws {
-        let store = store(kind)
-        var sliced = entry("")
-        sliced.body = Data("0123456789".utf8)[3..<6]
-        try await store.store(sliced, for: key("a"))
-        #expect(try await store.entry(for: key("a"))?.body == Data("345".utf8))
-    }
-
-    @Test(arguments: Kind.allCases)
-    func laterEntryReplacesTheEarlierOne(kind: Kind) async throws {
-        let store = store(kind)
-        try await store.store(entry("one"), for: key("a"))
-        try await store.store(entry("two", tag: 2), for: key("a"))
-        #expect(try await store.entry(for: key("a")) == entry("two", tag: 2))
-        #expect(try await store.entries().count == 1)
-    }
-
-    @Test(arguments: Kind.allCases)
-    func keysWithTheSameHashAreDistinguished(kind: Kind) async throws {
-        let one = CacheKey(canonical: "8yn0iYCKYHlIj4-BwPqk")
-        let other = CacheKey(canonical: "GReLUrM4wMqfg9yzV3KQ")
-        try #require(one.hash64 == other.hash64)
-        let store = store(kind)
-        try await store.store(entry("one"), for: one)
-        #expect(try await store.entry(for: other) == nil)
-        #expect(try await store.entry(for: one) == entry("one"))
-        try await store.store(entry("other"), for: other)
-        #expect(try await store.entry(for: other) == entry("other"))
-        // One of the two may have been evicted, but neither is returned for the other's key.
-        let first = try await store.entry(for: one)
-        #expect(first == nil || first == entry("one"))
-    }
-
-    @Test(arguments: Kind.allCases)
-    func removingAKeyKeepsCollidingEntries(kind: Kind) async throws {
-        let store = store(kind)
-        try await store.store(entry("one"), for: CacheKey(canonical: "8yn0iYCKYHlIj4-BwPqk"))
-        try await store.remove(CacheKey(canonical: "GReLUrM4wMqfg9yzV3KQ"))
-        let left = try await store.entry(for: CacheKey(canonical: "8yn0iYCKYHlIj4-BwPqk"))
-        #expect(left == entry("one"))
-    }
-
-    @Test(arguments: Kind.allCases)
-    func removesOneSomeOrAllEntries(kind: Kind) async throws {
-        let store = store(kind)
-        for number in 0..<1200 {
-            try await store.store(entry("x", tag: number), for: key("\(number)"))
-        }
-        try await store.remove(key("7"))
-        #expect(try await store.entry(for: key("7")) == nil)
-        try await store.removeAll { $0.tag % 3 == 0 }
-        #expect(try await store.entry(for: key("9")) == nil)
-        #expect(try await store.entry(for: key("8")) != nil)
-        #expect(try await store.entries().count == 799)
-        try await store.removeAll(where: nil)
-        #expect(try await store.entries().isEmpty)
-        #expect(try await store.entry(for: key("8")) == nil)
-    }
-
-    @Test(arguments: Kind.allCases)
-    func entriesDescribeStoredResponses(kind: Kind) async throws {
-        let store = store(kind)
-        let stored = entry("hello", tag: 5, identity: "me")
-        try await store.store(stored, for: key("a"))
-        let info = try #require(try await store.entries().first)
-        #expect(
-            info
-                == StoredEntryInfo(
-                    key: key("a"), url: stored.url, storedAt: stored.storedAt, size: stored.size,
-                    tag: 5, identity: "me"))
+        #expect(violations.contains(fault.rawValue))
+        #expect(violations.count <= fault.maximumViolations, "\(violations)")
     }
 
     @Test(arguments: Kind.allCases)
@@ -162,24 +83,5 @@ struct StoreContractTests {
         }
         #expect(error?.code == .storeFailed)
         #expect(try await store.entry(for: key("a")) == nil)
-    }
-
-    @Test(arguments: Kind.allCases)
-    func concurrentTasksSeeCompleteEntries(kind: Kind) async throws {
-        let store = store(kind)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in 0..<8 {
-                group.addTask {
-                    for round in 0..<40 {
-                        let text = String(repeating: "\(worker)", count: 500 + round)
-                        try await store.store(entry(text), for: key("\(round % 5)"))
-                        let body = try await store.entry(for: key("\(round % 3)"))?.body ?? Data()
-                        #expect(Set(body).count <= 1)
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        #expect(try await store.entries().count == 5)
     }
 }
