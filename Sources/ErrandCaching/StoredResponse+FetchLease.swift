@@ -32,14 +32,16 @@ extension PendingCacheWrites {
     /// Loads a missing response in one process at a time, if the store supports it.
     ///
     /// - Parameters:
+    ///   - key: The key of the response, computed only for such a store; without one, the response
+    ///     is loaded at once.
     ///   - lookUp: Looks for a stored response; `nil` if there is none that can be used.
     ///   - load: Loads the response and queues its entry.
     package func loadOnce<Value>(
-        _ key: CacheKey, in store: any ResponseStore,
+        _ key: @autoclosure () -> CacheKey?, in store: any ResponseStore,
         lookUp: () async -> Value?,
         load: () async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
-        guard let store = store as? any StoredResponse.FetchLeasing else {
+        guard let store = store as? any StoredResponse.FetchLeasing, let key = key() else {
             return try await load()
         }
         // Once more, because the process that held the lease may have failed.
