@@ -62,8 +62,12 @@
             head.put(sections.bytes.count - infoCount)
             head.put(body.count)
             let (info, rest) = sections.bytes.withUnsafeBytes { all in
-                (sum([UnsafeRawBufferPointer(rebasing: all[..<infoCount])]),
-                 body.withUnsafeBytes { sum([UnsafeRawBufferPointer(rebasing: all[infoCount...]), $0]) })
+                (
+                    sum([UnsafeRawBufferPointer(rebasing: all[..<infoCount])]),
+                    body.withUnsafeBytes {
+                        sum([UnsafeRawBufferPointer(rebasing: all[infoCount...]), $0])
+                    }
+                )
             }
             head.put(info)
             head.put(rest)

@@ -41,7 +41,8 @@
         /// The next number, without reading on.
         func peek() -> UInt64? {
             guard offset + 8 <= bytes.count else { return nil }
-            return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            return UInt64(
+                littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
 
         mutating func word() -> UInt64? {

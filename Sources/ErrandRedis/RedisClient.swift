@@ -15,8 +15,9 @@
             var invalidated: @Sendable ([String]?) -> Void
             /// The connection for notices was alive after this time; `nil`: it was lost.
             var heartbeat: @Sendable (Int64?) -> Void
-            /// Whether removals must be repeated before other commands are sent. It is called under
-            /// the lock of the client.
+            /// Whether removals must be repeated before other commands are sent.
+            ///
+            /// It is called under the lock of the client.
             var needsRecovery: @Sendable () -> Bool
             /// Repeats the removals, then calls ``recovered()`` or ``recoveryFailed(_:)``.
             var recover: @Sendable () -> Void
@@ -87,7 +88,7 @@
     }
 
     /// A monotonic time in nanoseconds.
-    enum MonotonicTime {
+    enum RedisTime {
         static var now: Int64 {
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC, &time)

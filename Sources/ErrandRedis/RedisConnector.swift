@@ -70,7 +70,8 @@
         private static func noTracking(_ failure: RedisFailure) -> RedisFailure {
             RedisFailure(
                 kind: .refused,
-                message: "CLIENT TRACKING is not available (\(failure.message)), so no entry is kept "
+                message:
+                    "CLIENT TRACKING is not available (\(failure.message)), so no entry is kept "
                     + "in memory")
         }
 

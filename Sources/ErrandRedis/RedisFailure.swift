@@ -27,7 +27,9 @@
         }
 
         var kind: Kind
-        /// The message of the server or of the system. It contains no key and no value.
+        /// The message of the server or of the system.
+        ///
+        /// It contains no key and no value.
         var message: String
 
         var description: String { message }
@@ -101,7 +103,8 @@
         var wholeMilliseconds: Int {
             let limit = Duration.seconds(315_360_000)
             let (seconds, attoseconds) = Swift.min(Swift.max(self, .zero), limit).components
-            return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+            return Int(seconds) * 1000
+                + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
         }
 
         /// The duration in nanoseconds, at most 10 years.

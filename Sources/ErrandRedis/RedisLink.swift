@@ -23,7 +23,8 @@
         let descriptor: Int32
         private let state = Mutex(State())
         private let parser: RedisParser
-        private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        private let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: 64 << 10, alignment: 16)
 
         /// Takes over a connected socket; `nil` if there is no memory.
         init?(descriptor: Int32) {
@@ -36,7 +37,8 @@
             var yes: Int32 = 1
             // Fails for a Unix socket, which needs it not.
             _ = setsockopt(
-                descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+                descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes,
+                socklen_t(MemoryLayout<Int32>.size))
         }
 
         deinit {

@@ -18,7 +18,7 @@
                     state.isClosed ? nil : (state.session.links, state.session.invalidation)
                 }
                 guard let (links, invalidation) = links else { return finish() }
-                let now = MonotonicTime.now
+                let now = RedisTime.now
                 // The planned time is kept once more after the last reply, so that a command after
                 // another one need not wake the thread to be watched.
                 var wakeup = nextTime(links, now: now)
@@ -28,7 +28,7 @@
                 // A command that was sent before the store above did not wake the thread.
                 wakeup = min(wakeup, nextTime(links, now: now))
                 poll(links, invalidation, until: wakeup)
-                let time = MonotonicTime.now
+                let time = RedisTime.now
                 receive(links, now: time)
                 if let invalidation { receive(invalidation, now: time) }
                 watch(links, now: time)
@@ -75,7 +75,7 @@
                 descriptors.append(
                     pollfd(fd: invalidation.descriptor, events: Int16(POLLIN), revents: 0))
             }
-            let rest = max(0, time == .max ? -1 : time - MonotonicTime.now)
+            let rest = max(0, time == .max ? -1 : time - RedisTime.now)
             let milliseconds = time == .max ? -1 : Int32(clamping: (rest + 999_999) / 1_000_000)
             _ = Foundation.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
             if descriptors[0].revents != 0 { wakeup.clear() }
@@ -96,7 +96,7 @@
 
         /// Ends all connections; a server that closed them is connected again at once.
         private func lose(_ failure: RedisFailure) {
-            let now = MonotonicTime.now
+            let now = RedisTime.now
             let (session, isReported) = shared.state.withLock { state in
                 defer { state.session = RedisConnector.Session() }
                 if failure.kind == .connectionLost {
@@ -174,7 +174,8 @@
             guard let link else { return }
             if isSilent {
                 return loseInvalidation(
-                    RedisFailure(kind: .timedOut, message: "no reply of the connection for notices"))
+                    RedisFailure(kind: .timedOut, message: "no reply of the connection for notices")
+                )
             }
             link.sendUnwatched(RedisCommand("PING").bytes)
         }
@@ -216,7 +217,8 @@
         private func expireWaiters(now: Int64) {
             let failure = RedisFailure(
                 kind: .unreachable,
-                message: "no connection within \(shared.settings.commandLimit.wholeMilliseconds) ms")
+                message: "no connection within \(shared.settings.commandLimit.wholeMilliseconds) ms"
+            )
             let (expired, isReported) = shared.state.withLock { state in
                 guard state.waiters.contains(where: { $0.deadline <= now }) else {
                     return ([RedisLoopState.Waiter](), false)

@@ -70,7 +70,7 @@
         /// Sends a batch, lets it wait for the connection, or fails it.
         func submit(_ batch: RedisBatch, isRecovery: Bool) {
             guard batch.count > 0 else { return batch.succeed() }
-            let now = MonotonicTime.now
+            let now = RedisTime.now
             switch state.withLock({ plan(&$0, batch, now: now, isRecovery: isRecovery) }) {
             case .send(let link):
                 var needsLoop = false
@@ -96,7 +96,8 @@
         ) -> Action {
             guard !state.isClosed, wakeup != nil else {
                 return .fail(
-                    RedisFailure(kind: .unreachable, message: "the process has no file descriptors"))
+                    RedisFailure(kind: .unreachable, message: "the process has no file descriptors")
+                )
             }
             let isRecovering = state.health.state == .recovering
             if !(isRecovery && isRecovering) {

@@ -49,7 +49,7 @@
                 return try await write(
                     entry, for: key, write: name, parts: 0, bodyCount: body.count, ttl: ttl)
             }
-            let start = MonotonicTime.now
+            let start = RedisTime.now
             var parts = 0
             do throws(RequestError) {
                 while parts * Self.partBytes < body.count {
@@ -60,7 +60,7 @@
                     parts += 1
                 }
                 // The entry must not outlive its first part.
-                let late = Int((MonotonicTime.now - start) / 1_000_000) - Self.partGrace
+                let late = Int((RedisTime.now - start) / 1_000_000) - Self.partGrace
                 try await write(
                     entry, for: key, write: name, parts: parts, bodyCount: body.count,
                     ttl: max(ttl - max(late, 0), 1000))
@@ -163,8 +163,9 @@
                 let bytes = try await part(number)
                 let upper = min(range.upperBound - start, bytes.count)
                 guard offset - start < upper else { throw incomplete }
-                result += bytes[
-                    (bytes.startIndex + offset - start)..<(bytes.startIndex + upper)]
+                result +=
+                    bytes[
+                        (bytes.startIndex + offset - start)..<(bytes.startIndex + upper)]
                 offset = start + upper
             }
             return result

@@ -24,7 +24,9 @@
         ///     settings.password = password
         ///     let store = try RedisResponseStore(settings)
         public struct Configuration: Sendable, Hashable {
-            /// The address. Default `127.0.0.1:6379`.
+            /// The address.
+            ///
+            /// Default `127.0.0.1:6379`.
             public var address: Address
             /// The user name (ACL, Redis 6 or later); `nil` for the server's default user.
             ///
@@ -32,47 +34,69 @@
             public var username: String?
             /// The password; `nil` if the server requires none.
             public var password: String?
-            /// The number of the database. Default 0.
+            /// The number of the database.
+            ///
+            /// Default 0.
             public var database = 0
-            /// The beginning of the names of all keys. Default `errand:`.
+            /// The beginning of the names of all keys.
+            ///
+            /// Default `errand:`.
             ///
             /// Stores with different prefixes share a server without sharing entries.
             public var keyPrefix = "errand:"
-            /// Whether connections use TLS. Default false.
+            /// Whether connections use TLS.
+            ///
+            /// Default false.
             ///
             /// hiredis before 1.0 has no TLS: creating the store then throws
             /// ``RequestError/Code/unsupported``. Use a private network, or a TLS tunnel and the
             /// address of its local end.
             public var usesTLS = false
-            /// The maximum time for making one connection, in the background. Default 1 s.
+            /// The maximum time for making one connection, in the background.
+            ///
+            /// Default 1 s.
             public var connectLimit = Duration.seconds(1)
-            /// The maximum time that a command may make no progress. Default 50 ms.
+            /// The maximum time that a command may make no progress.
+            ///
+            /// Default 50 ms.
             ///
             /// It is the longest time that a request waits for a server that does not respond. After
             /// that, requests bypass the server until it has responded to a new connection.
             public var commandLimit = Duration.milliseconds(50)
-            /// The number of connections for commands. Default 2; one more receives notices of
-            /// changed entries.
+            /// The number of connections for commands.
+            ///
+            /// Default 2; one more receives notices of changed entries.
             ///
             /// Commands of concurrent requests share a connection. More connections help large
             /// bodies, which otherwise delay the replies after them.
             public var connections = 2
-            /// The maximum size of headers and body of one entry, in bytes. Default 256 MiB.
+            /// The maximum size of headers and body of one entry, in bytes.
+            ///
+            /// Default 256 MiB.
             public var maximumEntryBytes = 256 << 20
-            /// How long an entry without ``StoredResponse/expiresAt`` is kept. Default 7 days.
+            /// How long an entry without ``StoredResponse/expiresAt`` is kept.
+            ///
+            /// Default 7 days.
             public var defaultLifetime = Duration.seconds(7 * 86_400)
-            /// How long an entry is kept after ``StoredResponse/expiresAt``. Default 1 day.
+            /// How long an entry is kept after ``StoredResponse/expiresAt``.
+            ///
+            /// Default 1 day.
             ///
             /// An expired entry can be revalidated, or be used without a network.
             public var graceTime = Duration.seconds(86_400)
-            /// The maximum size of the entries kept in memory, in bytes; 0 keeps none. Default 8
-            /// MiB.
+            /// The maximum size of the entries kept in memory, in bytes; 0 keeps none.
+            ///
+            /// Default 8 MiB.
             public var maximumMemoryBytes = 8 << 20
-            /// How long another process waits for the entry that one process loads. Default 2 s.
+            /// How long another process waits for the entry that one process loads.
+            ///
+            /// Default 2 s.
             ///
             /// After it, the other process loads the response itself.
             public var fetchWait = Duration.seconds(2)
-            /// How long a process may load a response before another one may. Default 10 s.
+            /// How long a process may load a response before another one may.
+            ///
+            /// Default 10 s.
             public var fetchLease = Duration.seconds(10)
 
             /// Creates settings with the defaults.

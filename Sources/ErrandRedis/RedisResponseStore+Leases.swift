@@ -25,10 +25,10 @@
 
         /// Asks for the lease at growing intervals; false after the maximum time.
         private func waitForEnd(of name: String) async throws(RedisFailure) -> Bool {
-            let end = MonotonicTime.now + configuration.fetchWait.wholeNanoseconds
+            let end = RedisTime.now + configuration.fetchWait.wholeNanoseconds
             var interval: Int64 = 10_000_000
-            while MonotonicTime.now < end {
-                let rest = max(end - MonotonicTime.now, 0)
+            while RedisTime.now < end {
+                let rest = max(end - RedisTime.now, 0)
                 do {
                     // Waiters must not ask at the same moment.
                     let pause = Int64(Double(min(interval, rest)) * .random(in: 0.75...1))

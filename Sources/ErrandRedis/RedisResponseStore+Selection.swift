@@ -35,7 +35,9 @@
         public func removeAll(
             matching selection: StoredEntryInfo.Selection
         ) async throws(RequestError) -> Int {
-            try await removing { $0.add(.selection(selection)) } perform: {
+            try await removing {
+                $0.add(.selection(selection))
+            } perform: {
                 () throws(RedisFailure) in
                 try await self.remove(selection) { _ in true }
             }
@@ -52,11 +54,15 @@
             where predicate: (@Sendable (StoredEntryInfo) -> Bool)?
         ) async throws(RequestError) {
             guard let predicate else {
-                return try await removing { $0.addAll() } perform: { () throws(RedisFailure) in
+                return try await removing {
+                    $0.addAll()
+                } perform: { () throws(RedisFailure) in
                     try await self.removeEverything(isRecovery: false)
                 }
             }
-            _ = try await removing { $0.add(.predicate(predicate)) } perform: {
+            _ = try await removing {
+                $0.add(.predicate(predicate))
+            } perform: {
                 () throws(RedisFailure) in
                 try await self.remove(.all, where: predicate)
             }
@@ -127,7 +133,8 @@
         ) async throws(RedisFailure) {
             try await forEachCursor(isRecovery: isRecovery) { cursor in
                 RedisCommand(
-                    "SCAN", .text(cursor), "MATCH", .text(keys.pattern(for: "e:*")), "COUNT", "1000")
+                    "SCAN", .text(cursor), "MATCH", .text(keys.pattern(for: "e:*")), "COUNT", "1000"
+                )
             } _: { items throws(RedisFailure) in
                 try await inPages(items.compactMap { keys.id(ofEntry: $0) }, body)
             }
@@ -166,9 +173,10 @@
                 guard let bytes = found[index], let count = EntryRecord.metadataCount(bytes),
                     count > bytes.count, bytes.count == EntryRecord.metadataBytes
                 else { continue }
-                found[index] = try await beginnings(
-                    of: [id], count: count, isRecovery: isRecovery
-                ).first ?? nil
+                found[index] =
+                    try await beginnings(
+                        of: [id], count: count, isRecovery: isRecovery
+                    ).first ?? nil
             }
             var infos: [StoredEntryInfo] = []
             for (index, id) in ids.enumerated() {

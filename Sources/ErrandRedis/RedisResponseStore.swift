@@ -214,7 +214,9 @@
         ///   then removed before the next use of the server by this store.
         public func remove(_ key: CacheKey) async throws(RequestError) {
             let id = EntryID(key)
-            _ = try await removing { $0.add(id) } perform: { () throws(RedisFailure) in
+            _ = try await removing {
+                $0.add(id)
+            } perform: { () throws(RedisFailure) in
                 try await self.remove([id])
             }
         }

@@ -32,7 +32,7 @@
 
         /// Looks for an entry, and otherwise begins a read.
         func lookUp(_ key: CacheKey, _ id: EntryID, beginsRead: Bool = true) -> Lookup {
-            let now = MonotonicTime.now
+            let now = RedisTime.now
             return state.withLock { state in
                 if let entry = state.tier.entry(for: key, id, now: now) {
                     state.hits += 1
@@ -49,7 +49,7 @@
             _ entry: StoredResponse?, for key: CacheKey, _ id: EntryID, read: UInt64,
             lifetime: Int = 0
         ) {
-            let now = MonotonicTime.now
+            let now = RedisTime.now
             state.withLock {
                 $0.tier.finish(
                     entry, for: key, id, read: read, end: now + Int64(lifetime) * 1_000_000,

@@ -47,7 +47,9 @@
             """
 
         /// Arguments: prefix, id, record, time to live in ms, summary, size, tag, digest of the
-        /// identity. Also ends the fetch lease of the key, since its entry exists now, and removes a few
+        /// identity.
+        ///
+        /// Also ends the fetch lease of the key, since its entry exists now, and removes a few
         /// entries whose time to live is over.
         static let store = StoreScript(
             source: forget + """
@@ -67,6 +69,7 @@
                 """, index: 0)
 
         /// Arguments: prefix, `always` or the beginning of the only record that is removed, ids.
+        ///
         /// Returns the number of entries that existed.
         static let remove = StoreScript(
             source: forget + """
@@ -87,12 +90,15 @@
                 return count
                 """, index: 1)
 
-        /// Arguments: prefix, count. Removes entries whose time to live is over; returns their
-        /// number.
+        /// Arguments: prefix, count.
+        ///
+        /// Removes entries whose time to live is over; returns their number.
         static let sweep = StoreScript(
             source: forget + "return sweep(tonumber(ARGV[2]))", index: 2)
 
-        /// Arguments: key of the lease, token. Removes the lease if it has the token.
+        /// Arguments: key of the lease, token.
+        ///
+        /// Removes the lease if it has the token.
         static let release = StoreScript(
             source: """
                 if redis.call('GET', ARGV[1]) == ARGV[2] then

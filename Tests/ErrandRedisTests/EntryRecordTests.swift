@@ -20,7 +20,8 @@
 
         private func encoded(_ entry: StoredResponse, parts: Int = 0, count: Int? = nil) -> Data {
             EntryRecord.encode(
-                entry, for: key("a"), write: "w", parts: parts, bodyCount: count ?? entry.body.count)
+                entry, for: key("a"), write: "w", parts: parts, bodyCount: count ?? entry.body.count
+            )
         }
 
         @Test func recordIsReadAsWritten() throws {
@@ -79,7 +80,8 @@
         @Test func randomBytesAreNoRecord() {
             var generator = SystemRandomNumberGenerator()
             for count in 0..<300 {
-                var data = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+                var data = Data(
+                    (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
                 if count > 8 { data.replaceSubrange(0..<5, with: Array("ERRC".utf8) + [1]) }
                 #expect(EntryRecord.decode(data, for: key("a")) == .damaged)
                 #expect(EntryRecord.metadata(data) == nil)

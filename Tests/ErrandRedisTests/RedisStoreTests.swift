@@ -159,7 +159,8 @@
             let both = StoredEntryInfo.Selection(tag: 1, identity: .user("user"))
             #expect(try await store.entries(matching: both).count == 100)
             #expect(try await store.entries(matching: .init(identity: .some(.none))).count == 300)
-            #expect(try await store.entries(matching: .init(urlPrefix: "http://test/59")).count == 11)
+            #expect(
+                try await store.entries(matching: .init(urlPrefix: "http://test/59")).count == 11)
             #expect(try await store.removeAll(matching: both) == 100)
             #expect(try await store.usage().entries == 500)
             let some = StoredEntryInfo.Selection(keys: [key("2"), key("4"), key("none")])
@@ -191,7 +192,8 @@
                 for worker in 0..<16 {
                     group.addTask {
                         for round in 0..<60 {
-                            let text = String(repeating: "\(worker % 10)", count: 500 + round * 20_000 / 59)
+                            let text = String(
+                                repeating: "\(worker % 10)", count: 500 + round * 20_000 / 59)
                             try await store.store(entry(text), for: key("\(round % 5)"))
                             let body = try await store.entry(for: key("\(round % 3)"))?.body
                             #expect(Set(body ?? Data()).count <= 1)
