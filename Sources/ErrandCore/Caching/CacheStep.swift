@@ -73,7 +73,11 @@ package final class CacheStep: Step {
             if case .success(let response) = await transaction.lookUp(.fresh) {
                 return response
             }
-            return try await transaction.load(next)
+            return try await writes.loadOnce(transaction.leaseKey, in: transaction.entries.store) {
+                try? await transaction.lookUp(.fresh, isFirst: false).get()
+            } load: { () throws(RequestError) in
+                try await transaction.load(next)
+            }
         case .lookUpOnly:
             return try await transaction.lookUp(.accepted).get()
         case .loadElseLookUp:
@@ -168,6 +172,10 @@ final class CacheTransaction: Sendable {
     var key: CacheKey? {
         cacheKey(for: pipelineRequest).map { pipelineRequest.separatingUsers($0) }
     }
+    /// The key for leases of the store, if it grants any.
+    var leaseKey: CacheKey? {
+        rules.storesResponse && entries.store is any StoredResponse.FetchLeasing ? key : nil
+    }
 
     /// The transaction for ``CachePolicy/http``; `nil` if the request bypasses the store.
     func httpTransaction(_ refresher: CacheRefresher) -> HTTPCacheTransaction? {
@@ -239,13 +247,15 @@ final class CacheTransaction: Sendable {
     }
 
     /// Looks up a stored response and emits a hit or a miss.
-    func lookUp(_ lookup: Lookup) async -> Result<Response, RequestError> {
+    func lookUp(
+        _ lookup: Lookup, isFirst: Bool = true
+    ) async -> Result<Response, RequestError> {
         switch await search(lookup) {
         case .found(let response, let age):
             entries.hit(age: age, response.source, pipelineRequest.context)
             return .success(response)
         case .missed(let reason, let cause):
-            entries.missed(reason, pipelineRequest.context)
+            if isFirst { entries.missed(reason, pipelineRequest.context) }
             var error = cause ?? .cacheMiss(reason)
             error.cacheMiss = reason
             return .failure(error)
