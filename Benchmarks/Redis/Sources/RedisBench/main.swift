@@ -4,7 +4,6 @@ import Foundation
 // RedisBench                     starts redis-server and runs all measurements
 // RedisBench worker SOCKET BYTES one process of a fleet, with this size of the memory tier
 
-setvbuf(stdout, nil, _IOLBF, 0)
 let arguments = CommandLine.arguments
 if arguments.count == 4, arguments[1] == "worker" {
     let fleet = try Fleet(socket: arguments[2], memoryBytes: Int(arguments[3]) ?? 0)
