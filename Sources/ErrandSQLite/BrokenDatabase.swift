@@ -6,6 +6,7 @@ import Foundation
 /// Renames it, under a lock that all processes respect.
 struct BrokenDatabase {
     let path: String
+    var vfs: String?
 
     enum Outcome {
         /// Another process has already replaced the file.
@@ -35,7 +36,7 @@ struct BrokenDatabase {
     }
 
     private var isUsable: Bool {
-        guard let database = try? OpenDatabase(path: path),
+        guard let database = try? OpenDatabase(path: path, vfs: vfs),
             let check = try? database.connection.prepare("PRAGMA quick_check(1)"),
             (try? check.step()) == true
         else { return false }

@@ -8,10 +8,10 @@ import Dispatch
 struct Checkpointer: Sendable {
     private let queue = DispatchQueue(label: "errand.store.checkpoint", qos: .utility)
 
-    func run(path: String) {
+    func run(path: String, vfs: String?) {
         queue.async {
             // If it fails, the write that fills the log reports it.
-            let connection = try? SQLiteConnection(path: path, busyMilliseconds: 1000)
+            let connection = try? SQLiteConnection(path: path, busyMilliseconds: 1000, vfs: vfs)
             try? connection?.execute("PRAGMA wal_checkpoint(PASSIVE)")
         }
     }

@@ -11,26 +11,79 @@ enum EntryRow {
 
     static let columns = """
         accessed, checksum, key, url, stored_at, cache_version, app_version, identity, tag, status, \
-        headers, body
+        headers, body, expires_at, body_id, size
         """
 
     static let upsert = """
-        INSERT INTO entries (id, size, \(columns)) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+        INSERT INTO entries (id, size, accessed, checksum, key, url, stored_at, cache_version,
+        app_version, identity, tag, status, headers, body, expires_at, body_id, stored_day,
+        expires_day) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)
         ON CONFLICT (id) DO UPDATE SET size = excluded.size, accessed = excluded.accessed,
         checksum = excluded.checksum, key = excluded.key, url = excluded.url,
         stored_at = excluded.stored_at, cache_version = excluded.cache_version,
         app_version = excluded.app_version, identity = excluded.identity, tag = excluded.tag,
-        status = excluded.status, headers = excluded.headers, body = excluded.body
+        status = excluded.status, headers = excluded.headers, body = excluded.body,
+        expires_at = excluded.expires_at, body_id = excluded.body_id,
+        stored_day = excluded.stored_day, expires_day = excluded.expires_day
         """
 
+    /// Replaces an entry that has the same values in all indexed columns.
+    ///
+    /// SQLite rewrites an index whenever its column is assigned, even with an equal value. This
+    /// statement assigns none, so that a replacement costs no more than without indexes.
+    static let update = """
+        UPDATE entries SET size = ?2, accessed = ?3, checksum = ?4, stored_at = ?7,
+        cache_version = ?8, app_version = ?9, status = ?12, headers = ?13, body = ?14,
+        expires_at = ?15 WHERE id = ?1 AND key = ?5 AND url = ?6 AND identity IS ?10 AND tag = ?11
+        AND body_id IS NULL AND stored_day IS ?17 AND expires_day IS ?18
+        """
+
+    /// The day of a time, in days since 1970; ages are indexed by day.
+    static func day(of time: Date) -> Int64 {
+        Int64(exactly: (time.timeIntervalSince1970 / 86_400).rounded(.down)) ?? .max
+    }
+
+    /// Writes an entry.
+    ///
+    /// - Parameters:
+    ///   - body: The body in parts; `nil` if it is in the row.
+    ///   - size: The size of headers and body.
+    ///   - update: Tried first; `upsert` is run if it changes no row.
     static func write(
-        _ entry: StoredResponse, for key: CacheKey, id: Int64, accessed: Int64,
-        with statement: SQLiteStatement
+        _ entry: StoredResponse, bodyID: Int64?, size: Int, for key: CacheKey, id: Int64,
+        accessed: Int64, update: SQLiteStatement, upsert: SQLiteStatement
     ) throws(SQLiteFailure) {
+        var entry = entry
+        if entry.expiresAt?.timeIntervalSinceReferenceDate.isNaN == true { entry.expiresAt = nil }
         let headers = encode(entry.headers)
-        statement.bind(id, at: 1)
-        statement.bind(Int64(entry.size), at: 2)
-        statement.bind(accessed, at: 3)
+        let result = headers.withUnsafeBytes { headers in
+            entry.body.withUnsafeBytes { body in
+                let sum = checksum(
+                    of: entry, key: key, headers: headers, body: body, bodyID: bodyID)
+                func run(_ statement: SQLiteStatement) throws(SQLiteFailure) -> Bool {
+                    bind(entry, key: key, to: statement)
+                    statement.bind(id, at: 1)
+                    statement.bind(Int64(size), at: 2)
+                    statement.bind(accessed, at: 3)
+                    statement.bind(sum, at: 4)
+                    statement.bindUnowned(headers, at: 13)
+                    statement.bindUnowned(body, at: 14)
+                    if statement === upsert { statement.bind(bodyID, at: 16) }
+                    defer { statement.clearBindings() }
+                    return try statement.runCountingChanges() > 0
+                }
+                return Result { () throws(SQLiteFailure) in
+                    if bodyID == nil, try run(update) { return }
+                    _ = try run(upsert)
+                }
+            }
+        }
+        try result.get()
+    }
+
+    private static func bind(
+        _ entry: StoredResponse, key: CacheKey, to statement: SQLiteStatement
+    ) {
         statement.bind(key.canonical, at: 5)
         statement.bind(entry.url, at: 6)
         statement.bind(entry.storedAt.timeIntervalSinceReferenceDate, at: 7)
@@ -39,22 +92,18 @@ enum EntryRow {
         statement.bind(entry.identity, at: 10)
         statement.bind(Int64(entry.tag), at: 11)
         statement.bind(Int64(entry.status), at: 12)
-        let result = headers.withUnsafeBytes { headers in
-            entry.body.withUnsafeBytes { body in
-                let sum = checksum(of: entry, key: key, headers: headers, body: body)
-                statement.bind(sum, at: 4)
-                statement.bindUnowned(headers, at: 13)
-                statement.bindUnowned(body, at: 14)
-                defer { statement.clearBindings() }
-                return Result { () throws(SQLiteFailure) in try statement.run() }
-            }
+        if let expiresAt = entry.expiresAt {
+            statement.bind(expiresAt.timeIntervalSinceReferenceDate, at: 15)
+            statement.bind(day(of: expiresAt), at: 18)
         }
-        try result.get()
+        statement.bind(day(of: entry.storedAt), at: 17)
     }
 
     /// The result of reading a row.
     enum Reading {
         case entry(StoredResponse, accessed: Int64)
+        /// The body is stored in parts.
+        case parts(StoredResponse, bodyID: Int64, count: Int, accessed: Int64)
         /// The row belongs to another key with the same row number.
         case otherKey
         case damaged
@@ -74,10 +123,18 @@ enum EntryRow {
             body: Data(bytes: body),
             url: url, storedAt: Date(timeIntervalSinceReferenceDate: statement.double(4)),
             cacheVersion: Int(statement.integer(5)), appVersion: statement.text(6),
-            identity: statement.text(7), tag: Int(statement.integer(8)))
-        let sum = checksum(of: entry, key: key, headers: headers, body: body)
+            identity: statement.text(7), tag: Int(statement.integer(8)),
+            expiresAt: statement.isNull(12)
+                ? nil : Date(timeIntervalSinceReferenceDate: statement.double(12)))
+        let bodyID = statement.isNull(13) ? nil : statement.integer(13)
+        let sum = checksum(of: entry, key: key, headers: headers, body: body, bodyID: bodyID)
         guard sum == statement.integer(1) else { return .damaged }
-        return .entry(entry, accessed: statement.integer(0))
+        let accessed = statement.integer(0)
+        guard let bodyID else { return .entry(entry, accessed: accessed) }
+        // `bodies` has the count, too; damage in one of them is detected by comparison.
+        let (count, overflow) = Int(statement.integer(14)).subtractingReportingOverflow(entry.size)
+        guard !overflow, count >= 0, body.isEmpty else { return .damaged }
+        return .parts(entry, bodyID: bodyID, count: count, accessed: accessed)
     }
 
     private static func isEqual(_ bytes: UnsafeRawBufferPointer, _ text: String) -> Bool {
@@ -89,9 +146,11 @@ enum EntryRow {
         }
     }
 
+    /// The values of version 2 are added only if they are set, so that the checksums of rows from
+    /// version 1 remain valid.
     private static func checksum(
         of entry: StoredResponse, key: CacheKey, headers: UnsafeRawBufferPointer,
-        body: UnsafeRawBufferPointer
+        body: UnsafeRawBufferPointer, bodyID: Int64?
     ) -> Int64 {
         var sum = Checksum()
         sum.combine(key.canonical)
@@ -104,6 +163,14 @@ enum EntryRow {
         sum.combine(entry.status)
         sum.combine(headers)
         sum.combine(body)
+        if let expiresAt = entry.expiresAt {
+            sum.combine(1)
+            sum.combine(expiresAt.timeIntervalSinceReferenceDate.bitPattern)
+        }
+        if let bodyID {
+            sum.combine(2)
+            sum.combine(UInt64(bitPattern: bodyID))
+        }
         return sum.value
     }
 
@@ -141,7 +208,7 @@ enum EntryRow {
 }
 
 extension Data {
-    fileprivate init(bytes: UnsafeRawBufferPointer) {
+    init(bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else {
             self.init()
             return

@@ -4,13 +4,6 @@ import Foundation
 
 /// An open database whose schema was checked and whose statements are prepared.
 final class OpenDatabase {
-    /// "ERRD": marks a file as an Errand response store, also for `file(1)`.
-    static let applicationID: Int64 = 0x4552_5244
-    /// Increases with every change of the table.
-    ///
-    /// A file with another version is renamed and replaced.
-    static let schemaVersion: Int64 = 1
-
     let connection: SQLiteConnection
     private let logPath: String
     private let begin: SQLiteStatement
@@ -25,20 +18,26 @@ final class OpenDatabase {
     private let deleteKey: SQLiteStatement
     private let deleteRow: SQLiteStatement
     private let touch: SQLiteStatement
+    private let update: SQLiteStatement
+    /// Statements that are not needed for each request, by their text.
+    private var statements: [String: SQLiteStatement] = [:]
 
     /// - Parameter logLimit: The size, in bytes, to which SQLite truncates the log when it starts
     ///   again at its beginning.
-    init(path: String, logLimit: Int = 16 << 20) throws(SQLiteFailure) {
+    init(
+        path: String, logLimit: Int = 16 << 20, vfs: String? = nil
+    ) throws(SQLiteFailure) {
         logPath = path + "-wal"
-        connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
+        connection = try SQLiteConnection(path: path, busyMilliseconds: 20, vfs: vfs)
         // SQLite opens a file for reading if it cannot write it.
         if connection.isReadOnly {
             throw SQLiteFailure(code: SQLITE_READONLY, message: "the file is read-only")
         }
+        try Schema.refuseNewer(connection)
         // Set before anything is written, because SQLite creates log and index with this mode.
         chmod(path, 0o600)
         try Self.configure(connection, logLimit: logLimit)
-        try Self.checkOwnership(of: connection)
+        try Schema.prepare(connection)
         do throws(SQLiteFailure) {
             begin = try connection.prepare("BEGIN IMMEDIATE")
             commit = try connection.prepare("COMMIT")
@@ -50,6 +49,7 @@ final class OpenDatabase {
             select = try connection.prepare(
                 "SELECT \(EntryRow.columns) FROM entries WHERE id = ?")
             upsert = try connection.prepare(EntryRow.upsert)
+            update = try connection.prepare(EntryRow.update)
             deleteKey = try connection.prepare("DELETE FROM entries WHERE id = ? AND key = ?")
             deleteRow = try connection.prepare("DELETE FROM entries WHERE id = ?")
             touch = try connection.prepare("UPDATE entries SET accessed = ? WHERE id = ?")
@@ -63,6 +63,11 @@ final class OpenDatabase {
     ) throws(SQLiteFailure) {
         // No memory map: if another process truncates the file, reading it would raise SIGBUS. No
         // automatic checkpoints: they would wait for the disk during a request, see `Checkpointer`.
+        // On a file with tables, this pragma writes, and would wait for other writers.
+        if try connection.integer("PRAGMA page_count") == 0 {
+            try connection.execute(
+                "PRAGMA page_size = \(RowCost.pageBytes); PRAGMA auto_vacuum = INCREMENTAL")
+        }
         try connection.execute(
             """
             PRAGMA page_size = \(RowCost.pageBytes);
@@ -78,39 +83,12 @@ final class OpenDatabase {
             """)
     }
 
-    private static func checkOwnership(of connection: SQLiteConnection) throws(SQLiteFailure) {
-        if try hasExpectedSchema(connection) { return }
-        try connection.transaction { () throws(SQLiteFailure) in
-            // Another process may have created the table since the first check.
-            if try hasExpectedSchema(connection) { return }
-            guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
-                throw .foreign("it is the database of another application")
-            }
-            try connection.execute(
-                """
-                CREATE TABLE entries (
-                    id INTEGER PRIMARY KEY, size INTEGER NOT NULL, accessed INTEGER NOT NULL,
-                    stored_at REAL NOT NULL, cache_version INTEGER NOT NULL,
-                    status INTEGER NOT NULL, tag INTEGER NOT NULL, checksum INTEGER NOT NULL,
-                    key TEXT NOT NULL, url TEXT NOT NULL, app_version TEXT, identity TEXT,
-                    headers BLOB NOT NULL, body BLOB NOT NULL
-                );
-                PRAGMA application_id = \(applicationID);
-                PRAGMA user_version = \(schemaVersion);
-                """)
-        }
-    }
-
-    private static func hasExpectedSchema(_ connection: SQLiteConnection) throws(SQLiteFailure)
-        -> Bool
-    {
-        let id = try connection.integer("PRAGMA application_id")
-        let version = try connection.integer("PRAGMA user_version")
-        if id == applicationID && version == schemaVersion { return true }
-        guard id == 0 && version == 0 else {
-            throw .foreign("it has application_id \(id) and user_version \(version)")
-        }
-        return false
+    /// The statement with this text, prepared at its first use.
+    func statement(_ sql: String) throws(SQLiteFailure) -> SQLiteStatement {
+        if let statement = statements[sql] { return statement }
+        let statement = try connection.prepare(sql)
+        statements[sql] = statement
+        return statement
     }
 
     /// A number that changes with every commit of another connection, in any process.
@@ -123,10 +101,24 @@ final class OpenDatabase {
         return EntryRow.read(for: key, from: select)
     }
 
+    /// Writes an entry whose body is in its row.
     func store(
         _ entry: StoredResponse, for key: CacheKey, id: Int64, accessed: Int64
     ) throws(SQLiteFailure) {
-        try EntryRow.write(entry, for: key, id: id, accessed: accessed, with: upsert)
+        try EntryRow.write(
+            entry, bodyID: nil, size: entry.size, for: key, id: id, accessed: accessed,
+            update: update, upsert: upsert)
+    }
+
+    /// Writes an entry whose body is stored in parts.
+    func store(
+        _ entry: StoredResponse, body: BodyParts, for key: CacheKey, id: Int64, accessed: Int64
+    ) throws(SQLiteFailure) {
+        var entry = entry
+        entry.body = Data()
+        try EntryRow.write(
+            entry, bodyID: body.id, size: entry.size + body.count, for: key, id: id,
+            accessed: accessed, update: update, upsert: upsert)
     }
 
     func delete(_ key: CacheKey) throws(SQLiteFailure) {
@@ -153,8 +145,11 @@ final class OpenDatabase {
         let secureDelete = try connection.integer("PRAGMA secure_delete")
         try connection.execute("PRAGMA secure_delete = OFF")
         defer { try? connection.execute("PRAGMA secure_delete = \(secureDelete)") }
-        try connection.execute("DELETE FROM entries")
-        try connection.execute("VACUUM")
+        try connection.transaction { () throws(SQLiteFailure) in
+            try Schema.recreate(in: connection)
+        }
+        // A file of version 1 begins to shrink by itself.
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
     }
 
     /// Runs a closure in a write transaction, like ``SQLiteConnection/transaction(_:)`` but with
@@ -172,13 +167,24 @@ final class OpenDatabase {
         }
     }
 
+    /// Runs a closure in a read transaction: it does not see later writes of other connections.
+    func snapshot<T>(_ body: () throws(SQLiteFailure) -> T) throws(SQLiteFailure) -> T {
+        try statement("BEGIN").run()
+        defer { try? commit.run() }
+        return try body()
+    }
+
     /// The sizes of the database; in a write transaction no other connection can change them.
     func measure() throws(SQLiteFailure) -> StoreMeasure {
         let pages = try pageCount.readInteger()
         let free = try freePageCount.readInteger()
         return StoreMeasure(
-            used: Int((pages - free) * pageSize), file: Int(pages * pageSize), log: logBytes)
+            used: max(0, Int((pages - free - Schema.pages) * pageSize)),
+            file: Int(pages * pageSize), log: logBytes)
     }
+
+    /// The number of free pages, which ``vacuum(pages:)`` can remove.
+    func freePages() throws(SQLiteFailure) -> Int { Int(try freePageCount.readInteger()) }
 
     /// The size of the log's file, in bytes.
     var logBytes: Int {
@@ -198,49 +204,5 @@ final class OpenDatabase {
             if error.isBusy { return false }
             throw error
         }
-    }
-
-    /// Up to `limit` entries with greater row numbers than `id`, ordered by row number.
-    func list(after id: Int64, limit: Int) throws(SQLiteFailure) -> [(Int64, StoredEntryInfo)] {
-        let statement = try connection.prepare(
-            """
-            SELECT id, size, stored_at, tag, key, url, identity FROM entries
-            WHERE id > ? ORDER BY id LIMIT ?
-            """)
-        statement.bind(id, at: 1)
-        statement.bind(Int64(limit), at: 2)
-        var result: [(Int64, StoredEntryInfo)] = []
-        while try statement.step() {
-            let info = StoredEntryInfo(
-                key: CacheKey(canonical: statement.text(4) ?? ""), url: statement.text(5) ?? "",
-                storedAt: Date(timeIntervalSinceReferenceDate: statement.double(2)),
-                size: Int(statement.integer(1)), tag: Int(statement.integer(3)),
-                identity: statement.text(6))
-            result.append((statement.integer(0), info))
-        }
-        return result
-    }
-
-    /// Access times and sizes of up to `count` entries, chosen at random.
-    ///
-    /// Row numbers are hashes, so consecutive rows after a random number are a random sample.
-    func sample(_ count: Int) throws(SQLiteFailure) -> [(id: Int64, accessed: Int64, size: Int)] {
-        let statement = try connection.prepare(
-            """
-            SELECT id, accessed, size FROM entries WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3
-            """)
-        let start = Int64.random(in: (.min + 1) ... .max)
-        var result: [(id: Int64, accessed: Int64, size: Int)] = []
-        for range in [(start, Int64.max), (Int64.min, start - 1)] where result.count < count {
-            statement.bind(range.0, at: 1)
-            statement.bind(range.1, at: 2)
-            statement.bind(Int64(count - result.count), at: 3)
-            while try statement.step() {
-                result.append(
-                    (statement.integer(0), statement.integer(1), Int(statement.integer(2))))
-            }
-            statement.reset()
-        }
-        return result
     }
 }

@@ -9,13 +9,15 @@ final class SQLiteConnection {
 
     /// Opens a database, and creates it if it does not exist.
     ///
-    /// - Parameter busyMilliseconds: How long a statement waits, and blocks its thread, while
-    ///   another connection holds the lock. Then it fails, and callers that can suspend try again.
-    init(path: String, busyMilliseconds: Int32) throws(SQLiteFailure) {
+    /// - Parameters:
+    ///   - busyMilliseconds: How long a statement waits, and blocks its thread, while another
+    ///     connection holds the lock. Then it fails, and callers that can suspend try again.
+    ///   - vfs: The name of the SQLite file system layer; `nil` for the default one.
+    init(path: String, busyMilliseconds: Int32, vfs: String? = nil) throws(SQLiteFailure) {
         var handle: OpaquePointer?
         // SQLite's own mutex is not needed: the store's lock serialises all calls.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        let code = sqlite3_open_v2(path, &handle, flags, vfs)
         guard code == SQLITE_OK, let handle else {
             let failure = SQLiteFailure(code: code, message: String(cString: sqlite3_errstr(code)))
             sqlite3_close_v2(handle)
@@ -33,6 +35,9 @@ final class SQLiteConnection {
 
     /// Whether the file was opened for reading only, because it cannot be written.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+    /// Leaves the log unchanged when the last connection to the file is closed.
+    func keepLogAtClose() { _ = errand_sqlite_keep_log_at_close(handle) }
 
     /// Runs statements and ignores the rows that they return.
     func execute(_ sql: String) throws(SQLiteFailure) {
@@ -106,6 +111,12 @@ final class SQLiteStatement {
         _ = try step()
     }
 
+    /// Runs a statement that returns no rows, resets it, and returns how many rows it changed.
+    func runCountingChanges() throws(SQLiteFailure) -> Int {
+        try run()
+        return connection.changes
+    }
+
     /// Runs the statement and returns the first column of its first row, or 0 without a row.
     func readInteger() throws(SQLiteFailure) -> Int64 {
         defer { reset() }
@@ -166,6 +177,15 @@ final class SQLiteStatement {
         }
     }
 
+    /// Binds the bytes of a text, which need not be valid UTF-8; they must not be empty.
+    func bind(text: [UInt8], at index: Int32) {
+        text.withUnsafeBytes { bytes in
+            _ = sqlite3_bind_text64(
+                handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                UInt64(bytes.count), errand_sqlite_transient(), UInt8(SQLITE_UTF8))
+        }
+    }
+
     /// Binds bytes without a copy.
     ///
     /// They must stay valid until the statement has run.
@@ -177,9 +197,16 @@ final class SQLiteStatement {
         sqlite3_bind_blob64(handle, index, start, UInt64(bytes.count), nil)
     }
 
+    /// Binds a number; `nil` binds NULL.
+    func bind(_ value: Int64?, at index: Int32) {
+        if let value { bind(value, at: index) } else { sqlite3_bind_null(handle, index) }
+    }
+
     func clearBindings() { sqlite3_clear_bindings(handle) }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
     func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 

@@ -27,6 +27,34 @@ struct SQLiteFailure: Error, CustomStringConvertible {
         SQLiteFailure(code: SQLITE_NOTADB, message: message)
     }
 
+    /// Whether the disk is full or fails; later writes probably fail as well.
+    var isDiskFault: Bool {
+        (primaryCode == SQLITE_FULL && hint == nil) || primaryCode == SQLITE_IOERR
+    }
+
+    /// The error for a response store of a newer version, which is not changed.
+    static func newerSchema(_ version: Int64) -> SQLiteFailure {
+        SQLiteFailure(
+            code: SQLITE_CANTOPEN,
+            message: "it was written by a newer version of Errand (schema \(version); this version "
+                + "reads up to \(Schema.version))",
+            hint: "Update this program, or give it a file of its own.")
+    }
+
+    /// The error of a write while writing is suspended.
+    static func suspended(after cause: SQLiteFailure) -> SQLiteFailure {
+        SQLiteFailure(
+            code: cause.code, message: "writing is suspended after: \(cause.message)",
+            hint: cause.advice)
+    }
+
+    /// The error of a body that another writer or process has removed.
+    static var lostBody: SQLiteFailure {
+        SQLiteFailure(
+            code: SQLITE_ABORT, message: "the unfinished body was removed to make room",
+            hint: "Raise the store's `maximumBytes`, or store fewer large bodies at once.")
+    }
+
     /// The error of a write that must wait for other connections to leave the log.
     static var busyLog: SQLiteFailure {
         SQLiteFailure(code: SQLITE_BUSY, message: "its log is in use by other connections")

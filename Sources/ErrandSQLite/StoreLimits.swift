@@ -15,6 +15,24 @@ struct StoreLimits: Sendable {
     /// The time after which a file that could not be opened is opened again.
     var reopenPause: Duration = .seconds(30)
 
+    /// The maximum number of entries; `nil` if only the size is limited.
+    var maximumEntries: Int?
+    /// How long an entry is kept after it has expired, in seconds; `nil` keeps it.
+    var keepsExpired: Double?
+    /// The time, in milliseconds, after which an unfinished body is removed if its writer has not
+    /// written another part.
+    var unfinishedPatience: Int64 = 600_000
+    /// The time between two searches for expired entries and unused bytes, in milliseconds.
+    var maintenancePause: Int64 = 60_000
+    /// The pause of writing after the disk was full or failed; doubled with each failure.
+    var diskPause: Duration = .seconds(1)
+    /// The longest pause of writing after the disk was full or failed.
+    var maximumDiskPause: Duration = .seconds(60)
+    /// The size, in bytes, above which a body is stored in parts.
+    var partsThreshold = 1 << 20
+    /// The SQLite file system layer; `nil` for the default one.
+    var vfs: String?
+
     /// How often an operation tries again while another process holds the database.
     var busyAttempts = 100
 
@@ -24,7 +42,8 @@ struct StoreLimits: Sendable {
     var databaseBytes: Int { max(bytes - logBytes, bytes / 2) }
     /// The size of the database file, in bytes, above which it was not written with these limits.
     ///
-    /// The estimate of ``RowCost`` may be too low by a few pages.
+    /// Empty tables and indexes need ``Schema/pages``, and the estimate of ``RowCost`` may be too
+    /// low by a few pages.
     var fileBytes: Int { databaseBytes + (64 << 10) }
     /// The number of bytes after which the log is copied into the database in the background.
     var backgroundBytes: Int { min(4 << 20, logBytes / 2) }
@@ -32,6 +51,13 @@ struct StoreLimits: Sendable {
     var spare: Int { min(1 << 20, databaseBytes / 8) }
     /// The number of bytes that one transaction of removals may append to the log.
     var batchBytes: Int { logBytes / 4 }
+
+    /// The size of a part of a body, in bytes.
+    var partBytes: Int { min(256 << 10, logBytes / 4) }
+    /// The number of free bytes in the file above which it is shrunk.
+    var freeBytes: Int { 2 * spare + (64 << 10) }
+    /// How far below the limit the eviction by number goes.
+    var spareEntries: Int { maximumEntries.map { min(64, $0 / 16) } ?? 0 }
 
     /// Splits entries into groups whose removal appends at most ``batchBytes`` to the log.
     ///
@@ -69,11 +95,11 @@ struct RowCost: Sendable, Equatable {
     }
 
     init(bytes: Int) {
-        // Two pages more if the row splits a leaf; in the log also the parents and the list of
-        // free pages.
+        // Two pages more if the row splits a leaf; in the log also the parents, the list of free
+        // pages, the number of entries, the map of pages, and a leaf of each index.
         let pages = bytes / (Self.pageBytes - 4) + 3
         database = pages * Self.pageBytes
-        log = (pages + 4) * Self.frameBytes
+        log = (pages + 12) * Self.frameBytes
     }
 
     /// The bytes that the removal of a row appends to the log.
@@ -84,10 +110,12 @@ struct RowCost: Sendable, Equatable {
 
 /// The sizes of a database, in bytes.
 struct StoreMeasure: Sendable, Equatable {
-    /// The pages in use.
+    /// The pages in use, without those of empty tables and indexes.
     var used: Int
     /// All pages, including free ones.
     var file: Int
     /// The file of the log.
     var log: Int
+    /// The entries of other keys; 0 if their number is not limited.
+    var otherEntries = 0
 }

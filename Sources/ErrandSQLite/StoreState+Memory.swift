@@ -14,7 +14,15 @@ extension StoreState {
         _ entry: StoredResponse, for key: CacheKey, id: Int64, now: Int64
     ) throws(SQLiteFailure) {
         let cached = CachedEntry(key: key, entry: entry, accessed: now)
+        memoryCache.remove(id)
+        let count = memoryCache.count
         let isKept = memoryCache.insert(cached, for: id, cost: Self.memoryCost(of: entry))
+        if isKept, let maximum = limits.maximumEntries {
+            while memoryCache.count > maximum, let oldest = memoryCache.oldestKey {
+                memoryCache.remove(oldest)
+            }
+        }
+        if isKept { evictions += count + 1 - memoryCache.count }
         if !isKept, let failure = unavailability?.failure { throw failure }
     }
 
@@ -24,6 +32,13 @@ extension StoreState {
             .sorted { $0.0 < $1.0 }
             .prefix(limit)
             .map { ($0.0, StoredEntryInfo(key: $0.1.key, entry: $0.1.entry)) }
+    }
+
+    func usageWithoutFile() -> StoredEntryInfo.Usage {
+        StoredEntryInfo.Usage(
+            entries: memoryCache.count, bytes: memoryCache.totalCost,
+            maximumEntries: limits.maximumEntries, maximumBytes: limits.memoryBytes,
+            evictions: evictions)
     }
 
     /// The key, the header objects and the list node take about 300 bytes more.

@@ -3,85 +3,102 @@ import ErrandCaching
 extension StoreState {
     // MARK: - Writing
 
-    /// Writes an entry, after what ``WritePlan`` requires.
+    /// Writes an entry whose body is in its row.
     mutating func write(
         _ entry: StoredResponse, for key: CacheKey, now: Int64
     ) throws(SQLiteFailure) {
         let id = EntryRow.id(of: key)
         try withDatabase { (state, database) throws(SQLiteFailure) in
             state.memoryCache.remove(id)
-            let cost = RowCost(entry, key: key)
-            var plan = WritePlan(cost, limits: state.limits, checksFile: !state.isFileChecked)
-            var checkpoints = 0
-            while true {
-                let step = try database.write { () throws(SQLiteFailure) in
-                    let step = plan.next(
-                        try database.measure(), gate: state.logGate, now: .now)
-                    switch step {
-                    case .write: try database.store(entry, for: key, id: id, accessed: now)
-                    case .evict(let bytes) where state.pendingAccessTimes.isEmpty:
-                        plan.evicted(count: try state.evict(bytes, from: database))
-                    default: break
-                    }
-                    return step
-                }
-                switch step {
-                case .write:
-                    state.isFileChecked = true
-                    state.pendingAccessTimes[id] = nil
-                    state.cacheInMemory(entry, for: key, id: id, accessed: now)
-                    state.bytesSinceCheckpoint += entry.size + 8192
-                    return
-                case .evict:
-                    // Pending times are written first: the order of eviction depends on them.
-                    state.writeBackAccesses()
-                case .shrink:
-                    try state.removeAllRows(of: database)
-                    state.emptyLog(of: database)
-                case .refuse: throw state.refusal(database)
-                case .checkpoint:
-                    // Other processes may fill the log again before this one can write.
-                    checkpoints += 1
-                    guard checkpoints < 64 else { throw .busyLog }
-                    try state.makeRoom(in: database)
-                }
+            try state.write(RowCost(entry, key: key), entry: id, to: database, now: now) {
+                (database) throws(SQLiteFailure) in
+                try database.store(entry, for: key, id: id, accessed: now)
             }
+            state.pendingAccessTimes[id] = nil
+            state.cacheInMemory(entry, for: key, id: id, accessed: now)
+            state.maintain(database, now: now)
         } orInMemory: { (state) throws(SQLiteFailure) in
             try state.writeWithoutFile(entry, for: key, id: id, now: now)
         }
     }
 
-    /// Removes about this many bytes of the entries that were not read for the longest time.
+    /// Writes a row, after what ``WritePlan`` requires.
     ///
-    /// It runs in the caller's transaction.
-    ///
-    /// With up to 256 entries the order is exact. With more, it samples 256 entries at random and
-    /// removes up to a quarter of them, the oldest first. That is approximately LRU and needs no
-    /// index, which would slow down every write.
-    ///
-    /// - Returns: The number of removed entries.
-    private mutating func evict(
-        _ bytes: Int, from database: OpenDatabase
-    ) throws(SQLiteFailure) -> Int {
-        var logBytes = limits.batchBytes
-        var bytes = bytes
-        var count = 0
-        while bytes > 0 {
-            let sample = try database.sample(256).sorted { $0.accessed < $1.accessed }
-            if sample.isEmpty { break }
-            for row in sample.prefix(max(1, sample.count / 4)) where bytes > 0 {
-                let cost = RowCost.ofRemoval(size: row.size)
-                // The first one may exceed the batch alone.
-                guard cost <= logBytes || count == 0 else { return count }
-                try database.delete(id: row.id)
-                memoryCache.remove(row.id)
-                count += 1
-                bytes -= row.size + 64
-                logBytes -= cost
-                bytesSinceCheckpoint += cost
+    /// - Parameters:
+    ///   - cost: The size of the row.
+    ///   - entry: The row number of the entry; `nil` for a part of a body.
+    ///   - body: The number of the unfinished body that the write belongs to.
+    ///   - row: Writes the row, in a transaction.
+    mutating func write(
+        _ cost: RowCost, entry: Int64?, body: Int64? = nil, to database: OpenDatabase, now: Int64,
+        _ row: (OpenDatabase) throws(SQLiteFailure) -> Void
+    ) throws(SQLiteFailure) {
+        if let cause = diskGate.refusal(now: .now) { throw .suspended(after: cause) }
+        do throws(SQLiteFailure) {
+            try writeUngated(cost, entry: entry, body: body, to: database, now: now, row)
+        } catch {
+            if error.isDiskFault { suspendWriting(after: error) }
+            throw error
+        }
+        diskGate.succeeded()
+    }
+
+    private mutating func writeUngated(
+        _ cost: RowCost, entry: Int64?, body: Int64?, to database: OpenDatabase, now: Int64,
+        _ row: (OpenDatabase) throws(SQLiteFailure) -> Void
+    ) throws(SQLiteFailure) {
+        var plan = WritePlan(
+            cost, limits: limits, checksFile: !isFileChecked && body == nil, isEntry: entry != nil)
+        var checkpoints = 0
+        while true {
+            let step = try database.write { () throws(SQLiteFailure) in
+                var sizes = try database.measure()
+                if limits.maximumEntries != nil, let entry {
+                    let isKnown = try database.contains(id: entry)
+                    sizes.otherEntries = try database.entryCount() - (isKnown ? 1 : 0)
+                }
+                let step = plan.next(sizes, gate: logGate, now: .now)
+                switch step {
+                case .write: try row(database)
+                case .evict(let bytes) where pendingAccessTimes.isEmpty:
+                    plan.evicted(
+                        count: try evict(
+                            bytes: bytes, keeping: body, now: now, from: database))
+                case .evictEntries(let count) where pendingAccessTimes.isEmpty:
+                    plan.evicted(
+                        count: try evict(
+                            entries: count, keeping: body, now: now, from: database))
+                default: break
+                }
+                return step
+            }
+            switch step {
+            case .write:
+                if body == nil { isFileChecked = true }
+                bytesSinceCheckpoint += cost.database - RowCost.pageBytes
+                return
+            case .evict, .evictEntries:
+                // Pending times are written first: the order of eviction depends on them.
+                writeBackAccesses()
+            case .shrink:
+                try removeAllRows(of: database)
+                emptyLog(of: database)
+            case .refuse: throw refusal(database)
+            case .checkpoint:
+                // Other processes may fill the log again before this one can write.
+                checkpoints += 1
+                guard checkpoints < 64 else { throw .busyLog }
+                try makeRoom(in: database)
             }
         }
-        return count
+    }
+
+    private mutating func suspendWriting(after failure: SQLiteFailure) {
+        guard diskGate.failed(failure, now: .now) else { return }
+        report(
+            "The response store at \(path) cannot write: \(failure.message). It tries again after "
+                + "\(limits.diskPause), and later at least every \(limits.maximumDiskPause). "
+                + "\(failure.advice)", failure)
     }
 
     /// Writes the pending access times to the database.
@@ -110,23 +127,36 @@ extension StoreState {
     ///
     /// Removals are performed even while the log is blocked, because a removed response must not
     /// be used again.
-    mutating func remove(_ keys: [CacheKey]) throws(SQLiteFailure) {
+    ///
+    /// - Returns: Whether removed entries have left parts; see ``sweep(now:)``.
+    mutating func remove(_ keys: [CacheKey]) throws(SQLiteFailure) -> Bool {
         try withDatabase { (state, database) throws(SQLiteFailure) in
             for key in keys { state.memoryCache.remove(EntryRow.id(of: key)) }
-            var isBlocked = false
-            while try !database.write({ () throws(SQLiteFailure) in
-                guard isBlocked || state.decision(in: database) != .checkpoint else { return false }
+            try state.removeInTransaction(from: database) { (database) throws(SQLiteFailure) in
                 for key in keys { try database.delete(key) }
-                return true
-            }) {
-                switch state.checkpointEnded(try database.emptyLog(), database) {
-                case .emptied: break
-                case .tryAgain: throw .busyLog
-                case .blocked: isBlocked = true
-                }
             }
+            return try database.hasAbandonedBodies()
         } orInMemory: { state in
             for key in keys { state.removeWithoutFile(key) }
+            return false
+        }
+    }
+
+    /// Runs removals in one transaction, after emptying a log that is full.
+    mutating func removeInTransaction(
+        from database: OpenDatabase, _ body: (OpenDatabase) throws(SQLiteFailure) -> Void
+    ) throws(SQLiteFailure) {
+        var isBlocked = false
+        while try !database.write({ () throws(SQLiteFailure) in
+            guard isBlocked || decision(in: database) != .checkpoint else { return false }
+            try body(database)
+            return true
+        }) {
+            switch checkpointEnded(try database.emptyLog(), database) {
+            case .emptied: break
+            case .tryAgain: throw .busyLog
+            case .blocked: isBlocked = true
+            }
         }
     }
 
@@ -142,7 +172,7 @@ extension StoreState {
         }
     }
 
-    private mutating func removeAllRows(of database: OpenDatabase) throws(SQLiteFailure) {
+    mutating func removeAllRows(of database: OpenDatabase) throws(SQLiteFailure) {
         memoryCache.removeAll()
         pendingAccessTimes.removeAll()
         hasRoomForBatch(in: database)
@@ -174,7 +204,7 @@ extension StoreState {
     }
 
     /// Decides about a batch of removals or access times.
-    private func decision(in database: OpenDatabase) -> LogGate.Decision {
+    func decision(in database: OpenDatabase) -> LogGate.Decision {
         logGate.decide(log: database.logBytes, adding: limits.batchBytes, now: .now)
     }
 
@@ -224,6 +254,18 @@ extension StoreState {
             return sizes.file + sizes.log
         } orInMemory: { state in
             state.memoryCache.totalCost
+        }
+    }
+
+    /// The number of entries, the pages in use, and the limits.
+    mutating func usage() throws(SQLiteFailure) -> StoredEntryInfo.Usage {
+        try withDatabase { (state, database) throws(SQLiteFailure) in
+            StoredEntryInfo.Usage(
+                entries: try database.entryCount(), bytes: try database.measure().used,
+                maximumEntries: state.limits.maximumEntries, maximumBytes: state.limits.bytes,
+                evictions: state.evictions)
+        } orInMemory: { state in
+            state.usageWithoutFile()
         }
     }
 

@@ -37,6 +37,13 @@ struct StoreState {
     /// The bytes written to the log since the last checkpoint.
     var bytesSinceCheckpoint = 0
 
+    /// Whether writing is suspended after a failure of the disk.
+    var diskGate: DiskGate
+    /// The number of entries that were removed to hold the limits.
+    var evictions = 0
+    /// The time of the next maintenance, in milliseconds since 1970.
+    var nextMaintenance: Int64 = .min
+
     /// Problems with the file, the latest last.
     private(set) var problems: [RequestError] = []
     /// The problems that no event has reported yet.
@@ -49,6 +56,7 @@ struct StoreState {
         self.limits = limits
         memoryCache = LRUTable(limit: limits.memoryBytes)
         logGate = LogGate(limits)
+        diskGate = DiskGate(limits)
     }
 
     // MARK: - Opening and replacing
@@ -80,7 +88,8 @@ struct StoreState {
             attributes: [.posixPermissions: 0o700])
         let database: OpenDatabase
         do throws(SQLiteFailure) {
-            database = try OpenDatabase(path: path, logLimit: limits.logBytes)
+            database = try OpenDatabase(
+                path: path, logLimit: limits.logBytes, vfs: limits.vfs)
             try delayedRemovals.perform(in: database)
             memoryCacheVersion = try database.dataVersion()
         } catch {
@@ -92,6 +101,7 @@ struct StoreState {
         if unavailability != nil { memoryCache.removeAll() }
         unavailability = nil
         isFileChecked = false
+        nextMaintenance = .min
         // A process that was killed may have left a large log.
         bytesSinceCheckpoint = database.logBytes
         if bytesSinceCheckpoint > limits.logBytes { emptyLog(of: database) }
@@ -146,7 +156,7 @@ struct StoreState {
         database = nil
         memoryCache.removeAll()
         pendingAccessTimes.removeAll()
-        let outcome = BrokenDatabase(path: path).moveAway()
+        let outcome = BrokenDatabase(path: path, vfs: limits.vfs).moveAway()
         switch outcome {
         case .alreadyReplaced: return
         case .movedTo(let newPath):
@@ -187,12 +197,19 @@ struct StoreState {
 
     enum Reading: Sendable {
         case entry(StoredResponse)
+        /// The body is read in parts; the row number identifies the entry.
+        case parts(StoredResponse, BodyParts, id: Int64)
         case none
         /// The entry was damaged and has been deleted.
         case damaged
     }
 
-    mutating func read(_ key: CacheKey, now: Int64) throws(SQLiteFailure) -> Reading {
+    /// Reads an entry.
+    ///
+    /// - Parameter wantsParts: Whether a body in parts is not read.
+    mutating func read(
+        _ key: CacheKey, wantsParts: Bool = false, now: Int64
+    ) throws(SQLiteFailure) -> Reading {
         try withDatabase { (state, database) throws(SQLiteFailure) in
             let id = EntryRow.id(of: key)
             if let entry = try state.readFromMemory(key, id: id, database, now: now) {
@@ -203,16 +220,26 @@ struct StoreState {
                 let isRecorded = state.recordAccess(id, last: accessed, now: now)
                 state.cacheInMemory(entry, for: key, id: id, accessed: isRecorded ? now : accessed)
                 return .entry(entry)
-            case .damaged:
-                state.hasRoomForBatch(in: database)
-                try database.delete(id: id)
-                return .damaged
-            case .otherKey, nil:
-                return .none
+            case .parts(let entry, let bodyID, let count, let accessed):
+                _ = state.recordAccess(id, last: accessed, now: now)
+                if !wantsParts { return try state.readWhole(key, id: id, from: database) }
+                guard let body = try database.body(id: bodyID), body.count == count, body.isValid
+                else { return try state.removeDamaged(id, from: database) }
+                return .parts(entry, body, id: id)
+            case .damaged: return try state.removeDamaged(id, from: database)
+            case .otherKey, nil: return .none
             }
         } orInMemory: { (state) throws(SQLiteFailure) in
             state.readWithoutFile(key).map { .entry($0) } ?? .none
         }
+    }
+
+    mutating func removeDamaged(
+        _ id: Int64, from database: OpenDatabase
+    ) throws(SQLiteFailure) -> Reading {
+        hasRoomForBatch(in: database)
+        try database.delete(id: id)
+        return .damaged
     }
 
     private mutating func readFromMemory(

@@ -13,6 +13,8 @@ struct WritePlan: Sendable, Equatable {
         case refuse
         /// Remove the least recently read entries of about this size.
         case evict(bytes: Int)
+        /// Remove this number of the least recently read entries.
+        case evictEntries(Int)
         /// Remove all entries and shrink the file, outside the transaction.
         case shrink
     }
@@ -22,6 +24,9 @@ struct WritePlan: Sendable, Equatable {
     private let databaseLimit: Int
     private let spare: Int
     private let batch: Int
+    /// The maximum number of entries, if the row is a new entry and there is a maximum.
+    private let maximumEntries: Int?
+    private let spareEntries: Int
     private var checksFile: Bool
     private var canEvict = true
     /// Eviction that has started goes below the limit.
@@ -30,13 +35,16 @@ struct WritePlan: Sendable, Equatable {
     /// - Parameters:
     ///   - cost: The size of the row.
     ///   - checksFile: Whether a file that is too large is shrunk.
-    init(_ cost: RowCost, limits: StoreLimits, checksFile: Bool) {
+    ///   - isEntry: False for a part of a body, which does not count as an entry.
+    init(_ cost: RowCost, limits: StoreLimits, checksFile: Bool, isEntry: Bool = true) {
         self.cost = cost
         self.checksFile = checksFile
         fileLimit = limits.fileBytes
         databaseLimit = limits.databaseBytes
         spare = limits.spare
         batch = limits.batchBytes
+        maximumEntries = isEntry ? limits.maximumEntries : nil
+        spareEntries = limits.spareEntries
     }
 
     /// The next step for these sizes.
@@ -46,7 +54,9 @@ struct WritePlan: Sendable, Equatable {
             return .shrink
         }
         let target = databaseLimit - (isEvicting ? spare : 0)
-        let mustEvict = canEvict && sizes.used + cost.database > target
+        let mustEvictBytes = canEvict && sizes.used + cost.database > target
+        let hasTooMany = maximumEntries.map { sizes.otherEntries >= $0 } ?? false
+        let mustEvict = mustEvictBytes || canEvict && hasTooMany
         let adding = mustEvict ? max(batch, cost.log) : cost.log
         switch gate.decide(log: sizes.log, adding: adding, now: now) {
         case .checkpoint: return .checkpoint
@@ -54,6 +64,9 @@ struct WritePlan: Sendable, Equatable {
         case .extend: break
         }
         guard mustEvict else { return .write }
+        guard mustEvictBytes else {
+            return .evictEntries(sizes.otherEntries + 1 - (maximumEntries ?? 0) + spareEntries)
+        }
         isEvicting = true
         return .evict(bytes: sizes.used + cost.database - (databaseLimit - spare))
     }

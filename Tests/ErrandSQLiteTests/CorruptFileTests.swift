@@ -40,12 +40,12 @@ struct CorruptFileTests {
     }
 
     @Test(
-        "A database of another application, version or schema is replaced",
+        "A database of another application or schema is replaced",
         arguments: [
             "CREATE TABLE users (id INTEGER)",
             "PRAGMA application_id = 42; CREATE TABLE entries (id INTEGER)",
-            "PRAGMA application_id = 1163023940; PRAGMA user_version = 99; CREATE TABLE x (y)",
-            "PRAGMA application_id = 1163023940; PRAGMA user_version = 1; CREATE TABLE entries (id)",
+            "PRAGMA application_id = 1163022916; PRAGMA user_version = 2; CREATE TABLE entries (id)",
+            "PRAGMA application_id = 1163022916; PRAGMA user_version = 1; CREATE TABLE entries (id)",
         ])
     func foreignDatabaseIsReplaced(sql: String) async throws {
         try SQLiteConnection(path: path, busyMilliseconds: 0).execute(sql)

@@ -231,7 +231,7 @@ struct SharedFileTests {
             let bytes = (try? Data(contentsOf: URL(fileURLWithPath: path + suffix))) ?? Data()
             #expect(bytes.range(of: Data("TOP-SECRET".utf8)) == nil)
         }
-        #expect(try await store.totalBytes() < 32 << 10)
+        #expect(try await store.totalBytes() < 64 << 10)
     }
 
     @Test func defaultLocationFollowsTheEnvironment() {

@@ -62,6 +62,13 @@ package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slots[slot]?.value
     }
 
+    /// The value of a key; the access does not change the order.
+    @inlinable
+    package func peek(_ key: Key) -> Value? { index[key].flatMap { slots[$0]?.value } }
+
+    /// The least recently used key.
+    @inlinable package var oldestKey: Key? { oldest >= 0 ? slots[oldest]?.key : nil }
+
     /// Changes the value of a key in place and makes it the most recently used; `nil` if there is none.
     @inlinable
     package mutating func change<Result>(

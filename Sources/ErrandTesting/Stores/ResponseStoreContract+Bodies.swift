@@ -12,7 +12,7 @@ extension ResponseStoreContract {
         Check("A stored body is read in parts") { subject in
             let store = try await subject.makeStore()
             for count in [0, 1, 70_000, 3 << 20] {
-                var entry = Fixture.entry("", tag: 4, identity: "me", expiresAt: 1_800_000_000)
+                var entry = Fixture.entry("", tag: 4, identity: "me", expiresAt: 4_000_000_000)
                 entry.body = Fixture.bytes(count)
                 try await store.store(entry, for: Fixture.key("a"))
                 try await subject.expect(store, opens: entry, entry.body, for: Fixture.key("a"))
@@ -22,7 +22,7 @@ extension ResponseStoreContract {
             let store = try await subject.makeStore()
             for count in [0, 1, 70_000, 1 << 20, (1 << 20) + 1, 5_000_000] {
                 let body = Fixture.bytes(count, seed: UInt32(count))
-                var entry = Fixture.entry("", tag: 4, identity: "me", expiresAt: 1_800_000_000)
+                var entry = Fixture.entry("", tag: 4, identity: "me", expiresAt: 4_000_000_000)
                 // The body of the entry is ignored.
                 entry.body = Data("ignored".utf8)
                 try await store.store(entry, body: .init(body), for: Fixture.key("a"))

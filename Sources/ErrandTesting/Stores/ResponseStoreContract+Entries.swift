@@ -18,8 +18,6 @@ extension ResponseStoreContract {
             try await store.remove(Fixture.key("a"))
             try await store.removeAll(where: nil)
             try await store.removeAll { _ in true }
-            let problems = store.takeProblems()
-            try subject.expect(problems.isEmpty, "takeProblems() returned \(problems)")
         },
         Check("Entries are read as they were stored") { subject in
             let store = try await subject.makeStore()
@@ -43,7 +41,7 @@ extension ResponseStoreContract {
             let store = try await subject.makeStore()
             let key = Fixture.key("a")
             try await store.store(
-                Fixture.entry("one", tag: 1, identity: "me", expiresAt: 1_800_000_000), for: key)
+                Fixture.entry("one", tag: 1, identity: "me", expiresAt: 4_000_000_000), for: key)
             try await store.store(Fixture.entry("two", tag: 2), for: key)
             try await subject.expect(store, returns: Fixture.entry("two", tag: 2), for: key)
             let count = try await store.entries().count
@@ -133,7 +131,7 @@ extension ResponseStoreContract {
             status: 203, headers: headers, body: Fixture.bytes(70_000),
             url: "http://test/ä?q=1", storedAt: Date(timeIntervalSinceReferenceDate: 1e8 / 3),
             cacheVersion: -7, appVersion: "1.2 \u{1F980}", identity: "", tag: .min,
-            expiresAt: Date(timeIntervalSinceReferenceDate: 1e9 / 7))
+            expiresAt: Date(timeIntervalSinceReferenceDate: 1e10 / 3))
     }
 
     /// An entry without anything that is optional.

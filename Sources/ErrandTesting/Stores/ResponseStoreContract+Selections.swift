@@ -7,7 +7,7 @@ extension ResponseStoreContract {
         Check("The metadata describe the stored response") { subject in
             let store = try await subject.makeStore()
             let stored = Fixture.entry(
-                "hello", url: "http://test/ä?q", tag: 5, identity: "me", expiresAt: 1_800_000_000.5)
+                "hello", url: "http://test/ä?q", tag: 5, identity: "me", expiresAt: 4_000_000_000.5)
             try await store.store(stored, for: Fixture.key("a"))
             let expected = StoredEntryInfo(
                 key: Fixture.key("a"), url: stored.url, storedAt: stored.storedAt,
@@ -88,7 +88,7 @@ extension ResponseStoreContract {
                 "\(number)", url: urls[number % 7], tag: number % 3,
                 identity: identities[number % 4],
                 storedAt: 1_700_000_000 + Double(number * 10),
-                expiresAt: number % 5 == 0 ? nil : 1_700_000_000 + Double(number * 20))
+                expiresAt: number % 5 == 0 ? nil : 4_000_000_000 + Double(number * 20))
             try await store.store(entry, for: key)
             infos.append(
                 StoredEntryInfo(
@@ -100,6 +100,7 @@ extension ResponseStoreContract {
 
     private static var selections: [StoredEntryInfo.Selection] {
         let time = Date(timeIntervalSince1970: 1_700_000_400)
+        let end = Date(timeIntervalSince1970: 4_000_000_400)
         return [
             .init(keys: []), .init(keys: [Fixture.key("7"), Fixture.key("none")]),
             .init(keys: Set((0..<50).map { Fixture.key("\($0)") }), tag: 1),
@@ -110,11 +111,11 @@ extension ResponseStoreContract {
             .init(tag: 0), .init(tag: 2), .init(tag: 9),
             .init(identity: StoredEntryInfo.Selection.Identity.none),
             .init(identity: .user("me")), .init(identity: .user("")), .init(identity: .user("x")),
-            .init(storedBefore: time), .init(storedBefore: .distantPast), .init(expiredAt: time),
+            .init(storedBefore: time), .init(storedBefore: .distantPast), .init(expiredAt: end),
             .init(expiredAt: .distantPast), .init(expiredAt: .distantFuture),
             .init(
                 urlPrefix: "http://test/users", tag: 1, identity: .user("me"), storedBefore: time),
-            .init(tag: 0, identity: .user("you"), expiredAt: time), .all,
+            .init(tag: 0, identity: .user("you"), expiredAt: end), .all,
         ]
     }
 }

@@ -28,6 +28,7 @@ public enum ResponseStoreContract {
         ///   once and returns a store without entries, with room for at least 16 MiB and 2,000
         ///   entries. For ``ResponseStoreContract/sharedChecks`` it is called several times: each
         ///   store is a new object over the same entries, and the first one finds no entries.
+        ///   No entry is expired, because a store may remove expired entries.
         /// - Throws: ``Violation`` if the store violates the contract; the errors of `makeStore`,
         ///   and those of the store where the contract allows none.
         public func run(
