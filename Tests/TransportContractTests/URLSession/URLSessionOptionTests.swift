@@ -66,6 +66,15 @@
                     #expect(fixture.server.status.accepted == connections)
                 }
             },
+            // A permission that this transport cannot use: the response is an error, as without it.
+            "deliversUnknownCodings": .honored { fixture in
+                fixture.server.otherwise { _ in
+                    LoopbackResponse(headers: ["Content-Encoding": "rot13"], body: Data("uryyb".utf8))
+                }
+                var request = fixture.request()
+                request.options.deliversUnknownCodings = true
+                try await fixture.fail(request, .badContentEncoding)
+            },
             "isStreamed": .refused { request in
                 request.options.isStreamed = true
                 request.method = .post
