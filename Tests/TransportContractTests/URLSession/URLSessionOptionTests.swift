@@ -69,7 +69,8 @@
             // A permission that this transport cannot use: the response is an error, as without it.
             "deliversUnknownCodings": .honored { fixture in
                 fixture.server.otherwise { _ in
-                    LoopbackResponse(headers: ["Content-Encoding": "rot13"], body: Data("uryyb".utf8))
+                    LoopbackResponse(
+                        headers: ["Content-Encoding": "rot13"], body: Data("uryyb".utf8))
                 }
                 var request = fixture.request()
                 request.options.deliversUnknownCodings = true
