@@ -34,7 +34,10 @@
         ///
         /// At most one part of 256 KiB is in memory.
         ///
-        /// - Parameter entry: The entry; its `body` is ignored.
+        /// - Parameters:
+        ///   - entry: The entry; its `body` is ignored.
+        ///   - body: The body.
+        ///   - key: The key of the entry.
         /// - Throws: As ``store(_:for:)``, and the errors of `body`.
         public func store(
             _ entry: StoredResponse, body: StoredResponse.ChunkedBody, for key: CacheKey

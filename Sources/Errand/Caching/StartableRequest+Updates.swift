@@ -177,8 +177,10 @@ extension StartableRequest {
 
     /// Stores a response by hand, as if the request had received it now.
     ///
-    /// - Parameter agent: The agent whose store is used. Default `nil`: that of the endpoint.
-    /// - Throws: As ``RequestAgent/store(_:for:)-(Response,_)``.
+    /// - Parameters:
+    ///   - response: The response, with its body in memory.
+    ///   - agent: The agent whose store is used. Default `nil`: that of the endpoint.
+    /// - Throws: As ``RequestAgent/store(_:for:)-(Response,RequestDescription)``.
     nonisolated(nonsending) public func storeResponse(
         _ response: Response, on agent: RequestAgent? = nil
     ) async throws(RequestError) {
@@ -191,7 +193,7 @@ extension StartableRequest {
     ///   - data: The body.
     ///   - contentType: The field `Content-Type`. Default `application/json`.
     ///   - agent: The agent whose store is used. Default `nil`: that of the endpoint.
-    /// - Throws: As ``RequestAgent/store(_:for:)-(Response,_)``.
+    /// - Throws: As ``RequestAgent/store(_:for:)-(Response,RequestDescription)``.
     nonisolated(nonsending) public func storeResponse(
         _ data: Data, contentType: String = "application/json", on agent: RequestAgent? = nil
     ) async throws(RequestError) {

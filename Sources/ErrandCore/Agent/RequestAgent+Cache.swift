@@ -11,7 +11,7 @@ extension RequestAgent {
         public var staleHits: Int
         /// The number of stored responses that the server has confirmed with 304.
         ///
-        /// Each of them is a miss of the reason ``CacheMissReason/expired`` as well, because the network was used.
+        /// Each of them is a miss of the reason ``RequestError/CacheMissReason/expired`` as well, because the network was used.
         public var revalidatedHits: Int
         /// The number of lookups without a usable response, by reason; reasons without a lookup are absent.
         ///
@@ -132,13 +132,13 @@ extension RequestAgent {
         }
     }
 
-    /// Stores bytes by hand as a response with status 200, as ``store(_:for:)-(Response,_)`` does.
+    /// Stores bytes by hand as a response with status 200, as ``store(_:for:)-(Response,RequestDescription)`` does.
     ///
     /// - Parameters:
     ///   - data: The body.
     ///   - contentType: The field `Content-Type`. Default `application/json`.
     ///   - description: The request.
-    /// - Throws: As ``store(_:for:)-(Response,_)``.
+    /// - Throws: As ``store(_:for:)-(Response,RequestDescription)``.
     public func store(
         _ data: Data, contentType: String = "application/json", for description: RequestDescription
     ) async throws(RequestError) {
@@ -152,7 +152,7 @@ extension RequestAgent {
 
     /// Removes the stored response of a request; does nothing if there is none.
     ///
-    /// The key is that of ``cacheKey(for:)``; variants of ``CachePolicy/http`` are not found any more. A pending write
+    /// The key is that of ``cacheKey(for:)-(RequestDescription)``; variants of ``CachePolicy/http`` are not found any more. A pending write
     /// of an earlier request is replaced; a request in progress can still store its response.
     ///
     /// - Throws: The errors that a request ends with before anything is sent; ``RequestError/Code/storeFailed``.
