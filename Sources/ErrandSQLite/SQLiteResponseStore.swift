@@ -307,8 +307,20 @@ public final class SQLiteResponseStore: ResponseStore {
     private func repeatStep(
         _ step: (inout StoreState) throws(SQLiteFailure) -> StoreState.Progress
     ) async {
+        var busy = 0
         do throws(RequestError) {
-            while try await perform(step) == .more { await Task.yield() }
+            while true {
+                switch try await perform(step) {
+                case .done, .blocked: return
+                case .more:
+                    busy = 0
+                    await Task.yield()
+                case .busy:
+                    // For example, the checkpointer copies the log.
+                    busy += 1
+                    guard busy <= limits.busyAttempts, await pause() else { return }
+                }
+            }
         } catch { return }
     }
 

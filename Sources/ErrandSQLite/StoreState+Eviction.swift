@@ -93,8 +93,15 @@ extension StoreState {
         case done
         /// Something was removed, and more may be left.
         case more
-        /// The log has no room now.
+        /// The log has no room, and a checkpoint is in progress: try again after a short time.
+        case busy
+        /// The log has no room for a longer time.
         case blocked
+    }
+
+    /// The result of a step that found no room in the log.
+    private func withoutRoom(in database: OpenDatabase) -> Progress {
+        decision(in: database) == .refuse ? .blocked : .busy
     }
 
     private mutating func sweep(
@@ -102,11 +109,11 @@ extension StoreState {
     ) throws(SQLiteFailure) -> Progress {
         let bodies = try unownedBodies(of: database, now: now, isUrgent: false)
         guard !bodies.isEmpty else { return .done }
-        guard hasRoomForBatch(in: database) else { return .blocked }
+        guard hasRoomForBatch(in: database) else { return withoutRoom(in: database) }
         var budget = EvictionBudget(bytes: .max, entries: 0, log: limits.batchBytes)
         return try database.write { () throws(SQLiteFailure) in
             // Another process may have used the room since.
-            guard decision(in: database) == .extend else { return .blocked }
+            guard decision(in: database) == .extend else { return withoutRoom(in: database) }
             try remove(bodies, keeping: nil, from: database, &budget)
             return .more
         }
@@ -128,11 +135,11 @@ extension StoreState {
     ) throws(SQLiteFailure) -> Progress {
         let free = try database.freePages()
         guard free * RowCost.pageBytes > keeping else { return .done }
-        guard hasRoomForBatch(in: database) else { return .blocked }
+        guard hasRoomForBatch(in: database) else { return withoutRoom(in: database) }
         // Moving a page also changes the page that refers to it, and the map of pages.
         let pages = max(1, min(limits.batchBytes / (3 * RowCost.frameBytes), 256))
         return try database.write { () throws(SQLiteFailure) in
-            guard decision(in: database) == .extend else { return .blocked }
+            guard decision(in: database) == .extend else { return withoutRoom(in: database) }
             try database.vacuum(pages: pages)
             bytesSinceCheckpoint += 3 * pages * RowCost.frameBytes
             // A file of version 1 does not shrink before all entries are removed.
@@ -150,7 +157,7 @@ extension StoreState {
             try? removeExpired(from: database, now: now), try? sweep(database, now: now),
             try? shrink(database, keeping: limits.freeBytes),
         ]
-        nextMaintenance = steps.contains { $0 == .more || $0 == .blocked } ? now : now + pause
+        nextMaintenance = steps.allSatisfy { $0 == .done || $0 == nil } ? now + pause : now
     }
 
     /// Removes up to 16 entries that expired long ago.
@@ -162,10 +169,10 @@ extension StoreState {
         let day = Int64(exactly: (seconds / 86_400).rounded(.down)) ?? .min
         let entries = try database.expired(before: day, limit: 16)
         guard !entries.isEmpty else { return .done }
-        guard hasRoomForBatch(in: database) else { return .blocked }
+        guard hasRoomForBatch(in: database) else { return withoutRoom(in: database) }
         var budget = EvictionBudget(bytes: .max, entries: 0, log: limits.batchBytes)
         return try database.write { () throws(SQLiteFailure) in
-            guard decision(in: database) == .extend else { return .blocked }
+            guard decision(in: database) == .extend else { return withoutRoom(in: database) }
             for entry in entries where budget.allows(entry.removalCost) {
                 try database.delete(id: entry.id)
                 memoryCache.remove(entry.id)
