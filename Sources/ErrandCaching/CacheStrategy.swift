@@ -50,14 +50,12 @@ package enum CacheStrategy: Sendable, Hashable {
         _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
         settings: HTTPCacheSettings
     ) -> Duration? {
-        let control = CacheControl(entry.headers)
-        guard !control.requiresRevalidation, !control.has("must-revalidate"),
-            !RequestCacheControl(requestHeaders).wantsRevalidation
+        guard
+            let (age, lifetime) = staleMeasures(
+                entry, requestHeaders: requestHeaders, now: now, settings: settings)
         else { return nil }
-        let (age, lifetime) = measures(entry, now: now, settings: settings)
-        guard age.isFinite else { return nil }
         var allowed = settings.staleIfError.wholeSeconds
-        for control in [control, CacheControl(requestHeaders)] {
+        for control in [CacheControl(entry.headers), CacheControl(requestHeaders)] {
             if case .number(let seconds) = control.seconds("stale-if-error") {
                 allowed = max(allowed, Double(seconds))
             }
@@ -65,16 +63,46 @@ package enum CacheStrategy: Sendable, Hashable {
         return age - lifetime <= allowed && (allowed > 0 || age < lifetime) ? .seconds(age) : nil
     }
 
+    /// The age and the lifetime of a stored response in seconds; `nil` if it may not be used stale
+    /// (RFC 9111 §4.2.4): because it has `no-cache` or `must-revalidate`, or because the request asks
+    /// for revalidation.
+    package static func staleMeasures(
+        _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date, settings: HTTPCacheSettings
+    ) -> (age: Double, lifetime: Double)? {
+        let control = CacheControl(entry.headers)
+        guard !control.requiresRevalidation, !control.has("must-revalidate"),
+            !RequestCacheControl(requestHeaders).wantsRevalidation
+        else { return nil }
+        let measures = measures(entry, now: now, settings: settings)
+        return measures.age.isFinite ? measures : nil
+    }
+
     private static func measures(
         _ entry: StoredResponse, now: Date, settings: HTTPCacheSettings
     ) -> (age: Double, lifetime: Double) {
-        let age = CacheLifetime.age(
-            headers: entry.headers, requestedAt: entry.storedAt, receivedAt: entry.storedAt,
-            now: now)
-        let lifetime = CacheLifetime.seconds(
-            status: entry.status, headers: entry.headers, receivedAt: entry.storedAt,
-            settings: settings)
+        let (age, lifetime) = entry.measures(now: now, settings: settings)
         return (age < 1e15 ? age : .infinity, lifetime)
+    }
+}
+
+extension StoredResponse {
+    /// The age and the freshness lifetime in seconds (RFC 9111 §4.2).
+    fileprivate func measures(
+        now: Date, settings: HTTPCacheSettings
+    ) -> (age: Double, lifetime: Double) {
+        let age = CacheLifetime.age(
+            headers: headers, requestedAt: storedAt, receivedAt: storedAt, now: now)
+        let lifetime = CacheLifetime.seconds(
+            status: status, headers: headers, receivedAt: storedAt, settings: settings)
+        return (age, lifetime)
+    }
+
+    /// Sets ``expiresAt`` for ``CachePolicy/http``: the time of storing, plus the freshness lifetime,
+    /// minus the age at the time of storing (RFC 9111 §4.2).
+    package mutating func setExpiry(_ settings: HTTPCacheSettings) {
+        let (age, lifetime) = measures(now: storedAt, settings: settings)
+        expiresAt =
+            CacheControl(headers).requiresRevalidation ? storedAt : storedAt + (lifetime - age)
     }
 }
 

@@ -26,30 +26,11 @@ package enum StaleAcceptance: Sendable, Hashable {
         of entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
         settings: HTTPCacheSettings
     ) -> Duration? {
-        let control = CacheControl(entry.headers)
-        guard !control.requiresRevalidation, !control.has("must-revalidate"),
-            !RequestCacheControl(requestHeaders).wantsRevalidation
+        guard
+            let (age, lifetime) = CacheStrategy.staleMeasures(
+                entry, requestHeaders: requestHeaders, now: now, settings: settings),
+            accepts(staleness: age - lifetime)
         else { return nil }
-        let age = CacheLifetime.age(
-            headers: entry.headers, requestedAt: entry.storedAt, receivedAt: entry.storedAt,
-            now: now)
-        let lifetime = CacheLifetime.seconds(
-            status: entry.status, headers: entry.headers, receivedAt: entry.storedAt,
-            settings: settings)
-        guard age < 1e15, accepts(staleness: age - lifetime) else { return nil }
         return .seconds(age)
-    }
-}
-
-extension StoredResponse {
-    /// Sets ``expiresAt`` for ``CachePolicy/http``: the time of storing, plus the freshness lifetime,
-    /// minus the age at the time of storing (RFC 9111 §4.2).
-    package mutating func setExpiry(_ settings: HTTPCacheSettings) {
-        let age = CacheLifetime.age(
-            headers: headers, requestedAt: storedAt, receivedAt: storedAt, now: storedAt)
-        let lifetime = CacheLifetime.seconds(
-            status: status, headers: headers, receivedAt: storedAt, settings: settings)
-        expiresAt =
-            CacheControl(headers).requiresRevalidation ? storedAt : storedAt + (lifetime - age)
     }
 }

@@ -80,9 +80,9 @@
         }
 
         private static func sum(_ sections: [UnsafeRawBufferPointer]) -> UInt64 {
-            var sum = RecordChecksum()
+            var sum = Checksum()
             for section in sections { sum.combine(section) }
-            return sum.value
+            return UInt64(bitPattern: sum.value)
         }
 
         /// The sizes and sums in the head; `nil` if it is damaged or of another version.
@@ -218,11 +218,11 @@
         }
 
         private static func sum(_ bytes: Data, _ write: String, _ number: Int) -> UInt64 {
-            var sum = RecordChecksum(seed: UInt64(number))
-            var write = write
-            write.withUTF8 { sum.combine(UnsafeRawBufferPointer($0)) }
+            var sum = Checksum()
+            sum.combine(number)
+            sum.combine(write)
             bytes.withUnsafeBytes { sum.combine($0) }
-            return sum.value
+            return UInt64(bitPattern: sum.value)
         }
     }
 #endif

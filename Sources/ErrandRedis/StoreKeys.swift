@@ -61,10 +61,9 @@
         let text: String
 
         init(_ key: CacheKey) {
-            var sum = RecordChecksum(seed: 1)
-            var canonical = key.canonical
-            canonical.withUTF8 { sum.combine(UnsafeRawBufferPointer($0)) }
-            text = Self.hex(key.hash64) + Self.hex(sum.value)
+            var sum = Checksum()
+            sum.combine(key.canonical)
+            text = Self.hex(key.hash64) + Self.hex(UInt64(bitPattern: sum.value))
         }
 
         /// The id with this text; `nil` if it is not one.

@@ -78,7 +78,6 @@ extension StoreState {
     }
 
     /// Removes some parts of bodies without an entry.
-    ///
     mutating func sweep(now: Int64) throws(SQLiteFailure) -> Progress {
         try withDatabase { (state, database) throws(SQLiteFailure) in
             try state.sweep(database, now: now)

@@ -217,16 +217,9 @@ extension RequestAgent {
         in context: TaskContext, _ operation: @escaping StoredOperationStep.Operation<Response>
     ) async throws(RequestError) -> Response {
         let steps = Next([AdaptStep(), InterceptStep(), StoredOperationStep(operation)])
-        let result: Result<Response, RequestError> = await withTaskCancellationHandler {
-            do throws(RequestError) {
-                return .success(try await steps(PipelineRequest(context: context)))
-            } catch {
-                return .failure(error)
-            }
-        } onCancel: {
-            context.scope.cancel()
+        return try await context.perform { (pipelineRequest) throws(RequestError) in
+            try await steps(pipelineRequest)
         }
-        return try result.get()
     }
 }
 

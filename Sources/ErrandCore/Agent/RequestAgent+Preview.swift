@@ -50,14 +50,23 @@ extension PipelineRequest {
             configuration: SharedConfiguration(configuration),
             services: TaskServices(
                 transport: transport, store: nil, clock: SystemClock(), cookieJar: nil))
-        let result: Result<TransportRequest, RequestError> = await withTaskCancellationHandler {
+        return try await context.perform(body)
+    }
+}
+
+extension TaskContext {
+    /// Runs a closure with a request of this context; cancelling the Swift task cancels the context.
+    nonisolated(nonsending) func perform<Value>(
+        _ body: (PipelineRequest) async throws(RequestError) -> Value
+    ) async throws(RequestError) -> Value {
+        let result: Result<Value, RequestError> = await withTaskCancellationHandler {
             do throws(RequestError) {
-                return .success(try await body(PipelineRequest(context: context)))
+                return .success(try await body(PipelineRequest(context: self)))
             } catch {
                 return .failure(error)
             }
         } onCancel: {
-            context.scope.cancel()
+            scope.cancel()
         }
         return try result.get()
     }

@@ -1,11 +1,13 @@
-/// A 64-bit checksum that detects accidental damage.
+/// A 64-bit checksum with which stores detect accidental damage.
 ///
-/// It is fast and not cryptographic.
-struct Checksum {
+/// It is fast and not cryptographic. Stored entries contain it: it must not change.
+package struct Checksum {
     private var hash: UInt64 = 0x9e37_79b9_7f4a_7c15
 
+    package init() {}
+
     /// Adds bytes with their count, so that "ab", "c" and "a", "bc" give different sums.
-    mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func combine(_ bytes: UnsafeRawBufferPointer) {
         combine(UInt64(bytes.count))
         var offset = 0
         if bytes.count >= 64 { offset = combineLanes(bytes) }
@@ -45,18 +47,18 @@ struct Checksum {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    mutating func combine(_ text: String?) {
+    package mutating func combine(_ text: String?) {
         guard var text else { return combine(UInt64.max) }
         text.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
     }
 
-    mutating func combine(_ value: Int) { combine(UInt64(bitPattern: Int64(value))) }
+    package mutating func combine(_ value: Int) { combine(UInt64(bitPattern: Int64(value))) }
 
-    mutating func combine(_ word: UInt64) {
+    package mutating func combine(_ word: UInt64) {
         // The multiplication spreads a changed bit to higher bits, the shift back to lower ones.
         hash = (hash ^ word) &* 0xd6e8_feb8_6659_fd93
         hash ^= hash >> 32
     }
 
-    var value: Int64 { Int64(bitPattern: hash) }
+    package var value: Int64 { Int64(bitPattern: hash) }
 }
