@@ -209,8 +209,8 @@ let package = Package(
         .testTarget(
             name: "ErrandCurlTests",
             dependencies: [
-                "ErrandCurl", "ErrandCore", "ErrandTransport", "ErrandOutbox", "ErrandDownload",
-                "ErrandReachability", "ErrandTesting", httpTypes,
+                "ErrandCurl", "ErrandCore", "ErrandTransport", "ErrandStreaming", "ErrandOutbox",
+                "ErrandDownload", "ErrandReachability", "ErrandTesting", httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -219,7 +219,7 @@ let package = Package(
             name: "RealPeerTests",
             dependencies: [
                 "Errand", "ErrandCurl", "ErrandURLSession", "ErrandCore", "ErrandTransport",
-                "ErrandTesting", httpTypes,
+                "ErrandStreaming", "ErrandTesting", httpTypes,
             ],
             swiftSettings: settings
         ),

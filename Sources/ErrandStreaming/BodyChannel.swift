@@ -12,17 +12,22 @@ package final class BodyChannel: Sendable {
     ///
     /// A channel holds at most this number and one chunk of the transfer.
     package static let maximumLimit = 512 << 10
+    /// The size of a read after which the reader continues the transfer itself (16 KiB).
+    private static let largeRead = 16 << 10
 
     private typealias EndHandler = @Sendable (TransferEnd) -> Void
 
     private struct State {
         var machine = BodyChannelState(
-            limit: BodyChannel.limit, maximumLimit: BodyChannel.maximumLimit)
+            limit: BodyChannel.limit, maximumLimit: BodyChannel.maximumLimit,
+            largeRead: BodyChannel.largeRead)
         var buffer = ChunkBuffer()
         var waiter: UnsafeContinuation<Void, Never>?
         var waitsSince: ContinuousClock.Instant?
         /// Resumes the paused transfer.
         var resume: (@Sendable () -> Void)?
+        /// Resumes the paused transfer, and may receive on the calling thread.
+        var receive: (@Sendable () -> Void)?
         /// Cancels the transfer.
         var cancel: (@Sendable () -> Void)?
         /// Cancels the task, and with it the transfer.
@@ -43,11 +48,15 @@ package final class BodyChannel: Sendable {
     ///
     /// - Parameters:
     ///   - resume: Continues the transfer after `.pause`.
+    ///   - receive: Continues it too, and may receive on the calling thread; like `resume` if `nil`.
     ///   - cancel: Cancels the transfer; it still ends with ``transferEnded(_:)``.
     package init(
-        resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void
+        resume: @escaping @Sendable () -> Void, receive: (@Sendable () -> Void)? = nil,
+        cancel: @escaping @Sendable () -> Void
     ) {
-        state.withLock { ($0.resume, $0.cancel) = (resume, cancel) }
+        state.withLock { state in
+            (state.resume, state.receive, state.cancel) = (resume, receive ?? resume, cancel)
+        }
     }
 
     /// Creates a channel with a complete body, for example of a stored response.
@@ -76,12 +85,23 @@ package final class BodyChannel: Sendable {
 
     /// Takes bytes of the body; the result says whether the transfer may continue.
     package func receive(_ bytes: UnsafeRawBufferPointer) -> Demand {
+        receive(bytes) { $0.append(bytes) }
+    }
+
+    /// Takes a chunk of the body without copying it.
+    package func receive(_ chunk: Data) -> Demand {
+        chunk.withUnsafeBytes { bytes in receive(bytes) { $0.append(chunk) } }
+    }
+
+    private func receive(
+        _ bytes: UnsafeRawBufferPointer, append: (inout ChunkBuffer) -> Void
+    ) -> Demand {
         let (demand, waiter) = state.withLock { state in
             let intake = state.machine.received(bytes.count)
             guard intake.demand != .stop else {
                 return (Demand.stop, nil as UnsafeContinuation<Void, Never>?)
             }
-            state.buffer.append(bytes)
+            append(&state.buffer)
             if let copy = state.copy, !copy.append(bytes) { state.copy = nil }
             return (intake.demand, intake.wakesReader ? state.waiter.take() : nil)
         }
@@ -89,20 +109,25 @@ package final class BodyChannel: Sendable {
         return demand
     }
 
-    /// Announces several calls of ``receive(_:)`` in a row, until ``endBatch()``.
-    package func beginBatch() { state.withLock { $0.machine.beginBatch() } }
+    /// Announces the bytes of one read, until ``endRead()``; see ``BodyChannelState/beginRead()``.
+    package func beginRead() { state.withLock { $0.machine.beginRead() } }
 
-    /// Resumes the reader after a batch.
-    package func endBatch() {
-        let waiter = state.withLock { $0.machine.endBatch() ? $0.waiter.take() : nil }
+    /// Resumes the reader after a read; the result says whether the transfer may continue.
+    package func endRead() -> Demand {
+        let (demand, waiter) = state.withLock { state in
+            let intake = state.machine.endRead()
+            return (intake.demand, intake.wakesReader ? state.waiter.take() : nil)
+        }
         waiter?.resume()
+        return demand
     }
 
     /// Records the end of the transfer: releases what was held for it, and passes on the end.
     package func transferEnded(_ end: TransferEnd) {
         let isFirst = state.withLock { state in
             guard state.machine.transferEnded() else { return false }
-            (state.resume, state.cancel, state.cancelTask, state.copy) = (nil, nil, nil, nil)
+            (state.resume, state.receive, state.copy) = (nil, nil, nil)
+            (state.cancel, state.cancelTask) = (nil, nil)
             if end.error != nil { state.completions = [] }
             return true
         }
@@ -227,9 +252,9 @@ package final class BodyChannel: Sendable {
                 case .bytes(let resumes):
                     let bytes = state.buffer.takeFirst()
                     return (step, bytes, resumes ? state.resume : nil, nil)
-                case .wait:
+                case .wait, .receive:
                     state.waitsSince = .now
-                    return (step, Data(), nil, nil)
+                    return (step, Data(), step == .wait ? nil : state.receive, nil)
                 case .end, .busy:
                     let isCancelled = state.machine.hasReaderLeft
                     return (step, Data(), nil, state.error ?? (isCancelled ? .cancelled : nil))
@@ -240,6 +265,9 @@ package final class BodyChannel: Sendable {
                 resume?()
                 return bytes
             case .wait: await wait()
+            case .receive:
+                resume?()
+                if state.withLock({ $0.machine.isReaderWaiting }) { await wait() }
             case .end:
                 if let error { throw error }
                 return nil

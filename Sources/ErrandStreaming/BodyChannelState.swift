@@ -5,9 +5,15 @@ package import ErrandTransport
 ///     transfer: open ─▶ over ─▶ closed        `over`: no bytes follow; `closed`: the end is known
 ///     reader:   idle ◀─▶ waiting              the reader leaves once, from either
 ///
-/// The transfer is paused when the buffer is full, and resumed when half of it has been read. If
-/// the reader empties a full buffer and waits for the transfer, the limit grows, because larger steps cost less. The state counts
-/// bytes; ``BodyChannel`` has them.
+/// The transfer is paused when the buffer is full. There are two ways to continue it:
+///
+/// - The transfer is resumed when half of the buffer has been read. If the reader empties a full
+///   buffer and waits for the transfer, the limit grows, because larger steps cost less.
+/// - If the reader can receive on its own thread (``beginRead()``), it continues the transfer when it
+///   has emptied the buffer. The transfer is then paused after each large read too, so that no other
+///   thread is woken while the reader is busy.
+///
+/// The state counts bytes; ``BodyChannel`` has them.
 package struct BodyChannelState: Sendable {
     /// What the transfer may do after its bytes were taken.
     package struct Intake: Sendable, Equatable {
@@ -22,6 +28,8 @@ package struct BodyChannelState: Sendable {
         case bytes(resumesTransfer: Bool)
         /// Suspend until the reader is resumed.
         case wait
+        /// Continue the paused transfer on this thread, then suspend unless the reader was resumed.
+        case receive
         /// There are no more bytes: return the end.
         case end
         /// Another reader waits already.
@@ -33,8 +41,14 @@ package struct BodyChannelState: Sendable {
     /// The number of buffered bytes at which the transfer is paused.
     package private(set) var limit: Int
     private let maximumLimit: Int
+    private let largeRead: Int
     private var phase = Phase.open
-    private var isBatch = false
+    /// Whether the bytes of one read are being delivered.
+    private var isReading = false
+    /// Whether the reader can continue the transfer on its own thread.
+    private var isReaderDriven = false
+    /// Whether the reader has continued the transfer, until the end of the next read.
+    private var isReceiving = false
     /// Whether the buffer was full since the reader has last waited.
     private var wasFull = false
     private var isPaused = false
@@ -53,8 +67,10 @@ package struct BodyChannelState: Sendable {
     /// - Parameters:
     ///   - limit: The number of buffered bytes at which the transfer is paused at first.
     ///   - maximumLimit: The number to which it can grow.
-    package init(limit: Int, maximumLimit: Int) {
+    ///   - largeRead: The number of bytes of a read after which the reader continues the transfer.
+    package init(limit: Int, maximumLimit: Int, largeRead: Int) {
         self.limit = limit
+        self.largeRead = largeRead
         self.maximumLimit = max(limit, maximumLimit)
     }
 
@@ -70,21 +86,25 @@ package struct BodyChannelState: Sendable {
         guard phase == .open, !hasLeft else { return Intake(demand: .stop) }
         received += Int64(count)
         buffered += count
-        isPaused = buffered >= limit
-        let wakesReader = isWaiting && (isPaused || !isBatch)
+        isPaused = buffered >= (isReceiving ? maximumLimit : limit)
+        let wakesReader = isWaiting && (isPaused || !isReading)
         if wakesReader { isWaiting = false }
         return Intake(demand: isPaused ? .pause : .more, wakesReader: wakesReader)
     }
 
-    /// The transfer delivers several pieces in a row: the reader is not resumed for each of them.
-    package mutating func beginBatch() { isBatch = true }
+    /// The transfer delivers the bytes of one read: the reader is not resumed for each part of them,
+    /// and can continue the transfer on its own thread.
+    package mutating func beginRead() { (isReading, isReaderDriven) = (true, true) }
 
-    /// Ends a batch; returns whether the reader must be resumed.
-    package mutating func endBatch() -> Bool {
-        isBatch = false
-        guard isWaiting, buffered > 0 else { return false }
-        isWaiting = false
-        return true
+    /// Ends a read.
+    package mutating func endRead() -> Intake {
+        let wakesReader = isWaiting && buffered > 0
+        // A small read is likely to be the last one for a while: the next bytes wake the reader.
+        let isLarge = buffered >= largeRead
+        if phase == .open, isReceiving && buffered > 0 || wakesReader && isLarge { isPaused = true }
+        (isReading, isReceiving) = (false, false)
+        if wakesReader { isWaiting = false }
+        return Intake(demand: isPaused ? .pause : .more, wakesReader: wakesReader)
     }
 
     /// Records the end of the transfer; returns false if it has ended before.
@@ -115,11 +135,17 @@ package struct BodyChannelState: Sendable {
         if isWaiting { return .busy }
         if chunk > 0, buffered > 0 {
             buffered -= chunk
-            guard isPaused, buffered <= limit / 2 else { return .bytes(resumesTransfer: false) }
+            guard isPaused, !isReaderDriven, buffered <= limit / 2 else {
+                return .bytes(resumesTransfer: false)
+            }
             (isPaused, wasFull) = (false, true)
             return .bytes(resumesTransfer: true)
         }
         if phase == .closed { return .end }
+        if isPaused {
+            (isPaused, isReceiving, isWaiting) = (false, true, true)
+            return .receive
+        }
         if wasFull { limit = min(2 * limit, maximumLimit) }
         (isWaiting, wasFull) = (true, false)
         return .wait

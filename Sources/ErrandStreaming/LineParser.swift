@@ -16,7 +16,7 @@ package struct LineParser: Sendable {
         case lineFeed
     }
 
-    private enum Found {
+    enum Found {
         case needsInput
         /// A line in the input.
         case input(UnsafeRawBufferPointer)
@@ -103,7 +103,7 @@ package struct LineParser: Sendable {
 
     // MARK: - Search
 
-    private mutating func find(
+    mutating func find(
         in input: inout UnsafeRawBufferPointer
     ) throws(RequestError) -> Found {
         if let fault { throw fault }
@@ -159,7 +159,7 @@ package struct LineParser: Sendable {
         if input.isEmpty { marks = Marks() }
     }
 
-    private mutating func takePending<R>(
+    mutating func takePending<R>(
         _ body: (UnsafeRawBufferPointer) throws(RequestError) -> R
     ) throws(RequestError) -> R {
         defer { pending.removeAll(keepingCapacity: true) }

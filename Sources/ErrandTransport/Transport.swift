@@ -66,17 +66,6 @@ public protocol TransferReceiver: AnyObject, Sendable {
     /// Called with bytes of the body, after content decoding; they are valid only during the call.
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand
 
-    /// Called before several calls of ``didReceive(bytes:)`` in a row, until ``endBatch()``.
-    ///
-    /// A receiver that passes bytes to another thread can wake that once for the whole batch. A transport need not
-    /// call it; if it does, ``endBatch()`` follows on the same thread, possibly after ``didEnd(_:)``. Default: ignored.
-    func beginBatch()
-
-    /// Called after the calls that ``beginBatch()`` announced.
-    ///
-    /// Default: ignored.
-    func endBatch()
-
     /// Called with the number of bytes of the request's body that were sent so far.
     func didSend(bodyBytes: Int64)
 
@@ -84,7 +73,7 @@ public protocol TransferReceiver: AnyObject, Sendable {
     /// the transfer continues.
     func didNotice(_ mismatch: PinMismatch)
 
-    /// Called once with the end of the transfer; only ``endBatch()`` can be called after it.
+    /// Called once with the end of the transfer; nothing follows it.
     func didEnd(_ end: TransferEnd)
 
     /// The time for which the receiver has been waiting for bytes of the body; `nil` while it does
@@ -97,10 +86,6 @@ public protocol TransferReceiver: AnyObject, Sendable {
 }
 
 extension TransferReceiver {
-    /// Ignores batches.
-    public func beginBatch() {}
-    /// Ignores batches.
-    public func endBatch() {}
     /// Ignores interim responses.
     public func didReceive(informational head: ResponseHead) {}
     /// Ignores progress.

@@ -7,18 +7,24 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct BodyChannelStateTests {
     /// An event of the transfer, of the task or of the reader.
     private enum Event: CaseIterable {
-        case small, large, batch, batchEnd, transferEnd, close, discard, next, leave
+        case small, large, read, readEnd, transferEnd, close, discard, next, leave
     }
 
     /// A simple model of the same body: it has the bytes, and checks each result of the state.
     private struct Model {
         static let limit = 3
+        /// The size of a large read.
+        static let largeRead = 2
 
-        var state = BodyChannelState(limit: Model.limit, maximumLimit: 2 * Model.limit)
+        var state = BodyChannelState(
+            limit: Model.limit, maximumLimit: 2 * Model.limit, largeRead: Model.largeRead)
         var path: [Event] = []
         /// The chunks in the buffer, with the numbers of their bytes.
         var buffer: [[Int]] = []
-        var isBatch = false
+        var isReading = false
+        /// Whether the reader can receive on its own thread, and whether it does.
+        var isReaderDriven = false
+        var isReceiving = false
         var accepted = 0
         /// The number of the next byte that the reader gets.
         var read = 0
@@ -42,10 +48,10 @@ import Testing
             switch event {
             case .small: return receive(1)
             case .large: return receive(Model.limit)
-            case .batch:
-                state.beginBatch()
-                isBatch = true
-            case .batchEnd: endBatch()
+            case .read:
+                state.beginRead()
+                (isReading, isReaderDriven) = (true, true)
+            case .readEnd: endRead()
             case .transferEnd: transferEnd()
             case .close: return close(discards: false)
             case .discard: return close(discards: true)
@@ -67,11 +73,11 @@ import Testing
             }
             buffer.append(Array(accepted..<(accepted + count)))
             accepted += count
-            isPaused = size >= state.limit
+            isPaused = size >= (isReceiving ? 2 * Model.limit : state.limit)
             require(intake.demand == (isPaused ? .pause : .more), "a full buffer pauses")
             require(
-                intake.wakesReader == (isWaiting && (isPaused || !isBatch)),
-                "bytes wake a waiting reader, in a batch only if they fill the buffer")
+                intake.wakesReader == (isWaiting && (isPaused || !isReading)),
+                "bytes wake a waiting reader, within a read only if they fill the buffer")
             if intake.wakesReader { isWaiting = false }
             check()
             return true
@@ -80,11 +86,19 @@ import Testing
         /// The number of bytes in the buffer.
         private var size: Int { buffer.joined().count }
 
-        private mutating func endBatch() {
-            let wakes = state.endBatch()
-            require(wakes == (isWaiting && size > 0), "the end of a batch wakes a waiting reader")
-            if wakes { isWaiting = false }
-            isBatch = false
+        private mutating func endRead() {
+            let end = state.endRead()
+            require(
+                end.wakesReader == (isWaiting && size > 0), "the end of a read wakes the reader")
+            let isForReader =
+                isReceiving ? size > 0 : end.wakesReader && size >= Model.largeRead
+            let pauses = isPaused || !hasTransferEnded && isForReader
+            require(
+                end.demand == (pauses ? .pause : .more),
+                "pauses after each read of the reader, and after large ones that wake it")
+            isPaused = pauses
+            if end.wakesReader { isWaiting = false }
+            (isReading, isReceiving) = (false, false)
         }
 
         private mutating func transferEnd() {
@@ -111,7 +125,12 @@ import Testing
             case .busy: require(isWaiting, "only a second reader is refused")
             case .wait:
                 require(!isWaiting && buffer.isEmpty && !isClosed, "waits without bytes and end")
+                require(!isPaused, "does not wait for a paused transfer")
                 isWaiting = true
+            case .receive:
+                require(!isWaiting && buffer.isEmpty && !isClosed, "receives without bytes and end")
+                require(isPaused, "continues a paused transfer only")
+                (isPaused, isReceiving, isWaiting) = (false, true, true)
             case .end:
                 require(isClosed && buffer.isEmpty, "the end follows the bytes")
                 hasEnd = true
@@ -122,7 +141,7 @@ import Testing
                 require(chunk.first == read, "no byte is lost or given twice")
                 read += chunk.count
                 require(
-                    resumes == (isPaused && size <= state.limit / 2),
+                    resumes == (isPaused && !isReaderDriven && size <= state.limit / 2),
                     "a paused transfer is resumed when half of the buffer was read, and no other")
                 if resumes { isPaused = false }
             }
@@ -144,8 +163,10 @@ import Testing
             require(cancellations <= 1, "one cancellation")
             require(!(isClosed && isWaiting), "no reader waits after the end")
             require(
-                !isWaiting || isBatch || buffer.isEmpty, "no reader waits for bytes that are there")
-            if isPaused, !hasLeft {
+                !isWaiting || isReading || buffer.isEmpty,
+                "no reader waits for bytes that are there")
+            require(!isWaiting || !isPaused, "no reader waits for a paused transfer")
+            if isPaused, !hasLeft, !isReaderDriven {
                 require(
                     size > state.limit / 2, "paused only while the buffer is more than half full")
             }
@@ -174,7 +195,7 @@ import Testing
     }
 
     @Test func theBufferExceedsTheLimitByAtMostOneChunk() {
-        var state = BodyChannelState(limit: 10, maximumLimit: 40)
+        var state = BodyChannelState(limit: 10, maximumLimit: 40, largeRead: 4)
         #expect(state.received(9) == .init(demand: .more))
         #expect(state.received(100) == .init(demand: .pause))
         #expect(state.next(chunk: 9) == .bytes(resumesTransfer: false))
@@ -182,7 +203,7 @@ import Testing
     }
 
     @Test func theLimitGrowsForReadersThatEmptyAFullBuffer() {
-        var state = BodyChannelState(limit: 10, maximumLimit: 40)
+        var state = BodyChannelState(limit: 10, maximumLimit: 40, largeRead: 4)
         var limits: [Int] = []
         for _ in 0..<4 {
             #expect(state.received(state.limit).demand == .pause)
@@ -197,12 +218,56 @@ import Testing
     }
 
     @Test func theLimitStaysForReadersThatNeverEmptyTheBuffer() {
-        var state = BodyChannelState(limit: 10, maximumLimit: 40)
+        var state = BodyChannelState(limit: 10, maximumLimit: 40, largeRead: 4)
         _ = state.received(5)
         for _ in 0..<4 {
             #expect(state.received(5).demand == .pause)
             #expect(state.next(chunk: 5) == .bytes(resumesTransfer: true))
         }
         #expect(state.limit == 10)
+    }
+
+    @Test func theReaderContinuesATransferAfterLargeReads() {
+        var state = BodyChannelState(limit: 10, maximumLimit: 40, largeRead: 4)
+        #expect(state.next(chunk: 0) == .wait)
+        state.beginRead()
+        #expect(state.received(5) == .init(demand: .more))
+        #expect(state.endRead() == .init(demand: .pause, wakesReader: true))
+        #expect(state.next(chunk: 5) == .bytes(resumesTransfer: false))
+        #expect(state.next(chunk: 0) == .receive)
+        // A read of the reader may fill the whole buffer.
+        state.beginRead()
+        #expect(state.received(30) == .init(demand: .more))
+        #expect(state.endRead() == .init(demand: .pause, wakesReader: true))
+        #expect(state.next(chunk: 30) == .bytes(resumesTransfer: false))
+        #expect(state.next(chunk: 0) == .receive)
+        // Without input the reader waits for an event.
+        #expect(state.isReaderWaiting)
+        state.beginRead()
+        #expect(state.received(1) == .init(demand: .more))
+        #expect(state.endRead().wakesReader)
+    }
+
+    @Test func smallReadsLeaveTheTransferToItsOwnThread() {
+        var state = BodyChannelState(limit: 10, maximumLimit: 40, largeRead: 4)
+        #expect(state.next(chunk: 0) == .wait)
+        state.beginRead()
+        #expect(state.received(3) == .init(demand: .more))
+        #expect(state.endRead() == .init(demand: .more, wakesReader: true))
+        #expect(state.next(chunk: 3) == .bytes(resumesTransfer: false))
+        #expect(state.next(chunk: 0) == .wait)
+    }
+
+    @Test func readsWithoutAReaderArePausedByTheLimitOnly() {
+        var state = BodyChannelState(limit: 10, maximumLimit: 40, largeRead: 4)
+        for demand in [Demand.more, .pause] {
+            state.beginRead()
+            #expect(state.received(5) == .init(demand: demand))
+            #expect(state.endRead() == .init(demand: demand))
+        }
+        // Half of the buffer was read: the reader continues when it needs bytes.
+        #expect(state.next(chunk: 5) == .bytes(resumesTransfer: false))
+        #expect(state.next(chunk: 5) == .bytes(resumesTransfer: false))
+        #expect(state.next(chunk: 0) == .receive)
     }
 }

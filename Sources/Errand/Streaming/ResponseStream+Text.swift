@@ -5,7 +5,7 @@ public import Foundation
 extension ResponseStream {
     /// The chunks of the body, as they arrive, after content decoding; none is empty.
     ///
-    /// Their boundaries have no meaning. A chunk is what the transport read at once, usually 16 to 64 KiB; a stored
+    /// Their boundaries have no meaning. A chunk is what the transport read at once, usually 16 to 256 KiB; a stored
     /// body is one chunk.
     public var bytes: Bytes { Bytes(source: source) }
 
@@ -31,9 +31,12 @@ extension ResponseStream {
 
     /// The lines of the body as bytes, in any encoding that contains ASCII, without their terminators LF, CRLF or CR; at
     /// most 1 MiB each.
+    ///
+    /// A line may be a slice: its indices begin at its `startIndex`, not at 0. It keeps up to 4 KiB of the lines beside
+    /// it in memory; `Data(Array(line))` is a copy.
     public var rawLines: RawLines { rawLines() }
 
-    /// The lines of the body as bytes, without their terminators LF, CRLF or CR.
+    /// The lines of the body as bytes, without their terminators LF, CRLF or CR; see ``rawLines``.
     ///
     /// - Parameter maximumLineBytes: The maximum length of a line in bytes (default 1 MiB); a longer one is the error
     ///   ``RequestError/Code/bodyTooLarge``.
@@ -123,17 +126,17 @@ extension ResponseStream {
 
         /// Creates the one iterator.
         public func makeAsyncIterator() -> Iterator {
-            let parser = ByteLines(lines: LineParser(maximumLineBytes: maximumLineBytes))
+            let parser = LineSlices(maximumLineBytes: maximumLineBytes)
             return Iterator(ParsedStream(source, parser))
         }
 
         /// Reads lines.
         public struct Iterator: AsyncIteratorProtocol {
-            var stream: ParsedStream<ByteLines>
+            var stream: ParsedStream<LineSlices>
             /// Lines that were parsed before, in reverse order.
             @usableFromInline var parsed: [Data] = []
 
-            init(_ stream: ParsedStream<ByteLines>) { self.stream = stream }
+            init(_ stream: ParsedStream<LineSlices>) { self.stream = stream }
 
             /// The next line; `nil` at the end of the body.
             public mutating func next() async throws(RequestError) -> Data? {
@@ -174,13 +177,4 @@ struct TextLines: StreamParser {
     mutating func end() throws(RequestError) -> String? { try lines.endText(invalid: invalid) }
 }
 
-/// Finds lines of bytes.
-struct ByteLines: StreamParser {
-    var lines: LineParser
-
-    mutating func next(in input: inout UnsafeRawBufferPointer) throws(RequestError) -> Data? {
-        try lines.next(in: &input) { Data($0) }
-    }
-
-    mutating func end() throws(RequestError) -> Data? { try lines.end { Data($0) } }
-}
+extension LineSlices: StreamParser {}

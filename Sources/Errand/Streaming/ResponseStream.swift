@@ -188,7 +188,7 @@ struct ParsedStream<Parser: StreamParser> {
                 }
             }
         }
-        parsed.reverse()
+        parsed.withUnsafeMutableBufferPointer { $0.reverseByMoves() }
         (elements, self.offset) = (parsed, offset)
         if case .failure(let error) = result { failure = error }
         if offset == chunk.count { chunk = Data() }
@@ -200,6 +200,20 @@ struct ParsedStream<Parser: StreamParser> {
             return try parser.end()
         } catch {
             throw reader.source.named(error)
+        }
+    }
+}
+
+extension UnsafeMutableBufferPointer {
+    /// Reverses the elements without a copy of any of them, which would count references.
+    fileprivate func reverseByMoves() {
+        guard let start = baseAddress else { return }
+        var (low, high) = (start, start + count - 1)
+        while low < high {
+            let element = low.move()
+            low.moveInitialize(from: high, count: 1)
+            high.initialize(to: element)
+            (low, high) = (low + 1, high - 1)
         }
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// Collects the response of a transfer, in memory or in a sink, and resumes the waiting step at the end.
 ///
 /// ``cancel()`` may be called before, during and after the start of the transfer.
-final class ResponseCollector: TransferReceiver {
+final class ResponseCollector: StreamReceiver {
     private struct State {
         var head: ResponseHead?
         var data = Data()
@@ -149,7 +149,9 @@ final class ResponseCollector: TransferReceiver {
     private func beginStream(_ head: ResponseHead) {
         guard StreamRules.accepts(head, context.description) else { return }
         let channel = BodyChannel(
-            resume: { [weak self] in self?.resume() }, cancel: { [weak self] in self?.cancel() })
+            resume: { [weak self] in self?.resume() },
+            receive: { [weak self] in self?.resume(onCaller: true) },
+            cancel: { [weak self] in self?.cancel() })
         context.progress.updateAsynchronously { $0.bytesReceived = 0 }
         let waiter = state.withLock { state in
             state.channel = channel
@@ -159,23 +161,34 @@ final class ResponseCollector: TransferReceiver {
     }
 
     /// Resumes the transfer for a reader that has read the channel, unless the task is suspended.
-    private func resume() {
+    private func resume(onCaller: Bool = false) {
         guard context.pause.demand() == .more else { return }
-        state.withLock { $0.transfer }?.resumeReceiving()
+        let transfer = state.withLock { $0.transfer }
+        if onCaller, let transfer = transfer as? any ReadableTransfer {
+            transfer.receiveOnCaller()
+        } else {
+            transfer?.resumeReceiving()
+        }
     }
 
-    /// Passes bytes to the channel.
-    private func receive(_ bytes: UnsafeRawBufferPointer, _ channel: BodyChannel) -> Demand {
-        let demand = channel.receive(bytes)
+    /// The demand after the channel has taken bytes.
+    private func received(_ count: Int, _ demand: Demand) -> Demand {
         // Bytes that are discarded do not count.
         guard demand != .stop else { return .stop }
-        context.progress.updateAsynchronously { $0.bytesReceived += Int64(bytes.count) }
+        context.progress.updateAsynchronously { $0.bytesReceived += Int64(count) }
         return demand == .more ? context.pause.demand() : demand
+    }
+
+    func didReceive(chunk: Data) -> Demand {
+        guard let channel = state.withLock({ $0.channel }) else {
+            return chunk.withUnsafeBytes { didReceive(bytes: $0) }
+        }
+        return received(chunk.count, channel.receive(chunk))
     }
 
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
         if context.description.isStreamed, let channel = state.withLock({ $0.channel }) {
-            return receive(bytes, channel)
+            return received(bytes.count, channel.receive(bytes))
         }
         var collected: Int64 = 0
         let usesSink = state.withLock { state -> Bool? in
@@ -211,9 +224,9 @@ final class ResponseCollector: TransferReceiver {
 
     func didNotice(_ mismatch: PinMismatch) { context.emitAsynchronously(.pinMismatch(mismatch)) }
 
-    func beginBatch() { state.withLock { $0.channel }?.beginBatch() }
+    func beginRead() { state.withLock { $0.channel }?.beginRead() }
 
-    func endBatch() { state.withLock { $0.channel }?.endBatch() }
+    func endRead() -> Demand { state.withLock { $0.channel }?.endRead() ?? .more }
 
     var waitingTime: Duration? {
         guard let channel = state.withLock({ $0.channel }) else { return .seconds(Int64.max) }

@@ -154,6 +154,9 @@ struct ConnectionPool<Connection, Waiter> {
         return lastTicket
     }
 
+    /// Whether any request waits for a connection.
+    var hasWaiters: Bool { lines.contains { $0.waiting > 0 } }
+
     /// Whether a request waits for a connection.
     mutating func hasWaiter(_ key: ConnectionKey) -> Bool {
         line(of: key).map { lines[$0].waiting > 0 } ?? false

@@ -21,6 +21,8 @@
         @exclusivity(unchecked) private(set) var active: [HTTP1Transfer] = []
         @exclusivity(unchecked) private var input = UnsafeMutableRawBufferPointer.allocate(
             byteCount: HTTP1Engine.inputBytes, alignment: 16)
+        /// Buffers for the reads of streamed bodies.
+        let chunks = ReadBuffers(byteCount: 256 << 10, limit: 2)
         /// The bytes that are sent next.
         let output = TextBuffer(capacity: 64 << 10)
         /// The number of the transfer whose request head, and nothing else, is in `output`; 0 for
@@ -341,7 +343,7 @@
         }
 
         /// The buffer for one read, of the size that the transfer's options set.
-        private func inputBuffer(for exchange: HTTP1Transfer) -> UnsafeMutableRawBufferPointer {
+        func inputBuffer(for exchange: HTTP1Transfer) -> UnsafeMutableRawBufferPointer {
             let options = exchange.transfer.request.options
             guard !options.hasDefaults, let wanted = options.receiveBufferBytes else {
                 return UnsafeMutableRawBufferPointer(rebasing: input[..<Self.inputBytes])
@@ -353,6 +355,9 @@
             }
             return UnsafeMutableRawBufferPointer(rebasing: input[..<size])
         }
+
+        /// Whether a request waits for a connection, so that the end of another one means work.
+        var hasWaiters: Bool { pool.hasWaiters || !connectors.isEmpty }
 
         /// Ends transfers whose deadline has passed and closes expired idle connections; returns the
         /// time of the next check.
@@ -375,6 +380,7 @@
             for (exchange, kind) in late { exchange.expire(kind) }
             expireIdle()
             startConnects()
+            if active.isEmpty { chunks.removeAll() }
             if active.isEmpty, input.count > Self.inputBytes {
                 input.deallocate()
                 input = .allocate(byteCount: Self.inputBytes, alignment: 16)

@@ -9,27 +9,80 @@
         /// The number of reads at once, so that other transfers proceed.
         private static let readsAtOnce = 16
 
+        /// The size of a read from which on the receiver is notified of its beginning and end.
+        private static let largeRead = 16 << 10
+
         /// The socket has input, or its end.
         func readable(_ buffer: UnsafeMutableRawBufferPointer) {
-            var batch: (any TransferReceiver)?
-            defer { batch?.endBatch() }
+            var stream: (any StreamReceiver)?
+            read(into: buffer, for: &stream)
+            if let stream { endRead(of: stream) }
+        }
+
+        private func read(
+            into buffer: UnsafeMutableRawBufferPointer, for stream: inout (any StreamReceiver)?
+        ) {
             for _ in 0..<Self.readsAtOnce {
                 guard let connection, connection.readsInput else { return }
                 switch connection.read(into: buffer) {
                 case .bytes(let count):
-                    // More is likely to follow a full buffer.
-                    if count == buffer.count, batch == nil {
-                        batch = receiver
-                        batch?.beginBatch()
+                    if stream == nil {
+                        if self.stream == nil, count >= Self.largeRead {
+                            self.stream = receiver as? any StreamReceiver
+                        }
+                        stream = self.stream
+                        stream?.beginRead()
                     }
                     received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    if count < buffer.count, !connection.buffersInput { return }
+                    // The receiver may have the buffer now.
+                    guard connection.buffersInput || count == buffer.count && chunkBuffer == nil
+                    else { return }
                 case .nothing: return
                 case .end: return inputEnded()
                 case .failed: return received(connection.parser.connectionFailed(), isEnd: true)
                 }
             }
-            if let connection, connection.buffersInput { engine.readLater(connection) }
+            if let connection, connection.buffersInput, connection.readsInput {
+                engine.readLater(connection)
+            }
+        }
+
+        /// Ends a read, and stops reading if the reader of the stream is busy now.
+        private func endRead(of stream: any StreamReceiver) {
+            guard stream.endRead() == .pause, let connection, !state.isPaused,
+                state.mayCallReceiver
+            else { return }
+            state.pause()
+            deadlines.suspend()
+            connection.readsInput = false
+            connection.updateEvents()
+        }
+
+        /// Reads the input that arrived during a pause, without waiting for an event of the socket.
+        func readAfterPause() {
+            let options = transfer.request.options
+            guard stream != nil, options.hasDefaults || options.receiveBufferBytes == nil else {
+                return readable(engine.inputBuffer(for: self))
+            }
+            let buffer = engine.chunks.take()
+            chunkBuffer = (buffer, isPassedOn: false)
+            readable(buffer.memory)
+            if chunkBuffer?.isPassedOn == false { engine.chunks.giveBack(buffer) }
+            chunkBuffer = nil
+        }
+
+        /// Passes bytes to the receiver: with their buffer if they are more than half of it, or as a
+        /// copy.
+        private func pass(
+            _ bytes: UnsafeRawBufferPointer, to receiver: any TransferReceiver
+        ) -> Demand {
+            guard let stream, let (buffer, isPassedOn) = chunkBuffer, !isPassedOn,
+                bytes.count > buffer.memory.count / 2, let start = bytes.baseAddress,
+                let memory = buffer.memory.baseAddress, start >= UnsafeRawPointer(memory),
+                start < UnsafeRawPointer(memory) + buffer.memory.count
+            else { return receiver.didReceive(bytes: bytes) }
+            chunkBuffer?.isPassedOn = true
+            return stream.didReceive(chunk: engine.chunks.chunk(bytes, of: buffer))
         }
 
         private func inputEnded() {
@@ -129,7 +182,7 @@
         func deliver(_ bytes: UnsafeRawBufferPointer?) {
             guard let receiver else { return }
             let fault = body.deliver(bytes, by: loop.scratch.decoded) { bytes in
-                switch receiver.didReceive(bytes: bytes) {
+                switch pass(bytes, to: receiver) {
                 case .more: break
                 case .pause:
                     state.pause()

@@ -26,6 +26,10 @@
         @exclusivity(unchecked) var deadlines = Deadlines()
 
         let receiver: (any TransferReceiver)?
+        /// The receiver of large reads, if it passes them to a reader.
+        @exclusivity(unchecked) var stream: (any StreamReceiver)?
+        /// The buffer of the current read, if a chunk may take it, and whether one has taken it.
+        @exclusivity(unchecked) var chunkBuffer: (buffer: ReadBuffers.Buffer, isPassedOn: Bool)?
         @exclusivity(unchecked) var connection: HTTP1Connection?
         @exclusivity(unchecked) var state = TransferState()
         @exclusivity(unchecked) var body = BodyReader()
@@ -226,9 +230,11 @@
                 keep(input)
             }
             // The connection may carry another transfer by now.
+            guard self.connection != nil, !state.isPaused else { return }
+            readAfterPause()
             guard let connection = self.connection, !state.isPaused else { return }
             guard connection.updateEvents() else { return fail(CurlFailure.cannotStart) }
-            if connection.buffersInput { engine.readLater(connection) }
+            if connection.waitsForInput { writable() }
         }
 
         // MARK: - End

@@ -99,6 +99,19 @@
             return choice == .own ? http1 : nil
         }
 
+        /// Whether a caller may process a message: its request probably finds a connection, or its
+        /// transfer only reads.
+        func isForCaller(_ message: Mailbox.Message) -> Bool {
+            switch message {
+            case .start(let transfer):
+                origins.contains(transfer.request.url, transfer.request.options)
+            case .attend(let transfer):
+                transfer.exchange != nil && transfer.signals() == [.resume, .posted]
+                    && http1?.hasWaiters == false
+            case .shutDown, .close: false
+            }
+        }
+
         /// The number of active transfers.
         var transferCount: Int { active.count + (http1?.active.count ?? 0) }
 

@@ -145,15 +145,15 @@
             return asleepUntil == .never ? -1 : asleepUntil.milliseconds(from: Self.readClock())
         }
 
-        /// Runs a turn on the thread of a caller that posted a new transfer while the loop's thread
-        /// sleeps.
+        /// Runs a turn on the thread of a caller that posted a new transfer, or of a reader that asks
+        /// for more of a body, while the loop's thread sleeps.
         ///
-        /// This is cheaper than waking the loop's thread (decision 13). The turn handles only new
-        /// transfers. Returns true if the loop's thread must be woken for remaining work.
+        /// This is cheaper than waking the loop's thread (decisions 13 and 31). The turn handles only
+        /// such messages. Returns true if the loop's thread must be woken for remaining work.
         func callerTurn() -> Bool {
             var event = epoll_event()
             guard multi != nil, epoll_wait(poll, &event, 1, 0) == 0,
-                mailbox.takeStarts(into: &batch, where: { origins.contains($0.url, $0.options) })
+                mailbox.takeAll(into: &batch, where: isForCaller)
             else { return true }
             sockets.checkedIdleSockets(isIdle: true)
             now = EventLoop.readClock()

@@ -140,17 +140,10 @@
 
         /// Takes the messages for a caller's turn.
         ///
-        /// Returns false, and takes nothing, if any message is not a new transfer or does not match
-        /// the condition.
-        func takeStarts(
-            into batch: inout [Message], where isWanted: (TransportRequest) -> Bool
-        ) -> Bool {
+        /// Returns false, and takes nothing, if any message does not match the condition.
+        func takeAll(into batch: inout [Message], where isWanted: (Message) -> Bool) -> Bool {
             state.withLock { state in
-                for message in state.messages {
-                    guard case .start(let transfer) = message, isWanted(transfer.request) else {
-                        return false
-                    }
-                }
+                guard state.messages.allSatisfy(isWanted) else { return false }
                 swap(&state.messages, &batch)
                 return true
             }
@@ -212,7 +205,7 @@
     /// The caller's handle of a transfer; its methods set a signal and post a message to the
     /// mailbox.
     // @unchecked: after posting, only the thread that runs the loop's turn uses the variables.
-    final class CurlTransfer: Transfer, @unchecked Sendable {
+    final class CurlTransfer: ReadableTransfer, @unchecked Sendable {
         /// The signals from other threads to the loop.
         struct Signals: OptionSet, Sendable {
             let rawValue: UInt8
@@ -262,12 +255,18 @@
 
         func resumeReceiving() { raise(.resume) }
 
+        func receiveOnCaller() { raise(.resume, mayRunOnCaller: true) }
+
         /// Sets a signal for the loop, from any thread.
-        func raise(_ signal: Signals) {
+        ///
+        /// - Parameter mayRunOnCaller: Whether the calling thread may run the turn if the loop's
+        ///   thread sleeps.
+        func raise(_ signal: Signals, mayRunOnCaller: Bool = false) {
             let wanted = signal.union(.posted).rawValue
             let before = Signals(
                 rawValue: bits.bitwiseOr(wanted, ordering: .acquiringAndReleasing).oldValue)
-            if !before.contains(.posted) { _ = mailbox.post(.attend(self)) }
+            guard !before.contains(.posted) else { return }
+            _ = mailbox.post(.attend(self), mayRunOnCaller: mayRunOnCaller)
         }
 
         /// Returns the signals without clearing them.
