@@ -22,7 +22,7 @@
         private func read(
             into buffer: UnsafeMutableRawBufferPointer, for stream: inout (any StreamReceiver)?
         ) {
-            for _ in 0..<Self.readsAtOnce {
+            reads: for _ in 0..<Self.readsAtOnce {
                 guard let connection, connection.readsInput else { return }
                 switch connection.read(into: buffer) {
                 case .bytes(let count):
@@ -34,7 +34,8 @@
                         stream?.beginRead()
                     }
                     received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    // The receiver may have the buffer now.
+                    // A chunk has the buffer now, so nothing more may be read into it.
+                    if chunkBuffer?.isPassedOn == true { break reads }
                     guard connection.buffersInput || count == buffer.count && chunkBuffer == nil
                     else { return }
                 case .nothing: return
