@@ -63,7 +63,7 @@ extension CacheRules {
     /// ``CachePolicy/http``.
     package var lookupPlan: CacheLookupPlan {
         if isDownload { return .load }
-        if policy == .http { return .http }
+        if policy == .http || policy == .httpThenLoad { return .http }
         if ignoresCache { return policy == .cacheOnly ? .contradiction : .load }
         switch policy {
         case .reload: return .load
@@ -71,7 +71,7 @@ extension CacheRules {
         case .cacheElseLoad: return .lookUpElseLoad
         case .cacheOnly: return .lookUpOnly
         case .cacheThenLoad: return .lookUpThenLoad
-        case .http: return .http
+        case .http, .httpThenLoad: return .http
         }
     }
 

@@ -26,4 +26,12 @@ public enum CachePolicy: Sendable, Hashable {
     /// ``Configuration/httpCache`` sets the heuristics for responses without a lifetime. Directives
     /// in the `Cache-Control` of the request, such as `no-cache` or `only-if-cached`, are obeyed.
     case http
+    /// As ``http``, with a stored response delivered first, as with ``cacheThenLoad``.
+    ///
+    /// The stored response may be stale, unless its `Cache-Control` forbids that, and is revalidated even if it is
+    /// fresh. A request with `only-if-cached` gets the stored response only.
+    case httpThenLoad
+
+    /// Whether a stored response is delivered before that of the network.
+    package var deliversStored: Bool { self == .cacheThenLoad || self == .httpThenLoad }
 }

@@ -161,4 +161,20 @@ extension RequestError {
             "The response has \(size) bytes; the store accepts at most \(limit). Raise the store's "
                 + "`maximumBytes`, or do not cache this endpoint.")
     }
+
+    /// The error of a response whose user may not be that of its key.
+    package static var credentialsChanged: RequestError {
+        RequestError(
+            .storeFailed, stage: .cache,
+            "The response was not stored: the credentials changed while the request was in progress. "
+                + "If they belong to the same user, set cacheIdentity.")
+    }
+
+    /// The error of a streamed body whose copy was given up.
+    package static func streamNotCopied(limit: Int64) -> RequestError {
+        RequestError(
+            .storeFailed, stage: .cache,
+            "The streamed body was not stored: it is larger than maximumBytesInMemory and the store "
+                + "allow (\(limit) bytes), or its copy could not be written.")
+    }
 }

@@ -36,7 +36,8 @@ package final class PendingCacheWrites: Sendable {
 
         var size: Int {
             guard case .store(let entry) = operation else { return 0 }
-            return entry.size
+            // A body that is read in parts is not in memory.
+            return entry.size - (entry.largeBody?.parts.count ?? 0)
         }
     }
 
@@ -274,7 +275,7 @@ package final class PendingCacheWrites: Sendable {
                 switch item {
                 case .write(let write, let key):
                     if case .store(let entry) = write.operation {
-                        try await write.store.store(entry, for: key)
+                        try await write.store.storeInParts(entry, for: key)
                     } else {
                         try await write.store.remove(key)
                     }

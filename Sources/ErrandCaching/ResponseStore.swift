@@ -65,6 +65,13 @@ public protocol ResponseStore: Sendable {
         _ entry: StoredResponse, body: StoredResponse.ChunkedBody, for key: CacheKey
     ) async throws(RequestError)
 
+    /// The largest body that the store writes and reads in parts, in bytes; `nil` if it keeps bodies
+    /// in memory.
+    ///
+    /// The body of a streamed response is stored up to this size, even if it is larger than
+    /// `maximumBytesInMemory`. Default `nil`.
+    var maximumBytesInParts: Int? { get }
+
     /// The problems that the store has met since the last call; each is returned once.
     ///
     /// For problems that no operation fails for: a file was replaced, or memory is used instead of
@@ -74,6 +81,9 @@ public protocol ResponseStore: Sendable {
 }
 
 extension ResponseStore {
+    /// The largest body that is written and read in parts: bodies are in memory.
+    public var maximumBytesInParts: Int? { nil }
+
     /// The problems that the store has met since the last call: none.
     public func takeProblems() -> [RequestError] { [] }
 }
@@ -103,6 +113,8 @@ public struct StoredResponse: Sendable, Hashable {
     /// An expired entry can still be used, for example by a revalidation or without a network.
     /// Stores that remove expired entries keep them for a time.
     public var expiresAt: Date?
+    /// The body of a streamed response, if it is read in parts; ``body`` is then empty.
+    package var largeBody: LargeBody?
 
     /// Creates an entry.
     public init(
@@ -124,7 +136,7 @@ public struct StoredResponse: Sendable, Hashable {
 
     /// The size of headers and body in bytes.
     public var size: Int {
-        headers.reduce(body.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+        headers.reduce(bodyCount) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
 }
 

@@ -4,10 +4,13 @@ import HTTPTypes
 extension Response {
     /// Turns a complete response into a partial one, as a server would send it (RFC 9110 §15.3.7).
     package mutating func narrow(to part: Range<Int>) {
+        let large = stream as? StoredResponse.LargeBody
         let whole = data
+        let count = large?.parts.count ?? whole.count
         status = .partialContent
-        headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(whole.count)"
+        headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)"
         headers[.contentLength] = String(part.count)
+        if let large { return self = streamed(large.part(part)) }
         let bytes = whole.dropFirst(part.lowerBound).prefix(part.count)
         body = .data(Data(bytes))
     }
@@ -33,6 +36,7 @@ extension StoredResponse {
             url: url.string, storedAt: storedAt, cacheVersion: rules.cacheVersion,
             appVersion: rules.appVersion, identity: rules.identity, tag: tag,
             expiresAt: storedAt + Double(max(0, rules.cacheSeconds)))
+        largeBody = response.stream as? LargeBody
     }
 
     /// Whether the entry is a redirect that can be followed.
@@ -47,9 +51,11 @@ extension StoredResponse {
     package func response(to requestURL: URI, source: Response.Source) -> Response? {
         guard (200..<1000).contains(status) else { return nil }
         let address = url == requestURL.string ? requestURL : (try? URI(parsing: url)) ?? requestURL
-        return Response(
+        let response = Response(
             status: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
             url: address, source: source, attempts: 0)
+        // Each reader has its own object, because it notices its own end.
+        return largeBody.map { response.streamed(LargeBody($0.parts)) } ?? response
     }
 
     /// The response of this entry with its age; `nil` if the stored status is not a final status.

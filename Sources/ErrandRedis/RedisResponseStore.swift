@@ -81,6 +81,9 @@
         /// The problems since the last call; ``problems`` keeps them.
         public func takeProblems() -> [RequestError] { memory.takeNewProblems() }
 
+        /// The largest body that is written and read in parts: that of `maximumEntryBytes`.
+        public var maximumBytesInParts: Int? { configuration.maximumEntryBytes }
+
         // MARK: - Reading
 
         /// The entry of a key, whatever its age; `nil` if there is none.

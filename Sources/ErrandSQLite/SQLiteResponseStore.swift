@@ -36,6 +36,9 @@ public final class SQLiteResponseStore: ResponseStore {
     /// The maximum number of entries; `nil` if only the size is limited.
     public var maximumEntries: Int? { limits.maximumEntries }
 
+    /// The largest body that is written and read in parts: half of ``maximumBytes``.
+    public var maximumBytesInParts: Int? { maximumBytes / 2 }
+
     let limits: StoreLimits
     private let state: Mutex<StoreState>
     private let checkpointer = Checkpointer()

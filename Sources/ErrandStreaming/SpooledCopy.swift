@@ -39,20 +39,32 @@ package final class SpooledCopy: Sendable {
         }
     }
 
-    /// The bytes, of a file mapped and not read; `nil` if the copy was given up.
-    package func finish() -> Data? {
+    /// Ends the copy; returns the number of its bytes, or `nil` if it was given up.
+    package func finish() -> Int? {
         state.withLock { state in
-            guard !state.isGivenUp else { return nil }
-            guard state.file >= 0 else { return state.memory }
-            guard Self.flush(&state) else { return nil }
-            let length = Int(state.size)
-            guard let address = mmap(nil, length, PROT_READ, MAP_PRIVATE, state.file, 0),
-                address != MAP_FAILED
-            else { return nil }
-            return Data(
-                bytesNoCopy: address, count: length,
-                deallocator: .custom { address, length in munmap(address, length) })
+            guard !state.isGivenUp, state.file < 0 || Self.flush(&state) else { return nil }
+            return Int(state.size)
         }
+    }
+
+    /// A range of the bytes, after ``finish()``; `nil` if the file cannot be read.
+    package func bytes(in range: Range<Int>) -> Data? {
+        let (file, memory) = state.withLock { ($0.file, $0.memory) }
+        guard file >= 0 else { return memory.dropFirst(range.lowerBound).prefix(range.count) }
+        var data = Data(count: range.count)
+        let isComplete = data.withUnsafeMutableBytes { bytes in
+            var count = 0
+            while count < range.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[count...])
+                let read = pread(
+                    file, rest.baseAddress, rest.count, off_t(range.lowerBound + count))
+                if read < 0, errno == EINTR { continue }
+                guard read > 0 else { return false }
+                count += read
+            }
+            return true
+        }
+        return isComplete ? data : nil
     }
 
     private static func append(_ bytes: UnsafeRawBufferPointer, _ state: inout State) -> Bool {

@@ -104,8 +104,7 @@ import Testing
         // These are set by `customURLRequest()`, by the output of a class, and by other parts of the framework.
         #expect(
             unchanged == [
-                "decode", "deliversStored", "isBackgroundRevalidation", "isStreamed",
-                "isURLFiltered", "mistake",
+                "decode", "isBackgroundRevalidation", "isStreamed", "isURLFiltered", "mistake",
             ])
         #expect(plain.count == full.count && plain.count > 45)
     }

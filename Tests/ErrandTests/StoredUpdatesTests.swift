@@ -175,27 +175,57 @@ private final class Item: JSONRequest<Int> {
 
     // MARK: - Closures, send() and value()
 
-    private func item(_ policy: CachePolicy = .cacheThenLoad) -> Item {
-        let item = fixture.with(Item())
-        item.policy = policy
+    private func item(isHTTP: Bool = false) -> Item {
+        let item = fixture.with(Item(isHTTP: isHTTP))
+        item.policy = isHTTP ? .httpThenLoad : .cacheThenLoad
         return item
     }
 
-    @MainActor @Test func closuresReceiveBoth() async throws {
-        try await stored(number("1"), age: 1000)
+    private let tagged: HTTPFields = [.cacheControl: "max-age=60", .eTag: #""1""#]
+
+    @MainActor @Test(arguments: [false, true], [10, 1000])
+    func closuresReceiveBoth(isHTTP: Bool, age: Int) async throws {
+        try await stored(number("1", tagged), age: age, isHTTP: isHTTP)
         fixture.transport.on(.get, "/item", number("2"))
         var seen: [String] = []
-        let item = item()
+        let item = item(isHTTP: isHTTP)
         await withCheckedContinuation { continuation in
             item.start { item in
-                seen.append("\(item.output ?? 0) \(item.response?.source.rawValue ?? "")")
-                if item.response?.source == .network { continuation.resume() }
+                let response = item.response
+                seen.append(
+                    "\(item.output ?? 0) \(response?.source.rawValue ?? "") "
+                        + "\(response?.age.components.seconds ?? 0)")
+                if response?.source == .network { continuation.resume() }
             } failure: { _, error in
                 Issue.record("\(error)")
                 continuation.resume()
             }
         }
-        #expect(seen == ["1 cacheStale", "2 network"])
+        #expect(seen == ["1 \(age > 60 ? "cacheStale" : "cacheFresh") \(age)", "2 network 0"])
+    }
+
+    @MainActor @Test(arguments: [false, true])
+    func closuresReceiveTheStoredOneAgainAfterAFailure(isHTTP: Bool) async throws {
+        try await stored(number("1", tagged), age: 1000, isHTTP: isHTTP)
+        fixture.transport.on(.get, "/item", ScriptedResponse(status: .badGateway))
+        var seen: [String] = []
+        let item = item(isHTTP: isHTTP)
+        let task = item.start { item in
+            seen.append("\(item.output ?? 0) \(item.response?.loadError != nil)")
+        } failure: { _, error in
+            Issue.record("\(error)")
+        }
+        await task.untilEnded()
+        #expect(seen == ["1 false", "1 true"])
+    }
+
+    @Test func confirmedHTTPResponseEndsTheRequest() async throws {
+        try await stored(number("1", tagged), age: 10, isHTTP: true)
+        fixture.transport.on(.get, "/item", ScriptedResponse(status: .notModified))
+        let item = item(isHTTP: true)
+        #expect(try await item.value() == 1)
+        #expect(item.response?.source == .revalidated)
+        #expect(fixture.transport.requests.last?.headers[.ifNoneMatch] == #""1""#)
     }
 
     @Test func queueReceivesBothAndTheErrorWithTheStoredOne() async throws {
@@ -271,24 +301,26 @@ private final class Item: JSONRequest<Int> {
         }
     }
 
-    @Test func requestsWithOneResultRefuseThePolicy() async throws {
+    @Test(arguments: [false, true])
+    func requestsWithOneResultRefuseThePolicy(isHTTP: Bool) async throws {
+        let policy: CachePolicy = isHTTP ? .httpThenLoad : .cacheThenLoad
         let parts: [(String, () async throws -> Void)] = [
-            ("batch", { _ = try await BatchRequest([item()]).send() }),
+            ("batch", { _ = try await BatchRequest([item(isHTTP: isHTTP)]).send() }),
             (
                 "chain",
                 {
                     let chain = ChainRequest()
-                    chain.add(item())
+                    chain.add(item(isHTTP: isHTTP))
                     _ = try await chain.send()
                 }
             ),
-            ("streamed", { _ = try await item().stream() }),
+            ("streamed", { _ = try await item(isHTTP: isHTTP).stream() }),
             (
                 "download",
                 {
                     _ = try await fixture.with(
                         InlineRequest("file") {
-                            $0.cachePolicy = .cacheThenLoad
+                            $0.cachePolicy = policy
                             $0.download = DownloadPlan(
                                 destination: URL(fileURLWithPath: "/tmp/unused-file"))
                         }
@@ -300,7 +332,7 @@ private final class Item: JSONRequest<Int> {
             let error = await refusal(part)
             #expect(error?.code == .invalidCombination, "\(name)")
             #expect(error?.message.contains(name) == true, "\(name)")
-            #expect(error?.message.contains(".cacheThenLoad") == true, "\(name)")
+            #expect(error?.message.contains(".\(policy)") == true, "\(name)")
         }
         #expect(fixture.transport.requests.isEmpty)
     }

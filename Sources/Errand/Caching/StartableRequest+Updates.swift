@@ -103,9 +103,9 @@ nonisolated final class UpdateReader<Value: Sendable> {
 extension RequestDescription {
     /// The description of a run that delivers the stored response first.
     nonisolated fileprivate mutating func deliverStored(with configuration: Configuration) {
-        deliversStored = true
         switch cachePolicy ?? configuration.cachePolicy {
-        case .http, .cacheOnly: break
+        case .http, .httpThenLoad: cachePolicy = .httpThenLoad
+        case .cacheOnly: break
         default: cachePolicy = .cacheThenLoad
         }
     }

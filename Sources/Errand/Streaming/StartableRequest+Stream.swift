@@ -26,7 +26,7 @@ extension StartableRequest {
     ///
     /// Cancelling the calling Swift task cancels the request. A stored response is streamed from the store. A streamed
     /// response is stored when its body has arrived completely, if it is not larger than
-    /// `transportOptions.maximumBytesInMemory`.
+    /// `transportOptions.maximumBytesInMemory` or the store's ``ResponseStore/maximumBytesInParts``.
     ///
     /// - Parameter onStart: Called with the task before anything is sent. Default: does nothing.
     /// - Throws: ``RequestError``.

@@ -176,7 +176,8 @@ extension RequestAgent {
         var description = description
         if looksUp {
             let policy = description.cachePolicy ?? configuration.cachePolicy
-            if policy != .http { description.cachePolicy = .cacheOnly }
+            description.cachePolicy =
+                policy == .http || policy == .httpThenLoad ? .http : .cacheOnly
             description.ignoresCache = false
         }
         description.isStreamed = false

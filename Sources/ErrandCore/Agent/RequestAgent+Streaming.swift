@@ -39,9 +39,9 @@ extension RequestAgent {
         }
         guard let body = response.stream as? StreamedBody else {
             // A stored response, or one that a hook made.
-            let outcome = await end(task, .success(response))
+            let outcome = await end(task, .success(response.withoutStream()))
             if outcome.error != nil { return Self.refused(outcome) }
-            let body = StreamedBody(BodyChannel(response.data))
+            let body = StreamedBody(response.channelOfCompleteBody)
             var head = response
             head.body = .data(Data())
             return .success(

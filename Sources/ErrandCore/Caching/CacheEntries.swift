@@ -10,18 +10,21 @@ struct CacheEntries: Sendable {
     let ticket: UInt64
 
     /// The entry of a key at any age, including queued writes.
+    ///
+    /// A large body is read in parts if the request is streamed and `isWhole` is false.
     func read(
-        _ key: CacheKey, _ context: TaskContext
+        _ key: CacheKey, _ context: TaskContext, isWhole: Bool = false
     ) async throws(RequestError) -> StoredResponse? {
-        switch writes.reading(of: key) {
-        case .entry(let entry): return entry
+        let isInParts = context.description.isStreamed && !isWhole
+        let reading = writes.reading(of: key)
+        switch reading {
+        case .entry(let entry): return isInParts ? entry : try await entry.whole()
         case .removed: return nil
-        case .unknown:
+        case .unknown, .unknownExcept:
             defer { emitProblems(context) }
-            return try await store.entry(for: key)
-        case .unknownExcept(let selections):
-            defer { emitProblems(context) }
-            guard let entry = try await store.entry(for: key) else { return nil }
+            let entry =
+                isInParts ? try await store.entryInParts(for: key) : try await store.entry(for: key)
+            guard let entry, case .unknownExcept(let selections) = reading else { return entry }
             let info = StoredEntryInfo(key: key, entry: entry)
             return selections.contains { $0.contains(info) } ? nil : entry
         }
@@ -71,12 +74,7 @@ struct CacheEntries: Sendable {
 
     /// Reports that a response is not stored, because it may belong to another user than its key.
     func refuse(_ pipelineRequest: PipelineRequest) {
-        pipelineRequest.context.emit(
-            .cacheWriteFailed(
-                RequestError(
-                    .storeFailed, stage: .cache,
-                    "The response was not stored: the credentials changed while the request was in progress. "
-                        + "If they belong to the same user, set cacheIdentity.")))
+        pipelineRequest.context.emit(.cacheWriteFailed(.credentialsChanged))
     }
 
     /// Calls a closure with the complete response: at once, or when a streamed body has been read to its end.
@@ -93,19 +91,16 @@ struct CacheEntries: Sendable {
             return
         }
         guard let channel = response.channel else { return await store(response) }
-        let limit = pipelineRequest.request.options.maximumBytesInMemory
+        let limit = max(
+            pipelineRequest.request.options.maximumBytesInMemory,
+            Int64(self.store.maximumBytesInParts ?? 0))
         let copy = SpooledCopy(limit: limit)
         channel.copy(to: copy)
         channel.beforeEnd { [head = response.withoutStream()] in
-            guard let body = copy.finish() else {
-                let error = RequestError(
-                    .storeFailed, stage: .cache,
-                    "The streamed body was not stored: it is larger than maximumBytesInMemory (\(limit) bytes), or "
-                        + "its copy could not be written.")
-                return pipelineRequest.context.emit(.cacheWriteFailed(error))
+            guard let complete = head.completed(by: copy) else {
+                return pipelineRequest.context.emit(
+                    .cacheWriteFailed(.streamNotCopied(limit: limit)))
             }
-            var complete = head
-            complete.body = .data(body)
             await store(complete)
         }
     }
@@ -136,8 +131,9 @@ struct CacheEntries: Sendable {
 
 extension CacheRules {
     package init(_ description: RequestDescription, _ configuration: Configuration) {
+        let policy = description.cachePolicy ?? configuration.cachePolicy
         self.init(
-            policy: description.cachePolicy ?? configuration.cachePolicy,
+            policy: policy == .httpThenLoad ? .http : policy,
             cacheSeconds: description.cacheSeconds, cacheVersion: description.cacheVersion,
             appVersion: configuration.appVersion,
             identity: description.cacheIdentity ?? configuration.cacheIdentity,

@@ -20,7 +20,7 @@ extension CacheStep {
             if let limit = transaction.rules.maximumStaleness {
                 .within(limit)
             } else {
-                pipelineRequest.description.deliversStored ? .anyAge : .within(.zero)
+                pipelineRequest.context.deliversStored ? .anyAge : .within(.zero)
             }
         return try await http.stored(acceptance)
     }

@@ -61,7 +61,7 @@ extension HTTPCacheTransaction {
     }
 
     private func part() async -> StoredResponse? {
-        guard let entry = (try? await entries.read(key.ofPart, context)) ?? nil,
+        guard let entry = (try? await entries.read(key.ofPart, context, isWhole: true)) ?? nil,
             rules.mismatch(entry) == nil
         else { return nil }
         return entry

@@ -57,7 +57,7 @@ final class HTTPCacheTransaction: Sendable {
             return try await load(next, found: found)
         }
         // `StoredThenLoadStep` has delivered the stored response, which is now revalidated at any age.
-        if pipelineRequest.description.deliversStored, !requestControl.isOnlyIfCached {
+        if context.deliversStored, !requestControl.isOnlyIfCached {
             return try await load(next, found: found)
         }
         switch strategy {
@@ -65,14 +65,15 @@ final class HTTPCacheTransaction: Sendable {
             if let response = validated(found, .cacheFresh, age) { return response }
         case .stale(let age):
             if let response = validated(found, .cacheStale, age) { return response }
-        case .staleWhileRevalidate(let age):
+        // A revalidation in the background would read a large body into memory.
+        case .staleWhileRevalidate(let age) where found.entry.largeBody == nil:
             if let response = validated(found, .cacheStale, age) {
                 if !requestControl.isOnlyIfCached {
                     refresher.refresh(found.key, pipelineRequest.description)
                 }
                 return response
             }
-        case .revalidate:
+        case .revalidate, .staleWhileRevalidate:
             if requestControl.isOnlyIfCached, let response = staleResponse(found) {
                 return response
             }
@@ -112,7 +113,7 @@ final class HTTPCacheTransaction: Sendable {
                 // A range refers to encoded bytes, and stored bodies are decoded.
                 found.entry.status == 200, !found.entry.headers.contains(.contentEncoding),
                 let field = headers[.range],
-                let range = ByteRange.within(field, count: found.entry.body.count),
+                let range = ByteRange.within(field, count: found.entry.bodyCount),
                 case .fresh(let age) = CacheStrategy.decide(
                     found.entry, requestHeaders: headers, now: context.clock.now, settings: settings
                 ),
@@ -296,7 +297,15 @@ final class HTTPCacheTransaction: Sendable {
         context.keep { [entries, key = found.key] in entries.remove(key) }
         entries.hit(age: .zero, .revalidated, context)
         entry.setExpiry(settings)
-        await entries.write(entry, for: found.key, pipelineRequest)
+        let write = { @Sendable [entries, entry, pipelineRequest] in
+            await entries.write(entry, for: found.key, pipelineRequest)
+        }
+        // The write copies a large body, and removes the parts that the reader gets: it begins after the last one.
+        guard let body = updated.stream as? StoredResponse.LargeBody else {
+            await write()
+            return updated
+        }
+        body.afterLastPart(write)
         return updated
     }
 
@@ -389,7 +398,7 @@ final class HTTPCacheTransaction: Sendable {
         var indexEntry = entry
         indexEntry.status = VariantIndex.status
         indexEntry.headers = [:]
-        indexEntry.body = index.body
+        (indexEntry.body, indexEntry.largeBody) = (index.body, nil)
         // The variants have lifetimes of their own.
         indexEntry.expiresAt = nil
         entries.put(indexEntry, for: key)

@@ -79,11 +79,8 @@ package final class StoredThenLoadStep: Step {
 extension TaskContext {
     /// Whether a stored response is delivered before the network's.
     var deliversStored: Bool {
-        switch description.cachePolicy ?? configuration.cachePolicy {
-        case .cacheThenLoad: !description.isStreamed
-        case .http: description.deliversStored
-        default: false
-        }
+        (description.cachePolicy ?? configuration.cachePolicy).deliversStored
+            && !description.isStreamed
     }
 }
 
@@ -94,10 +91,12 @@ extension RequestDescription {
     package func refusalOfTwoResponses(
         _ configuration: Configuration, part: String
     ) -> RequestError? {
-        guard (cachePolicy ?? configuration.cachePolicy) == .cacheThenLoad else { return nil }
+        let policy = cachePolicy ?? configuration.cachePolicy
+        guard policy.deliversStored else { return nil }
         return RequestError(
             .invalidCombination, stage: .build,
-            "\(endpoint) is \(part) with the cache policy .cacheThenLoad, which delivers two responses. Override "
-                + "cachePolicy, for example with .cacheElseLoad.")
+            "\(endpoint) is \(part) with the cache policy .\(policy), which delivers two responses. Override "
+                + "cachePolicy, for example with .\(policy == .httpThenLoad ? "http" : "cacheElseLoad")."
+        )
     }
 }

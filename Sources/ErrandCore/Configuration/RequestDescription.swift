@@ -150,8 +150,6 @@ public struct RequestDescription: Sendable {
     package var isURLFiltered = false
     /// Whether the body is read while it arrives.
     package var isStreamed = false
-    /// Whether a stored response is delivered before the network's under ``CachePolicy/http``.
-    package var deliversStored = false
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
     /// The download plan; `nil` if the response is kept in memory.
