@@ -7,6 +7,11 @@ package enum DownloadStart: Sendable, Hashable {
     case fresh
     /// At this byte, if the validator still matches.
     case resume(offset: Int64, validator: String, total: Int64?)
+
+    /// The number of bytes that are not requested again.
+    package var offset: Int64 {
+        if case .resume(let offset, _, _) = self { offset } else { 0 }
+    }
 }
 
 /// The action for a response, decided by its head.

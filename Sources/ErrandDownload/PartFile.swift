@@ -24,6 +24,8 @@ package final class PartFile: Sendable {
         /// Before that, bytes of an earlier run may not be synced, and the journal must not record
         /// them as synced.
         var hasBegun = false
+        /// The digests of the bytes below their count.
+        var digests = StreamingDigests([])
     }
 
     private let destination: DownloadDestination
@@ -74,7 +76,11 @@ package final class PartFile: Sendable {
     // MARK: - On the transport's thread
 
     /// Discards the present bytes and starts with a new journal.
-    package func begin(_ journal: DownloadJournal?) -> RequestError? {
+    ///
+    /// - Parameter algorithms: The digests to compute while bytes are appended.
+    package func begin(
+        _ journal: DownloadJournal?, computing algorithms: Set<DownloadedFile.Digest.Algorithm> = []
+    ) -> RequestError? {
         let failure = state.withLock { state -> RequestError? in
             // A concurrent sync must not write its journal after this.
             state.generation += 1
@@ -82,6 +88,7 @@ package final class PartFile: Sendable {
             unlink(destination.journal.path)
             guard ftruncate(state.descriptor, 0) == 0 else { return Self.failure("emptied", errno) }
             (state.size, state.syncedSize, state.journal) = (0, 0, journal)
+            state.digests = StreamingDigests(algorithms)
             state.hasBegun = true
             return nil
         }
@@ -118,6 +125,9 @@ package final class PartFile: Sendable {
                 if count < 0 {
                     if errno == EINTR { continue }
                     return (Self.failure("written", errno), false)
+                }
+                if state.digests.count == state.size {
+                    state.digests.update(UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
                 }
                 state.size += Int64(count)
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
@@ -175,25 +185,57 @@ package final class PartFile: Sendable {
         }
     }
 
-    /// The SHA-256 digest of the part file, in hexadecimal.
-    package func digest() async throws(RequestError) -> String {
+    /// Computes digests of the first bytes, so that they continue with the bytes that are appended.
+    ///
+    /// - Parameter offset: The offset at which the file will be resumed.
+    package func beginDigests(
+        _ algorithms: Set<DownloadedFile.Digest.Algorithm>, through offset: Int64
+    ) async throws(RequestError) {
+        guard !algorithms.isEmpty else { return }
         try await runThrowing { [self] () throws(RequestError) in
-            var hash = SHA256()
-            var offset: Int64 = 0
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-            defer { buffer.deallocate() }
-            let descriptor = state.withLock { $0.descriptor }
-            while true {
-                let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-                if count == 0 { return hash.finalizeHex() }
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    throw Self.failure("read", errno)
-                }
-                hash.update(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
-                offset += Int64(count)
-            }
+            let digests = try read(StreamingDigests(algorithms), through: offset)
+            state.withLock { $0.digests = digests }
         }
+    }
+
+    /// The digests of the part file; those that were not computed while bytes were appended are computed now.
+    package func digests(
+        _ algorithms: Set<DownloadedFile.Digest.Algorithm>
+    ) async throws(RequestError) -> [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] {
+        guard !algorithms.isEmpty else { return [:] }
+        return try await runThrowing { [self] () throws(RequestError) in
+            var (streamed, size) = state.withLock {
+                (exchange(&$0.digests, with: StreamingDigests([])), $0.size)
+            }
+            var values = streamed.count == size ? streamed.finalize() : [:]
+            let missing = algorithms.subtracting(values.keys)
+            if !missing.isEmpty {
+                var digests = try read(StreamingDigests(missing), through: size)
+                values.merge(digests.finalize()) { first, _ in first }
+            }
+            return values.filter { algorithms.contains($0.key) }
+        }
+    }
+
+    /// Reads the first bytes of the file.
+    private func read(
+        _ digests: StreamingDigests, through end: Int64
+    ) throws(RequestError) -> StreamingDigests {
+        var digests = digests
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        let descriptor = state.withLock { $0.descriptor }
+        while digests.count < end {
+            let wanted = Int(min(Int64(buffer.count), end - digests.count))
+            let count = pread(descriptor, buffer.baseAddress, wanted, off_t(digests.count))
+            if count == 0 { break }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw Self.failure("read", errno)
+            }
+            digests.update(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        }
+        return digests
     }
 
     /// Renames the part file to the destination atomically.

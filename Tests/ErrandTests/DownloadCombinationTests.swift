@@ -77,7 +77,7 @@ import Testing
             let report = Report(at: folder.appendingPathComponent("file"), policy)
             report.ignoresCache = ignoresCache
             let file = try await fixture.agent.value(report)
-            #expect(try Data(contentsOf: file) == body)
+            #expect(try Data(contentsOf: file.url) == body)
             #expect(report.response?.source == .network)
             await fixture.agent.flushCache()
         }
@@ -120,7 +120,7 @@ import Testing
         #expect(fixture.transport.requests.count == 1)
     }
 
-    @Test(arguments: [0, 1, 2])
+    @Test(arguments: [0, 1, 2, 3, 4, 5])
     func downloadsWithOtherRulesDoNotShareATransfer(rule: Int) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let gate = Gate()
@@ -135,6 +135,9 @@ import Testing
                 switch rule {
                 case 0: $0.download?.sha256 = String(repeating: "ab", count: 32)
                 case 1: $0.download?.existingFile = .fail
+                case 2: $0.download?.options.expectedDigests = [.md5(String(repeating: "ab", count: 16))]
+                case 3: $0.download?.options.computedDigests = [.sha1]
+                case 4: $0.download?.options.verifiesServerDigests = false
                 default: $0.download?.resumes = false
                 }
             })

@@ -75,6 +75,7 @@ import Testing
         override var existingFile: DownloadPlan.ExistingFile { .fail }
         override var resumesDownload: Bool { false }
         override var sha256: String? { String(repeating: "a", count: 64) }
+        override var downloadOptions: DownloadPlan.Options { .init { $0.computedDigests = [.md5] } }
     }
 
     private func everything() -> Everything {
@@ -142,6 +143,7 @@ import Testing
         #expect(plan.destination.path == "/tmp/file")
         #expect(plan.existingFile == .fail && !plan.resumes)
         #expect(plan.sha256 == String(repeating: "a", count: 64))
+        #expect(plan.options.computedDigests == [.md5])
     }
 
     // MARK: - Effects, through an agent

@@ -78,7 +78,7 @@ import Testing
         #expect(try await agent.value(GetPilot()) == Pilot(nickName: "amelia"))
         #expect(try await agent.value(GetPilots()) == [Pilot(nickName: "amelia")])
         #expect(try await agent.value(Motto()) == "up")
-        #expect(try await agent.value(Photo(to: file)) == file)
+        #expect(try await agent.value(Photo(to: file)).url == file)
         #expect(try Data(contentsOf: file) == Data("photo".utf8))
         let hub = fixture.transport.requests.map { $0.headers[.init("X-Hub")!] }
         #expect(hub == Array(repeating: "1", count: 5))
@@ -142,7 +142,9 @@ import Testing
         final class Parsed: HubRequest, FileOutput {
             override var url: String { "photo" }
             var destination: URL { URL(fileURLWithPath: "/nowhere/x") }
-            var decoder: ResponseDecoder<URL> { ResponseDecoder { _ in URL(fileURLWithPath: "/") } }
+            var decoder: ResponseDecoder<DownloadedFile> {
+                ResponseDecoder { _ in DownloadedFile(url: URL(fileURLWithPath: "/"), bytes: 0) }
+            }
         }
         let error = await error(of: Parsed())
         #expect(isRefused(error, .invalidCombination, "Parsed is a download with a decoder"))
@@ -177,12 +179,12 @@ import Testing
 
     /// The class is found once; a subclass of the typed base class has its own output.
     @Test func conformanceBelowRequestUsesItsFile() async throws {
-        final class Plain: Request<URL>, FileOutput {
+        final class Plain: Request<DownloadedFile>, FileOutput {
             let destination: URL
             init(to destination: URL) { self.destination = destination }
             override var url: String { "photo" }
         }
         let file = folder.appendingPathComponent("d.jpg")
-        #expect(try await fixture.agent.value(Plain(to: file)) == file)
+        #expect(try await fixture.agent.value(Plain(to: file)).url == file)
     }
 }

@@ -278,20 +278,20 @@ nonisolated open class BaseRequest {
     /// What happens if the destination of a ``FileOutput`` exists: replace it, fail, or find a free name.
     ///
     /// Default ``DownloadPlan/ExistingFile/overwrite``: a complete file replaces it in one step. Errors:
-    /// ``RequestError/Code/fileFailed`` with ``DownloadPlan/ExistingFile/fail``, before anything is sent. No effect on
-    /// endpoints that are not downloads.
+    /// ``RequestError/Code/fileFailed`` with ``DownloadPlan/ExistingFile/fail``. No effect on other endpoints.
     open var existingFile: DownloadPlan.ExistingFile { .overwrite }
     /// Whether the part file of an earlier run is continued, if the server confirms that the file is the same.
     ///
-    /// Default true. It uses `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2). No effect on endpoints that are not
-    /// downloads, on other methods than GET, and if status 206 is not acceptable.
+    /// Default true; uses `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2). No effect on other endpoints, on other
+    /// methods than GET, and if status 206 is not acceptable.
     open var resumesDownload: Bool { true }
     /// The expected SHA-256 of the file of a ``FileOutput``, 64 hexadecimal digits; another file is deleted.
     ///
-    /// Default `nil`: not checked. Errors: ``RequestError/Code/digestMismatch``;
-    /// ``RequestError/Code/invalidConfiguration`` for text that is not a digest;
-    /// ``RequestError/Code/invalidCombination`` for an endpoint that is not a download.
+    /// Default `nil`: not checked. Errors: ``RequestError/Code/digestMismatch``; ``RequestError/Code/invalidConfiguration``
+    /// for text that is not a digest; ``RequestError/Code/invalidCombination`` for an endpoint that is not a download.
     open var sha256: String? { nil }
+    /// Further rules of a ``FileOutput``, such as digests of other algorithms; no effect on other endpoints.
+    open var downloadOptions: DownloadPlan.Options { DownloadPlan.Options() }
 
     // MARK: - Cache
 

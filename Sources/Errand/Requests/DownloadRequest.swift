@@ -7,8 +7,8 @@ public import Foundation
 ///         override var url: String { "/photo.jpg" }
 ///         override var destination: URL { URL(fileURLWithPath: "/tmp/photo.jpg") }
 ///     }
-///     let file = try await Photo().value()
-nonisolated open class DownloadRequest: Request<URL>, FileOutput {
+///     let file = try await Photo().value()  // file.url, file.bytes
+nonisolated open class DownloadRequest: Request<DownloadedFile>, FileOutput {
     /// Creates a request.
     public override init() { super.init() }
 
@@ -22,5 +22,5 @@ nonisolated open class DownloadRequest: Request<URL>, FileOutput {
     open override var responseSerializer: ResponseSerializer { .data }
 
     /// Returns the finished file.
-    open override var decoder: ResponseDecoder<URL> { .file }
+    open override var decoder: ResponseDecoder<DownloadedFile> { .file }
 }

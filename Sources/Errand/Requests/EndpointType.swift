@@ -64,13 +64,14 @@ nonisolated struct EndpointType: Sendable {
         { request, it in
             let endpoint = unsafeDowncast(request, to: Endpoint.self)
             if endpoint.decoder.origin == .custom { it.mistake = .replacedFile(of: it.endpoint) }
-            let decoder = ResponseDecoder<URL>.file
+            let decoder = ResponseDecoder<DownloadedFile>.file
             it.decode = { (response, json) throws(RequestError) in
                 try decoder.decode(response, with: json)
             }
             it.download = DownloadPlan(
                 destination: endpoint.destination, existingFile: request.existingFile,
-                resumes: request.resumesDownload, sha256: request.sha256)
+                resumes: request.resumesDownload, sha256: request.sha256,
+                options: request.downloadOptions)
             // The default of endpoints that are not downloads would require a JSON content type.
             if case .json = it.responseSerializer, !(request is DownloadRequest) {
                 it.responseSerializer = .data

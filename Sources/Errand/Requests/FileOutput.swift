@@ -6,15 +6,15 @@ public import Foundation
 ///         override var url: String { "/photo.jpg" }
 ///         var destination: URL { URL(fileURLWithPath: "/tmp/photo.jpg") }
 ///     }
-///     let file = try await Photo().value()
+///     let file = try await Photo().value()  // file.url, file.bytes
 ///
-/// ``BaseRequest/existingFile``, ``BaseRequest/resumesDownload`` and ``BaseRequest/sha256`` apply. The body is not
-/// parsed: ``BaseRequest/responseSerializer`` is ``ResponseSerializer/data`` where it has its default. The destination
+/// ``BaseRequest/existingFile``, ``BaseRequest/resumesDownload``, ``BaseRequest/sha256`` and
+/// ``BaseRequest/downloadOptions`` apply. The body is not parsed: ``BaseRequest/responseSerializer`` is ``ResponseSerializer/data`` where it has its default. The destination
 /// is not touched before the file is complete. If the run fails, is cancelled, or the process is killed, a part file
 /// stays next to the destination; the next start resumes it if the server gave a strong validator and the file has
 /// not changed. The body of an error response is never written to a file; it is in ``RequestError/response``. See
 /// <doc:Downloads>.
-nonisolated public protocol FileOutput: TypedRequest where Output == URL {
+nonisolated public protocol FileOutput: TypedRequest where Output == DownloadedFile {
     /// The finished file, or an existing directory: then the file gets the last path component of the URL.
     ///
     /// Errors: ``RequestError/Code/fileFailed`` for a URL that is not a file URL.
@@ -26,14 +26,14 @@ extension FileOutput {
     ///
     /// A download cannot have another decoder. Errors: ``RequestError/Code/invalidCombination``, before anything is
     /// sent.
-    nonisolated public var decoder: ResponseDecoder<URL> { .file }
+    nonisolated public var decoder: ResponseDecoder<DownloadedFile> { .file }
 }
 
-extension ResponseDecoder where Output == URL {
+extension ResponseDecoder where Output == DownloadedFile {
     /// The file of a download.
     nonisolated static var file: Self {
         var decoder = ResponseDecoder { response in
-            guard let file = response.file else {
+            guard let file = response.downloadedFile else {
                 throw RequestError(
                     .fileFailed, stage: .decode,
                     "The download has no file: a processor or errorRecovery replaced its response. "

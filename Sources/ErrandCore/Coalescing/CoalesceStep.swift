@@ -181,11 +181,7 @@ struct CoalescingKey: Hashable, Sendable {
         for field in pipelineRequest.request.headers {
             add(field.name.canonicalName + ":" + field.value)
         }
-        if let plan = pipelineRequest.description.download {
-            // Requests share a file only if it is the file that each of them asks for.
-            add(plan.destination.absoluteString)
-            add("\(plan.existingFile) \(plan.resumes) \(plan.sha256?.lowercased() ?? "")")
-        }
+        if let plan = pipelineRequest.description.download { add(plan.sharingKey) }
         // A redirect target inherits the fragment (RFC 9110 §10.2.2).
         add(RedirectStep.ownFragment(of: pipelineRequest.description) ?? "")
         request = CacheKey(canonical: key.canonical + "\n" + hash.finalizeHex())

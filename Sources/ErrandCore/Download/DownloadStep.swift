@@ -25,7 +25,7 @@ package final class DownloadStep: Step {
         try check(plan, destination, pipelineRequest.request)
         let operation = DownloadOperation(
             pipelineRequest: pipelineRequest, plan: plan, destination: destination,
-            file: try PartFile(destination))
+            file: try PartFile(destination), began: pipelineRequest.context.clock.uptime)
         do {
             let response = try await operation.run(next)
             await operation.file.close(.finished)
@@ -56,6 +56,7 @@ private struct DownloadOperation {
     let plan: DownloadPlan
     let destination: DownloadDestination
     let file: PartFile
+    let began: Duration
 
     func run(_ next: Next) async throws(RequestError) -> Response {
         let url = pipelineRequest.request.url.string
@@ -67,15 +68,18 @@ private struct DownloadOperation {
             allowsResume: allowsResume, url: url, journal: file.journal, partSize: file.size,
             session: BootSession.current)
         var mayRestart = true
+        var resumedOffset = start.offset
+        try await file.beginDigests(DigestExpectations(plan).algorithms, through: start.offset)
         while true {
             let sink = FileSink(
                 file, part: destination.part, start: start, url: url,
-                context: pipelineRequest.context)
+                context: pipelineRequest.context, plan: plan)
             let sizeBefore = file.size
             let result = await send(next, start, sink)
-            switch evaluate(result, sink, start) {
+            if case .write = sink.action { resumedOffset = 0 }
+            switch DownloadOutcome(result, action: sink.action, size: file.size) {
             case .complete(let response):
-                return try await finish(response)
+                return try await finish(response, sink.expectations, resumedOffset)
             case .partial(let total):
                 // A server may send less than requested (RFC 9110 §15.3.7). The loop ends if it sends nothing new.
                 guard case .resume(_, let validator, _) = start, file.size > sizeBefore else {
@@ -93,13 +97,6 @@ private struct DownloadOperation {
                 throw error
             }
         }
-    }
-
-    private enum Outcome {
-        case complete(Response)
-        case partial(total: Int64?)
-        case restart(RequestError)
-        case fail(RequestError)
     }
 
     private func send(
@@ -120,70 +117,23 @@ private struct DownloadOperation {
         }
     }
 
-    private func evaluate(
-        _ result: Result<Response, RequestError>, _ sink: FileSink, _ start: DownloadStart
-    ) -> Outcome {
-        switch result {
-        case .failure(let error):
-            switch sink.action {
-            case .settle:
-                guard error.code == .unacceptableStatus, let response = error.response else {
-                    return .fail(error)
-                }
-                return .complete(completed(response))
-            case .restart: return error.isCancellation ? .fail(error) : .restart(error)
-            default: return .fail(error)
-            }
-        case .success(let response):
-            switch sink.action {
-            case .settle: return .complete(completed(response))
-            case .append(_, let total):
-                return file.size == total ? .complete(response) : .partial(total: total)
-            case .write(let total, _) where response.file != nil:
-                guard total == nil || total == file.size else { return .fail(truncated(response)) }
-                return .complete(response)
-            default:
-                return .fail(
-                    RequestError(
-                        .unacceptableStatus, stage: .validate,
-                        "Status \(response.statusCode) has no file content. Accept only status 200 for a "
-                            + "download.", response: response))
-            }
-        }
-    }
-
-    private func truncated(_ response: Response) -> RequestError {
-        RequestError(
-            .truncatedBody, stage: .transport,
-            "The length of the body differs from Content-Length. Start the download again to resume it.",
-            response: response)
-    }
-
-    /// Changes a 416 for a complete part file to a success.
-    private func completed(_ response: Response) -> Response {
-        var response = response
-        response.status = .ok
-        response.headers[.contentRange] = nil
-        response.headers[.contentLength] = nil
-        response.headers[.contentType] = nil
-        return response
-    }
-
-    private func finish(_ response: Response) async throws(RequestError) -> Response {
-        if let expected = plan.sha256?.lowercased() {
-            let found = try await file.digest()
-            guard found == expected else {
-                throw RequestError(
-                    .digestMismatch, stage: .validate,
-                    "The downloaded file has SHA-256 \(found), expected \(expected). It was deleted. "
-                        + "Check the expected digest, and whether the file on the server has changed."
-                )
-            }
-        }
+    private func finish(
+        _ response: Response, _ expectations: DigestExpectations, _ resumedOffset: Int64
+    ) async throws(RequestError) -> Response {
+        let digests = try await file.digests(expectations.algorithms)
+        if let mismatch = expectations.mismatch(in: digests) { throw mismatch }
         // After this check, a cancellation no longer prevents the finished file.
         try pipelineRequest.scope.check()
         var response = response
-        response.body = .file(try await file.finish(plan.existingFile))
+        let bytes = file.size
+        let url = try await file.finish(plan.existingFile)
+        response.setDownloadedFile(
+            DownloadedFile(
+                url: url, bytes: bytes, resumedOffset: resumedOffset,
+                digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] },
+                contentType: response.headers[.contentType],
+                suggestedName: response.suggestedFilename,
+                duration: pipelineRequest.context.clock.uptime - began))
         return response
     }
 }

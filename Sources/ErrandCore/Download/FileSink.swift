@@ -10,20 +10,33 @@ package final class FileSink: ResponseSink {
     private let url: String
     private let part: URL
     private let context: TaskContext
-    private let decidedAction = Mutex<DownloadResponseAction?>(nil)
+    private let plan: DownloadPlan
+    private let decision = Mutex(Decision())
+
+    private struct Decision {
+        var action: DownloadResponseAction?
+        var serverDigests: [DownloadedFile.Digest] = []
+    }
 
     package init(
-        _ file: PartFile, part: URL, start: DownloadStart, url: String, context: TaskContext
+        _ file: PartFile, part: URL, start: DownloadStart, url: String, context: TaskContext,
+        plan: DownloadPlan
     ) {
         self.file = file
         self.part = part
         self.start = start
         self.url = url
         self.context = context
+        self.plan = plan
     }
 
     /// The action for the response head; `nil` before the head arrives.
-    package var action: DownloadResponseAction? { decidedAction.withLock { $0 } }
+    package var action: DownloadResponseAction? { decision.withLock { $0.action } }
+
+    /// The digests to compute and to compare, with those of the response head.
+    package var expectations: DigestExpectations {
+        DigestExpectations(plan, server: decision.withLock { $0.serverDigests })
+    }
 
     package func accept(_ head: ResponseHead) -> Result<Bool, RequestError> {
         let status = head.status.code
@@ -38,7 +51,13 @@ package final class FileSink: ResponseSink {
         {
             action = .reject
         }
-        decidedAction.withLock { $0 = action }
+        let isWhole = if case .write = action { true } else { false }
+        decision.withLock { decision in
+            decision.action = action
+            if status < 300 {
+                decision.serverDigests = DigestFields.digests(in: head.headers, isWhole: isWhole)
+            }
+        }
         switch action {
         case .write(let total, let validator):
             let journal = validator.map {
@@ -48,7 +67,7 @@ package final class FileSink: ResponseSink {
             context.progress.updateAsynchronously {
                 ($0.bytesReceived, $0.totalBytesToReceive) = (0, total)
             }
-            return result(file.begin(journal))
+            return result(file.begin(journal, computing: expectations.algorithms))
         case .append(let offset, let total):
             context.emitAsynchronously(.resumed(offset: offset))
             context.progress.updateAsynchronously {

@@ -10,16 +10,29 @@ public struct DownloadPlan: Sendable, Hashable {
     public var resumes: Bool
     /// The expected SHA-256 digest of the finished file in hexadecimal; `nil`, the default, skips the check.
     public var sha256: String?
+    /// Further rules (default: those of ``Options/init()``).
+    public var options: Options
 
     /// Creates a plan.
     public init(
         destination: URL, existingFile: ExistingFile = .overwrite, resumes: Bool = true,
-        sha256: String? = nil
+        sha256: String? = nil, options: Options = Options()
     ) {
         self.destination = destination
         self.existingFile = existingFile
         self.resumes = resumes
         self.sha256 = sha256
+        self.options = options
+    }
+
+    /// The digests that the author of the endpoint expects.
+    package var expectedDigests: [DownloadedFile.Digest] {
+        (sha256.map { [.sha256($0)] } ?? []) + options.expectedDigests
+    }
+
+    /// The text that distinguishes plans: requests share a file only if it is the file that each of them asks for.
+    package var sharingKey: String {
+        "\(destination.absoluteString)\n\(existingFile) \(resumes) \(expectedDigests) \(options.sharingKey)"
     }
 
     /// The placeholder for a download without a destination; a path that cannot exist.
@@ -40,11 +53,12 @@ public struct DownloadPlan: Sendable, Hashable {
                 .fileFailed, stage: .build,
                 "The destination is not a file URL; create it with URL(fileURLWithPath:).")
         }
-        if let sha256, sha256.count != 64 || !sha256.allSatisfy(\.isHexDigit) {
+        if let sha256, !DownloadedFile.Digest.sha256(sha256).isValid {
             throw RequestError(
                 .invalidConfiguration, stage: .build,
                 "The sha256 of a download must have 64 hexadecimal digits.")
         }
+        try options.check()
     }
 
     /// The handling of an existing file at the destination.

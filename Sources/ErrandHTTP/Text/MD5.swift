@@ -1,5 +1,12 @@
-/// MD5 (RFC 1321), only for servers whose Digest challenges require it, because MD5 is broken.
-package struct MD5 {
+/// MD5 (RFC 1321), only for servers whose Digest challenges require it and for digests of files that servers publish,
+/// because MD5 is broken.
+package typealias MD5 = BlockHash<MD5Compression>
+
+/// The compression of MD5 (RFC 1321 §3.4).
+package struct MD5Compression: BlockCompression {
+    package static var blockSize: Int { 64 }
+    package static var isLittleEndian: Bool { true }
+
     private static let shifts: [UInt32] = [
         7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21,
     ]
@@ -18,36 +25,32 @@ package struct MD5 {
         0xeb86_d391,
     ]
 
-    /// The digest as 32 lower-case hexadecimal digits.
-    package static func hex(_ bytes: some Sequence<UInt8>) -> String { digest(bytes).lowercaseHex }
+    private var state: (UInt32, UInt32, UInt32, UInt32) = (
+        0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476
+    )
 
-    /// The digest as 16 bytes.
-    package static func digest(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var message = Array(bytes)
-        let bits = UInt64(message.count) &* 8
-        message.append(0x80)
-        while message.count % 64 != 56 { message.append(0) }
-        for shift in stride(from: UInt64(0), to: 64, by: 8) {
-            message.append(UInt8(truncatingIfNeeded: bits >> shift))
-        }
-        var state: (UInt32, UInt32, UInt32, UInt32) = (
-            0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476
-        )
-        for start in stride(from: 0, to: message.count, by: 64) {
-            mix(message[start..<start + 64], into: &state)
-        }
-        return [state.0, state.1, state.2, state.3].flatMap { word in
+    package init() {}
+
+    package var digest: [UInt8] {
+        [state.0, state.1, state.2, state.3].flatMap { word in
             (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
         }
     }
 
-    private static func mix(
-        _ block: ArraySlice<UInt8>, into state: inout (UInt32, UInt32, UInt32, UInt32)
-    ) {
-        let words = (0..<16).map { index in
-            let start = block.startIndex + 4 * index
-            return (0..<4).reduce(UInt32(0)) { $0 | UInt32(block[start + $1]) << (8 * UInt32($1)) }
+    package mutating func compress(_ blocks: UnsafeRawBufferPointer) {
+        Self.table.withUnsafeBufferPointer { table in
+            Self.shifts.withUnsafeBufferPointer { shifts in
+                for start in stride(from: 0, to: blocks.count, by: 64) {
+                    mix(blocks, at: start, table, shifts)
+                }
+            }
         }
+    }
+
+    private mutating func mix(
+        _ blocks: UnsafeRawBufferPointer, at start: Int, _ table: UnsafeBufferPointer<UInt32>,
+        _ shifts: UnsafeBufferPointer<UInt32>
+    ) {
         var (a, b, c, d) = state
         for round in 0..<64 {
             let (mixed, index): (UInt32, Int)
@@ -57,7 +60,8 @@ package struct MD5 {
             case 2: (mixed, index) = (b ^ c ^ d, (3 * round + 5) % 16)
             default: (mixed, index) = (c ^ (b | ~d), (7 * round) % 16)
             }
-            let sum = a &+ mixed &+ table[round] &+ words[index]
+            let word = blocks.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
+            let sum = a &+ mixed &+ table[round] &+ UInt32(littleEndian: word)
             let shift = shifts[round / 16 * 4 + round % 4]
             (a, d, c, b) = (d, c, b, b &+ (sum << shift | sum >> (32 - shift)))
         }

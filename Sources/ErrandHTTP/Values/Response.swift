@@ -123,6 +123,8 @@ public struct Response: Sendable {
         /// The age of a stored response.
         var age: Duration?
         var loadError: RequestError?
+        /// The finished file of a download; in a box, because there is rarely one.
+        var downloaded: Shared<DownloadedFile>?
     }
 
     private var shared: Shared<Fields>
@@ -196,6 +198,26 @@ public struct Response: Sendable {
     /// The file of a download; `nil` for a body in memory.
     public var file: URL? {
         if case .file(let url) = body { url } else { nil }
+    }
+
+    /// The file of a download with its size, digests and origin; `nil` for a body in memory.
+    ///
+    /// If a processor or `errorRecovery` has replaced the file, size and name are those of the new file.
+    public var downloadedFile: DownloadedFile? {
+        guard let file else { return nil }
+        if let downloaded = shared.value.downloaded?.value, downloaded.url == file {
+            return downloaded
+        }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        return DownloadedFile(
+            url: file, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0,
+            contentType: headers[.contentType], suggestedName: suggestedFilename)
+    }
+
+    /// Makes the finished file of a download the body.
+    package mutating func setDownloadedFile(_ downloaded: DownloadedFile) {
+        body = .file(downloaded.url)
+        change { $0.downloaded = Shared(downloaded) }
     }
 
     /// The body as JSON; an absent value if the body is empty or not valid JSON.

@@ -16,7 +16,7 @@ struct ErrandDownloadsSamples {
     }
 
     func fetch(into folder: URL) async throws -> URL {
-        try await Photo(in: folder).value()
+        try await Photo(in: folder).value().url
     }
 
     class HubRequest: BaseRequest {
@@ -32,7 +32,27 @@ struct ErrandDownloadsSamples {
         var destination: URL { folder }
     }
 
-    // Sample 2: Progress
+    // Sample 2: Digests
+    final class Release: HubRequest, FileOutput {
+        let folder: URL
+        let checksums: String  // the text of SHA256SUMS
+        init(in folder: URL, checksums: String) {
+            self.folder = folder
+            self.checksums = checksums
+        }
+
+        override var url: String { "errand-1.0.tar.gz" }
+        var destination: URL { folder }
+        override var downloadOptions: DownloadPlan.Options {
+            .init {
+                let line = DownloadedFile.Digest.inChecksumFile(checksums, for: "errand-1.0.tar.gz")
+                $0.expectedDigests = line.map { [$0] } ?? []
+                $0.computedDigests = [.sha512, .md5]
+            }
+        }
+    }
+
+    // Sample 3: Progress
     @MainActor
     func show(_ photo: Photo) {
         photo.onProgress { _, progress in

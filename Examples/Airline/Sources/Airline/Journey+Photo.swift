@@ -30,7 +30,7 @@ extension Journey {
         )
         checks.check(
             "the file is complete: \(whole.count) bytes, equal to the server's",
-            try Data(contentsOf: file) == whole && file.path == state.photo.path)
+            try Data(contentsOf: file.url) == whole && file.path == state.photo.path)
         checks.check("no part file remains", try leftovers(beside: file).isEmpty)
     }
 

@@ -1,0 +1,106 @@
+package import ErrandHTTP
+import Foundation
+package import HTTPTypes
+
+/// The digests of a file in the fields of its response; pure.
+package enum DigestFields {
+    /// The digests, at most one for each algorithm, in the order of preference: SHA-256, SHA-512, SHA-1, MD5.
+    ///
+    /// If fields contradict each other, the first of `Repr-Digest`, `Content-Digest` (RFC 9530), `Digest` (RFC 3230),
+    /// `x-goog-hash` and `Content-MD5` counts. Malformed fields and unknown algorithms are ignored.
+    ///
+    /// - Parameter isWhole: Whether the content of the response is the whole file. `Content-Digest` and `Content-MD5`
+    ///   apply to the content, the others to the whole file.
+    package static func digests(
+        in headers: HTTPFields, isWhole: Bool
+    ) -> [DownloadedFile.Digest] {
+        // The digests of an encoded body are those of its encoded bytes.
+        guard !ResumeValidator.isEncoded(headers) else { return [] }
+        var found: [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] = [:]
+        func add(_ digests: [DownloadedFile.Digest]) {
+            for digest in digests where found[digest.algorithm] == nil {
+                found[digest.algorithm] = digest
+            }
+        }
+        func field(_ name: HTTPField.Name?) -> String? {
+            let lines = name.map { headers[values: $0] } ?? []
+            return lines.isEmpty ? nil : lines.joined(separator: ", ")
+        }
+        add(field(HTTPField.Name("Repr-Digest")).map(dictionary) ?? [])
+        if isWhole { add(field(HTTPField.Name("Content-Digest")).map(dictionary) ?? []) }
+        add(field(HTTPField.Name("Digest")).map(pairs) ?? [])
+        // Cloud Storage decompresses objects that were stored with a content coding; the hash is that of the stored
+        // bytes.
+        let stored = field(HTTPField.Name("x-goog-stored-content-encoding"))?.lowercased()
+        if stored == nil || stored == "identity" {
+            add(field(HTTPField.Name("x-goog-hash")).map(pairs) ?? [])
+        }
+        if isWhole, let text = field(HTTPField.Name("Content-MD5")) {
+            add(digest(.md5, base64: text[...]).map { [$0] } ?? [])
+        }
+        return DownloadedFile.Digest.Algorithm.allCases.compactMap { found[$0] }
+    }
+
+    /// A dictionary of byte sequences (RFC 9530 §3, RFC 9651 §3.2); empty if it is malformed.
+    static func dictionary(_ text: String) -> [DownloadedFile.Digest] {
+        var digests: [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] = [:]
+        for member in members(of: text) {
+            let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let key = trimmed(parts[0])
+            guard !key.isEmpty else { return [] }
+            guard parts.count == 2, let algorithm = algorithm(named: String(key)) else { continue }
+            // Parameters follow the value after a semicolon, which base64 does not contain.
+            let value = trimmed(parts[1].prefix { $0 != ";" })
+            guard value.count >= 2, value.first == ":", value.last == ":" else { return [] }
+            // The last member of a name counts.
+            digests[algorithm] = digest(algorithm, base64: value.dropFirst().dropLast())
+        }
+        return Array(digests.values)
+    }
+
+    /// Pairs of a name and a base64 value (RFC 3230 §4.1.1).
+    static func pairs(_ text: String) -> [DownloadedFile.Digest] {
+        text.split(separator: ",").compactMap { member in
+            let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2,
+                let algorithm = algorithm(named: trimmed(parts[0]).lowercased())
+            else { return nil }
+            return digest(algorithm, base64: trimmed(parts[1]))
+        }
+    }
+
+    private static func algorithm(named name: String) -> DownloadedFile.Digest.Algorithm? {
+        switch name {
+        case "sha-256", "id-sha-256": .sha256
+        case "sha-512", "id-sha-512": .sha512
+        case "sha": .sha1
+        case "md5": .md5
+        default: nil
+        }
+    }
+
+    private static func digest(
+        _ algorithm: DownloadedFile.Digest.Algorithm, base64: Substring
+    ) -> DownloadedFile.Digest? {
+        guard let bytes = Data(base64Encoded: String(base64)), bytes.count == algorithm.byteCount
+        else { return nil }
+        return DownloadedFile.Digest(algorithm, bytes: bytes)
+    }
+
+    /// The members of a list; a comma inside a quoted string separates none.
+    private static func members(of text: String) -> [Substring] {
+        var isQuoted = false
+        var isEscape = false
+        return text.split { character in
+            defer { isEscape = character == "\\" && isQuoted && !isEscape }
+            if character == "\"", !isEscape { isQuoted.toggle() }
+            return character == "," && !isQuoted
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop { $0 == " " || $0 == "\t" }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+}

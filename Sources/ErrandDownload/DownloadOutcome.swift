@@ -1,0 +1,73 @@
+package import ErrandHTTP
+import HTTPTypes
+
+/// The consequence of one request of a download; pure.
+package enum DownloadOutcome: Sendable {
+    /// The part file is the whole file.
+    case complete(Response)
+    /// Bytes are missing, although the response was complete.
+    case partial(total: Int64?)
+    /// The part file is unusable: request the whole file, unless that has been done already.
+    case restart(RequestError)
+    case fail(RequestError)
+
+    /// - Parameters:
+    ///   - action: The action for the head of the response; `nil` if none arrived.
+    ///   - size: The size of the part file.
+    package init(
+        _ result: Result<Response, RequestError>, action: DownloadResponseAction?, size: Int64
+    ) {
+        switch (result, action) {
+        case (.failure(let error), .settle):
+            // Validation refuses the 416.
+            guard error.code == .unacceptableStatus, let response = error.response else {
+                self = .fail(error)
+                return
+            }
+            self = .complete(Self.whole(response, size: size))
+        case (.failure(let error), .restart):
+            self = error.isCancellation ? .fail(error) : .restart(error)
+        case (.failure(let error), _):
+            self = .fail(error)
+        case (.success(let response), .settle):
+            self = .complete(Self.whole(response, size: size))
+        case (.success(let response), .append(_, let total)):
+            self =
+                size == total
+                ? .complete(Self.whole(response, size: size)) : .partial(total: total)
+        case (.success(let response), .write(let total, _)) where response.file != nil:
+            self =
+                total == nil || total == size
+                ? .complete(response) : .fail(Self.truncated(response))
+        case (.success(let response), _):
+            self = .fail(
+                RequestError(
+                    .unacceptableStatus, stage: .validate,
+                    "Status \(response.statusCode) has no file content. Accept only status 200 for a "
+                        + "download.", response: response))
+        }
+    }
+
+    /// Makes the response for the last part (206), or for no part (416), that for the whole file, which was requested
+    /// (RFC 9110 §15.3.7.3).
+    private static func whole(_ response: Response, size: Int64) -> Response {
+        var response = response
+        // The content of a 416 describes the error.
+        if response.statusCode == 416 {
+            for name in [.contentType, .contentEncoding, .contentDisposition] as [HTTPField.Name] {
+                response.headers[name] = nil
+            }
+        }
+        response.status = .ok
+        response.headers[.contentRange] = nil
+        response.headers[.contentLength] = String(size)
+        return response
+    }
+
+    private static func truncated(_ response: Response) -> RequestError {
+        RequestError(
+            .truncatedBody, stage: .transport,
+            "The length of the body differs from Content-Length. Start the download again to resume it.",
+            response: response)
+    }
+}
