@@ -136,8 +136,8 @@ let package = Package(
         .target(
             name: "Errand",
             dependencies: [
-                "ErrandCore", "ErrandTransport", "ErrandURLSession", "ErrandCurl", "ErrandSQLite",
-                "ErrandStreaming", httpTypes,
+                "ErrandCore", "ErrandDownload", "ErrandTransport", "ErrandURLSession", "ErrandCurl",
+                "ErrandSQLite", "ErrandStreaming", httpTypes,
             ],
             swiftSettings: settings
         ),

@@ -1,30 +1,100 @@
 package import ErrandHTTP
 package import Foundation
+package import HTTPTypes
 
 /// The paths of a download: the finished file, the part file, and the journal.
 package struct DownloadDestination: Sendable, Hashable {
     /// The finished file, unless the policy for existing files chooses another name.
-    package let file: URL
+    package private(set) var file: URL
+    /// Whether the destination is a folder: the response then names the file.
+    package let isFolder: Bool
     /// The part file, with the bytes received so far.
     package let part: URL
     /// The journal, which describes the part file.
     package let journal: URL
+    /// The copy of a part file on another file system, until it is renamed.
+    package let copy: URL
 
-    /// - Parameter url: The requested URL: names the file if the destination is a directory.
+    /// - Parameter url: The requested URL: names the file until the response does, if the destination is a folder.
     package init(_ plan: DownloadPlan, url: URI) throws(RequestError) {
-        var file = plan.destination.standardizedFileURL
-        if Self.isDirectory(file) {
-            file.appendPathComponent(FileName.last(of: url), isDirectory: false)
-            guard !Self.isDirectory(file) else {
-                throw .file("\(file.path) is a directory. Name the file itself as the destination.")
-            }
+        let destination = plan.destination.standardizedFileURL
+        isFolder = Self.isDirectory(destination)
+        let folder = isFolder ? destination : destination.deletingLastPathComponent()
+        let name = isFolder ? FileName.last(of: url) : destination.lastPathComponent
+        file = folder.appendingPathComponent(name, isDirectory: false)
+        var stem = Self.stem(of: name)
+        if isFolder || plan.options.partFolder != nil {
+            // The name alone does not distinguish the downloads whose part files are in this folder.
+            let key = isFolder ? destination.path + "\n" + url.string : file.path
+            stem += "-" + SHA256.hex(Data(key.utf8)).prefix(16)
         }
-        self.file = file
-        let directory = file.deletingLastPathComponent()
-        let stem = Self.stem(of: file.lastPathComponent)
-        part = directory.appendingPathComponent("." + stem + ".errand-part", isDirectory: false)
-        journal = directory.appendingPathComponent(
-            "." + stem + ".errand-journal", isDirectory: false)
+        let parts = plan.options.partFolder?.standardizedFileURL ?? folder
+        part = parts.appendingPathComponent("." + stem + PartFolder.partSuffix, isDirectory: false)
+        journal = parts.appendingPathComponent(
+            "." + stem + PartFolder.journalSuffix, isDirectory: false)
+        copy = folder.appendingPathComponent("." + stem + PartFolder.copySuffix, isDirectory: false)
+        guard !isFolder || !Self.isDirectory(file) else { throw Self.directory(file) }
+    }
+
+    /// The destination with the name that a response proposes; unchanged if it is not a folder.
+    package func named(_ name: String?) throws(RequestError) -> DownloadDestination {
+        guard isFolder, let name, FileName.safe(name) == name else { return self }
+        var destination = self
+        destination.file = file.deletingLastPathComponent()
+            .appendingPathComponent(name, isDirectory: false)
+        guard !Self.isDirectory(destination.file) else { throw Self.directory(destination.file) }
+        return destination
+    }
+
+    /// The name of the file in a folder: from `Content-Disposition`, from the final URL, or from the requested URL.
+    package static func name(_ headers: HTTPFields, final: URI, requested: URI) -> String {
+        FileName.proposed(by: headers) ?? FileName.lastSegment(of: final)
+            ?? FileName.last(of: requested)
+    }
+
+    /// The name that a response head gives to the file.
+    package struct Choice: Sendable {
+        /// The name; `nil` if the destination is not a folder.
+        package var name: String?
+        /// The existing file that is kept in place of the response's.
+        package var existing: URL?
+        /// The end of the download by the policy for existing files, also if the existing file is kept.
+        package var error: RequestError?
+
+        package init() {}
+    }
+
+    /// Chooses the name of the file in a folder, before the body is received.
+    ///
+    /// - Parameter resumed: The name that the first response gave to a file that is resumed.
+    package func choose(
+        _ headers: HTTPFields, final: URI, requested: URI, resumed: String?,
+        _ policy: DownloadPlan.ExistingFile
+    ) -> Choice {
+        var choice = Choice()
+        guard isFolder else { return choice }
+        let name = resumed ?? Self.name(headers, final: final, requested: requested)
+        choice.name = name
+        do throws(RequestError) {
+            let destination = try named(name)
+            guard policy == .fail || policy == .keep, destination.isTaken else { return choice }
+            if policy == .keep { choice.existing = destination.file }
+            choice.error = FilePlacement.exists(destination.file)
+        } catch {
+            choice.error = error
+        }
+        return choice
+    }
+
+    /// Checks the headers of the request and the destination before anything is sent.
+    package func check(
+        _ headers: HTTPFields, _ policy: DownloadPlan.ExistingFile
+    ) throws(RequestError) {
+        if headers[.range] != nil || headers[.ifRange] != nil {
+            throw .invalidCombination(
+                "A download sets Range and If-Range itself. Remove them from the headers.")
+        }
+        if policy == .fail, !isFolder, isTaken { throw FilePlacement.exists(file) }
     }
 
     /// Whether the destination exists.
@@ -46,7 +116,7 @@ package struct DownloadDestination: Sendable, Hashable {
 
     /// The name itself; if it leaves no room for a suffix, its beginning and a digest.
     private static func stem(of name: String) -> String {
-        guard name.utf8.count > 220 else { return name }
+        guard name.utf8.count > 200 else { return name }
         return String(name.prefix(40)) + "-" + SHA256.hex(Data(name.utf8)).prefix(32)
     }
 
@@ -55,78 +125,15 @@ package struct DownloadDestination: Sendable, Hashable {
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
             && isDirectory.boolValue
     }
+
+    private static func directory(_ file: URL) -> RequestError {
+        .file("\(file.path) is a directory. Name the file itself as the destination.")
+    }
 }
 
 extension RequestError {
     /// A file system failure; the message says what to do.
     package static func file(_ message: String, underlying: (any Error)? = nil) -> RequestError {
         RequestError(.fileFailed, stage: .transport, message, underlying: underlying)
-    }
-}
-
-/// Renames a complete part file to its destination atomically, by the policy for existing files.
-package enum FilePlacement {
-    package static func place(
-        _ destination: DownloadDestination, _ policy: DownloadPlan.ExistingFile
-    ) throws(RequestError) -> URL {
-        switch policy {
-        case .overwrite:
-            guard rename(destination.part.path, destination.file.path) == 0 else {
-                throw failure(destination.file, errno)
-            }
-            return destination.file
-        case .fail:
-            guard try takeName(destination.file, for: destination.part) else {
-                throw exists(destination.file)
-            }
-            return destination.file
-        case .rename:
-            for number in 1...10_000 {
-                let candidate = destination.candidate(number)
-                if try takeName(candidate, for: destination.part) { return candidate }
-            }
-            throw exists(destination.file)
-        }
-    }
-
-    package static func exists(_ file: URL) -> RequestError {
-        .file(
-            "\(file.path) already exists. Remove it, or choose .overwrite or .rename for existing files."
-        )
-    }
-
-    /// Syncs the directory, which holds the name, to disk.
-    static func syncDirectory(of file: URL) {
-        let descriptor = open(
-            file.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
-    }
-
-    /// Takes a name without a race between check and rename.
-    ///
-    /// - Returns: False if the name is taken.
-    private static func takeName(_ file: URL, for part: URL) throws(RequestError) -> Bool {
-        if link(part.path, file.path) == 0 {
-            unlink(part.path)
-            return true
-        }
-        switch errno {
-        case EEXIST: return false
-        case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
-            // The file system has no hard links: check, then rename.
-            if access(file.path, F_OK) == 0 { return false }
-            guard rename(part.path, file.path) == 0 else { throw failure(file, errno) }
-            return true
-        default: throw failure(file, errno)
-        }
-    }
-
-    private static func failure(_ file: URL, _ code: Int32) -> RequestError {
-        .file(
-            "The finished download could not be moved to \(file.path): "
-                + "\(String(cString: strerror(code))). Choose a writable destination.",
-            underlying: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO))
     }
 }

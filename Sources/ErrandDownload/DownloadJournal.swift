@@ -21,15 +21,19 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     /// Within the same session, all written bytes are present, synced or not: a killed process
     /// loses nothing. After a system crash only ``offset`` counts.
     package var session: String?
+    /// The name of the finished file in a folder, as the response proposed it.
+    package var name: String?
 
     package init(
-        url: String, validator: String, total: Int64?, offset: Int64 = 0, session: String?
+        url: String, validator: String, total: Int64?, offset: Int64 = 0, session: String?,
+        name: String? = nil
     ) {
         self.url = url
         self.validator = validator
         self.total = total
         self.offset = offset
         self.session = session
+        self.name = name
     }
 
     /// Decodes a journal; `nil` for invalid or contradictory data.

@@ -64,6 +64,14 @@ package enum DownloadOutcome: Sendable {
         return response
     }
 
+    /// The error of a range that adds nothing to the part file.
+    package static var noNewBytes: RequestError {
+        RequestError(
+            .resumeFailed, stage: .transport,
+            "The server sent a range without new bytes. Start the download again, or do not resume it."
+        )
+    }
+
     private static func truncated(_ response: Response) -> RequestError {
         RequestError(
             .truncatedBody, stage: .transport,

@@ -10,6 +10,19 @@ package enum FileLock {
     ///
     /// - Throws: ``RequestError/Code/fileFailed``, also if another download has locked it.
     package static func openLocked(_ url: URL) throws(RequestError) -> Int32 {
+        try createFolder(of: url)
+        let path = url.path
+        guard lockedPaths.withLock({ $0.insert(path).inserted }) else { throw busy(url) }
+        do throws(RequestError) {
+            return try openUntilCurrent(url)
+        } catch {
+            lockedPaths.withLock { _ = $0.remove(path) }
+            throw error
+        }
+    }
+
+    /// Creates the folder of a file, unless it exists.
+    static func createFolder(of url: URL) throws(RequestError) {
         let directory = url.deletingLastPathComponent()
         do {
             try FileManager.default.createDirectory(
@@ -18,14 +31,6 @@ package enum FileLock {
             throw .file(
                 "The directory \(directory.path) could not be created. Choose another destination.",
                 underlying: error)
-        }
-        let path = url.path
-        guard lockedPaths.withLock({ $0.insert(path).inserted }) else { throw busy(url) }
-        do throws(RequestError) {
-            return try openUntilCurrent(url)
-        } catch {
-            lockedPaths.withLock { _ = $0.remove(path) }
-            throw error
         }
     }
 

@@ -1,6 +1,6 @@
 import Dispatch
 package import ErrandHTTP
-package import Foundation
+import Foundation
 import Synchronization
 
 /// The open and locked part file of a download, until it is complete.
@@ -117,6 +117,22 @@ package final class PartFile: Sendable {
         }
     }
 
+    /// An error if a file of this size does not fit on the disk; bytes up to the offset are on it already.
+    package func shortage(total: Int64?, keeping offset: Int64) -> RequestError? {
+        guard let total else { return nil }
+        let (descriptor, size) = state.withLock { ($0.descriptor, $0.size) }
+        // The bytes after the offset will be removed.
+        let free = FreeSpace.available(descriptor).map {
+            TransferProgress.sum($0, max(0, size - offset))
+        }
+        let folder = destination.file.deletingLastPathComponent().path
+        return FreeSpace.shortage(
+            needed: total - offset, available: free, at: destination.part.path)
+            ?? FreeSpace.shortage(
+                needed: total,
+                available: FreeSpace.available(at: folder, otherThan: descriptor), at: folder)
+    }
+
     package func append(_ bytes: UnsafeRawBufferPointer) -> RequestError? {
         let (failure, wantsSync) = state.withLock { state -> (RequestError?, Bool) in
             var rest = bytes
@@ -193,7 +209,9 @@ package final class PartFile: Sendable {
     ) async throws(RequestError) {
         guard !algorithms.isEmpty else { return }
         try await runThrowing { [self] () throws(RequestError) in
-            let digests = try read(StreamingDigests(algorithms), through: offset)
+            let digests = try Self.read(
+                StreamingDigests(algorithms), from: state.withLock { $0.descriptor },
+                through: offset)
             state.withLock { $0.digests = digests }
         }
     }
@@ -210,28 +228,29 @@ package final class PartFile: Sendable {
             var values = streamed.count == size ? streamed.finalize() : [:]
             let missing = algorithms.subtracting(values.keys)
             if !missing.isEmpty {
-                var digests = try read(StreamingDigests(missing), through: size)
+                var digests = try Self.read(
+                    StreamingDigests(missing), from: state.withLock { $0.descriptor }, through: size
+                )
                 values.merge(digests.finalize()) { first, _ in first }
             }
             return values.filter { algorithms.contains($0.key) }
         }
     }
 
-    /// Reads the first bytes of the file.
-    private func read(
-        _ digests: StreamingDigests, through end: Int64
+    /// Reads the first bytes of a file.
+    static func read(
+        _ digests: StreamingDigests, from descriptor: Int32, through end: Int64
     ) throws(RequestError) -> StreamingDigests {
         var digests = digests
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
-        let descriptor = state.withLock { $0.descriptor }
         while digests.count < end {
             let wanted = Int(min(Int64(buffer.count), end - digests.count))
             let count = pread(descriptor, buffer.baseAddress, wanted, off_t(digests.count))
             if count == 0 { break }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw Self.failure("read", errno)
+                throw failure("read", errno)
             }
             digests.update(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
         }
@@ -240,16 +259,22 @@ package final class PartFile: Sendable {
 
     /// Renames the part file to the destination atomically.
     ///
+    /// - Parameter name: The name in a folder.
     /// - Returns: The finished file, which may have another name with
     ///   ``DownloadPlan/ExistingFile/rename``.
-    package func finish(_ policy: DownloadPlan.ExistingFile) async throws(RequestError) -> URL {
-        try await runThrowing { [self] () throws(RequestError) in
+    package func finish(
+        _ policy: DownloadPlan.ExistingFile, name: String? = nil,
+        attributes: FileAttributes = FileAttributes()
+    ) async throws(RequestError) -> FilePlacement.Placed {
+        let destination = try destination.named(name)
+        return try await runThrowing { [self] () throws(RequestError) in
             let descriptor = state.withLock { $0.descriptor }
             guard flush(descriptor) else { throw Self.failure("synced", errno) }
-            let file = try FilePlacement.place(destination, policy)
-            FilePlacement.syncDirectory(of: file)
+            try FileLock.createFolder(of: destination.file)
+            let placed = try FilePlacement.place(destination, policy, attributes)
+            FilePlacement.syncDirectory(of: placed.file)
             removeJournal()
-            return file
+            return placed
         }
     }
 
@@ -291,11 +316,12 @@ package final class PartFile: Sendable {
     }
 
     private static let temporarySuffixes = ["-new", "-sync-new"]
+    /// The ends of the names of all files that belong to a journal.
+    static let journalSuffixes = [""] + temporarySuffixes
 
     /// Removes the journal, and temporary journals that a killed process has left.
     private func removeJournal() {
-        for suffix in Self.temporarySuffixes { unlink(destination.journal.path + suffix) }
-        unlink(destination.journal.path)
+        for suffix in Self.journalSuffixes.reversed() { unlink(destination.journal.path + suffix) }
     }
 
     private func run(_ body: @escaping @Sendable () -> Void) async {

@@ -68,9 +68,9 @@ import Testing
 
     @Test(arguments: [
         ("/a/b.txt", "b.txt"), ("/a/", "download"), ("", "download"), ("/", "download"),
-        ("/a/%2e%2e", "download"), ("/a/..%2Fetc%2Fpasswd", ".._etc_passwd"),
+        ("/a/%2e%2e", "download"), ("/a/..%2Fetc%2Fpasswd", "_etc_passwd"),
         ("/a/b%20c.png", "b c.png"), ("/a/%00%0a", "__"), ("/a/x%zz", "x%zz"),
-        ("/" + String(repeating: "n", count: 300), "download"),
+        ("/" + String(repeating: "n", count: 300), String(repeating: "n", count: 240)),
     ])
     func fileNamesFromURLs(path: String, expected: String) {
         #expect(FileName.last(of: URI(path: path)) == expected)

@@ -19,7 +19,8 @@ import Testing
     private static let available = DigestImplementation.allCases.filter { $0.make(.sha256) != nil }
 
     private func digest(
-        _ implementation: DigestImplementation, _ algorithm: Algorithm, _ chunks: [ArraySlice<UInt8>]
+        _ implementation: DigestImplementation, _ algorithm: Algorithm,
+        _ chunks: [ArraySlice<UInt8>]
     ) throws -> [UInt8] {
         var digest = try #require(implementation.make(algorithm))
         for chunk in chunks { chunk.withUnsafeBytes { digest.update($0) } }

@@ -120,6 +120,29 @@ import Testing
         #expect(fixture.transport.requests.count == 1)
     }
 
+    @Test func joinedDownloadsShareTheirResult() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let gate = Gate()
+        let fixture = AgentFixture()
+        fixture.transport.on(
+            .get, "/file", ScriptedResponse(body: Data("x".utf8)).held(by: gate))
+        let tasks = (0..<2).map { _ in
+            fixture.agent.start(
+                download {
+                    $0.duplicatePolicy = .join
+                    $0.download?.options.computedDigests = [.md5]
+                })
+        }
+        try await fixture.untilJoined(1)
+        gate.open()
+        for task in tasks {
+            let file = try await task.response().downloadedFile
+            #expect(file?.bytes == 1 && file?.url == folder.appendingPathComponent("file"))
+            #expect(file?.digests == [.md5("9dd4e461268c8034f5c8564e155c67a6")])
+        }
+        #expect(fixture.transport.requests.count == 1)
+    }
+
     @Test(arguments: [0, 1, 2, 3, 4, 5])
     func downloadsWithOtherRulesDoNotShareATransfer(rule: Int) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -135,7 +158,10 @@ import Testing
                 switch rule {
                 case 0: $0.download?.sha256 = String(repeating: "ab", count: 32)
                 case 1: $0.download?.existingFile = .fail
-                case 2: $0.download?.options.expectedDigests = [.md5(String(repeating: "ab", count: 16))]
+                case 2:
+                    $0.download?.options.expectedDigests = [
+                        .md5(String(repeating: "ab", count: 16))
+                    ]
                 case 3: $0.download?.options.computedDigests = [.sha1]
                 case 4: $0.download?.options.verifiesServerDigests = false
                 default: $0.download?.resumes = false

@@ -275,7 +275,7 @@ nonisolated open class BaseRequest {
 
     // MARK: - Downloads
 
-    /// What happens if the destination of a ``FileOutput`` exists: replace it, fail, or find a free name.
+    /// What happens if the destination of a ``FileOutput`` exists: replace it, fail, keep it, or find a free name.
     ///
     /// Default ``DownloadPlan/ExistingFile/overwrite``: a complete file replaces it in one step. Errors:
     /// ``RequestError/Code/fileFailed`` with ``DownloadPlan/ExistingFile/fail``. No effect on other endpoints.
@@ -290,7 +290,7 @@ nonisolated open class BaseRequest {
     /// Default `nil`: not checked. Errors: ``RequestError/Code/digestMismatch``; ``RequestError/Code/invalidConfiguration``
     /// for text that is not a digest; ``RequestError/Code/invalidCombination`` for an endpoint that is not a download.
     open var sha256: String? { nil }
-    /// Further rules of a ``FileOutput``, such as digests of other algorithms; no effect on other endpoints.
+    /// Further rules of a ``FileOutput``, such as digests and the folder of part files; no effect on other endpoints.
     open var downloadOptions: DownloadPlan.Options { DownloadPlan.Options() }
 
     // MARK: - Cache

@@ -12,7 +12,7 @@ nonisolated open class DownloadRequest: Request<DownloadedFile>, FileOutput {
     /// Creates a request.
     public override init() { super.init() }
 
-    /// The finished file, or an existing directory: then the file gets the last path component of the URL.
+    /// The finished file, or an existing folder: then the response names the file, see <doc:Downloads>.
     ///
     /// No default: without a destination the request fails with ``RequestError/Code/fileFailed``, before anything is
     /// sent.

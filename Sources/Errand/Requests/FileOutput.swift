@@ -15,7 +15,7 @@ public import Foundation
 /// not changed. The body of an error response is never written to a file; it is in ``RequestError/response``. See
 /// <doc:Downloads>.
 nonisolated public protocol FileOutput: TypedRequest where Output == DownloadedFile {
-    /// The finished file, or an existing directory: then the file gets the last path component of the URL.
+    /// The finished file, or an existing folder: then the response names the file, see <doc:Downloads>.
     ///
     /// Errors: ``RequestError/Code/fileFailed`` for a URL that is not a file URL.
     var destination: URL { get }

@@ -22,7 +22,13 @@ package final class DownloadStep: Step {
             return try await next(pipelineRequest)
         }
         let destination = try DownloadDestination(plan, url: pipelineRequest.request.url)
-        try check(plan, destination, pipelineRequest.request)
+        try destination.check(pipelineRequest.request.headers, plan.existingFile)
+        if plan.existingFile == .keep, !destination.isFolder, destination.isTaken {
+            return try await KeptFile.response(
+                destination.file, plan,
+                Response(
+                    status: .ok, url: pipelineRequest.request.url, source: .cacheFresh, attempts: 0))
+        }
         let operation = DownloadOperation(
             pipelineRequest: pipelineRequest, plan: plan, destination: destination,
             file: try PartFile(destination), began: pipelineRequest.context.clock.uptime)
@@ -31,21 +37,11 @@ package final class DownloadStep: Step {
             await operation.file.close(.finished)
             return response
         } catch {
-            await operation.file.close(error.code == .digestMismatch ? .discarded : .kept)
+            let isDiscarded =
+                error.code == .digestMismatch
+                || error.isCancellation && !plan.options.keepsPartWhenCancelled
+            await operation.file.close(isDiscarded ? .discarded : .kept)
             throw error
-        }
-    }
-
-    /// Checks the options before anything is sent.
-    private func check(
-        _ plan: DownloadPlan, _ destination: DownloadDestination, _ request: TransportRequest
-    ) throws(RequestError) {
-        if request.headers[.range] != nil || request.headers[.ifRange] != nil {
-            throw .invalidCombination(
-                "A download sets Range and If-Range itself. Remove them from the headers.")
-        }
-        if plan.existingFile == .fail, destination.isTaken {
-            throw FilePlacement.exists(destination.file)
         }
     }
 }
@@ -72,21 +68,23 @@ private struct DownloadOperation {
         try await file.beginDigests(DigestExpectations(plan).algorithms, through: start.offset)
         while true {
             let sink = FileSink(
-                file, part: destination.part, start: start, url: url,
+                file, destination, start: start, url: pipelineRequest.request.url,
                 context: pipelineRequest.context, plan: plan)
             let sizeBefore = file.size
             let result = await send(next, start, sink)
             if case .write = sink.action { resumedOffset = 0 }
+            if let existing = sink.chosen.existing, case .failure(let error) = result {
+                guard let head = error.response, !error.isCancellation else { throw error }
+                await file.close(.discarded)
+                return try await KeptFile.response(existing, plan, head)
+            }
             switch DownloadOutcome(result, action: sink.action, size: file.size) {
             case .complete(let response):
-                return try await finish(response, sink.expectations, resumedOffset)
+                return try await finish(response, sink, resumedOffset)
             case .partial(let total):
                 // A server may send less than requested (RFC 9110 §15.3.7). The loop ends if it sends nothing new.
                 guard case .resume(_, let validator, _) = start, file.size > sizeBefore else {
-                    throw RequestError(
-                        .resumeFailed, stage: .transport,
-                        "The server sent a range without new bytes. Start the download again, or do not resume it."
-                    )
+                    throw DownloadOutcome.noNewBytes
                 }
                 start = .resume(offset: file.size, validator: validator, total: total)
             case .restart(let error):
@@ -118,18 +116,23 @@ private struct DownloadOperation {
     }
 
     private func finish(
-        _ response: Response, _ expectations: DigestExpectations, _ resumedOffset: Int64
+        _ response: Response, _ sink: FileSink, _ resumedOffset: Int64
     ) async throws(RequestError) -> Response {
+        let expectations = sink.expectations
         let digests = try await file.digests(expectations.algorithms)
         if let mismatch = expectations.mismatch(in: digests) { throw mismatch }
         // After this check, a cancellation no longer prevents the finished file.
         try pipelineRequest.scope.check()
         var response = response
         let bytes = file.size
-        let url = try await file.finish(plan.existingFile)
+        let placed = try await file.finish(
+            plan.existingFile, name: sink.chosen.name ?? file.journal?.name,
+            attributes: FileAttributes(
+                plan.options, lastModified: response.headers[.lastModified]))
+        guard placed.isNew else { return try await KeptFile.response(placed.file, plan, response) }
         response.setDownloadedFile(
             DownloadedFile(
-                url: url, bytes: bytes, resumedOffset: resumedOffset,
+                url: placed.file, bytes: bytes, resumedOffset: resumedOffset,
                 digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] },
                 contentType: response.headers[.contentType],
                 suggestedName: response.suggestedFilename,

@@ -1,29 +1,32 @@
 package import ErrandDownload
 package import ErrandTransport
-package import Foundation
+import Foundation
 import Synchronization
 
 /// Writes the body of a response to a part file, if the response head permits it.
 package final class FileSink: ResponseSink {
     private let file: PartFile
     private let start: DownloadStart
-    private let url: String
-    private let part: URL
+    private let url: URI
     private let context: TaskContext
     private let plan: DownloadPlan
+    private let destination: DownloadDestination
     private let decision = Mutex(Decision())
 
     private struct Decision {
         var action: DownloadResponseAction?
         var serverDigests: [DownloadedFile.Digest] = []
+        /// The URL of the last hop.
+        var url: URI?
+        var chosen = DownloadDestination.Choice()
     }
 
     package init(
-        _ file: PartFile, part: URL, start: DownloadStart, url: String, context: TaskContext,
-        plan: DownloadPlan
+        _ file: PartFile, _ destination: DownloadDestination, start: DownloadStart, url: URI,
+        context: TaskContext, plan: DownloadPlan
     ) {
         self.file = file
-        self.part = part
+        self.destination = destination
         self.start = start
         self.url = url
         self.context = context
@@ -36,6 +39,20 @@ package final class FileSink: ResponseSink {
     /// The digests to compute and to compare, with those of the response head.
     package var expectations: DigestExpectations {
         DigestExpectations(plan, server: decision.withLock { $0.serverDigests })
+    }
+
+    /// The name that the head gives to the file; empty if it decides none.
+    package var chosen: DownloadDestination.Choice { decision.withLock { $0.chosen } }
+
+    package func willSend(to url: URI) { decision.withLock { $0.url = url } }
+
+    /// Chooses the name in a folder; an error if the policy for existing files ends the download.
+    private func chooseName(_ headers: HTTPFields, isWhole: Bool) -> RequestError? {
+        let chosen = destination.choose(
+            headers, final: decision.withLock { $0.url } ?? url, requested: url,
+            resumed: isWhole ? nil : file.journal?.name, plan.existingFile)
+        decision.withLock { $0.chosen = chosen }
+        return chosen.error
     }
 
     package func accept(_ head: ResponseHead) -> Result<Bool, RequestError> {
@@ -60,15 +77,24 @@ package final class FileSink: ResponseSink {
         }
         switch action {
         case .write(let total, let validator):
+            if let error = chooseName(head.headers, isWhole: true)
+                ?? file.shortage(total: total, keeping: 0) {
+                return .failure(error)
+            }
             let journal = validator.map {
                 DownloadJournal(
-                    url: url, validator: $0, total: total, session: BootSession.current)
+                    url: url.string, validator: $0, total: total, session: BootSession.current,
+                    name: chosen.name)
             }
             context.progress.updateAsynchronously {
                 ($0.bytesReceived, $0.totalBytesToReceive) = (0, total)
             }
             return result(file.begin(journal, computing: expectations.algorithms))
         case .append(let offset, let total):
+            if let error = chooseName(head.headers, isWhole: false)
+                ?? file.shortage(total: total, keeping: offset) {
+                return .failure(error)
+            }
             context.emitAsynchronously(.resumed(offset: offset))
             context.progress.updateAsynchronously {
                 ($0.bytesReceived, $0.totalBytesToReceive) = (offset, total)
@@ -90,7 +116,7 @@ package final class FileSink: ResponseSink {
     package func write(_ bytes: UnsafeRawBufferPointer) -> RequestError? { file.append(bytes) }
 
     package func finish(_ error: RequestError?) -> Result<Response.Body, RequestError> {
-        error.map { .failure($0) } ?? .success(.file(part))
+        error.map { .failure($0) } ?? .success(.file(destination.part))
     }
 
     private func result(_ failure: RequestError?) -> Result<Bool, RequestError> {

@@ -191,6 +191,9 @@ package struct PipelineRequest: Sendable {
 
 /// Takes a response body in place of memory; called serially on the transport's thread.
 package protocol ResponseSink: AnyObject, Sendable {
+    /// Called before each hop with its URL.
+    func willSend(to url: URI)
+
     /// Decides by the final head: true takes the body, false collects it in memory, for example with an error status,
     /// and an error ends the transfer.
     func accept(_ head: ResponseHead) -> Result<Bool, RequestError>

@@ -46,6 +46,7 @@ package final class TransportStep: Step {
             context.progress.update { ($0.bytesSent, $0.totalBytesToSend) = (0, total) }
         }
         pipelineRequest.limit?.begin()
+        pipelineRequest.sink?.willSend(to: pipelineRequest.request.url)
         context.enter(.inFlight(attempt: max(1, pipelineRequest.attempt)))
         context.emit(
             .transferStarted(

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension DownloadPlan {
     /// Further rules of a download, beside ``BaseRequest/existingFile``, ``BaseRequest/resumesDownload`` and
     /// ``BaseRequest/sha256``.
@@ -16,6 +18,22 @@ extension DownloadPlan {
         /// endpoint expects digests itself. Errors: ``RequestError/Code/digestMismatch``.
         public var verifiesServerDigests = true
 
+        /// The folder of the part file and its journal; `nil`, the default, is the folder of the finished file.
+        ///
+        /// It can be on another file system: the complete file is then copied to the destination's before it gets its
+        /// name. Errors: ``RequestError/Code/fileFailed`` for a URL that is not a file URL.
+        public var partFolder: URL?
+        /// Whether the part file of a cancelled download is kept for the next start (default true).
+        ///
+        /// A download that fails always keeps it. Downloads that share a transfer are cancelled with the last one.
+        public var keepsPartWhenCancelled = true
+        /// Whether the finished file gets the time of `Last-Modified` (default false: the time of the download).
+        public var setsModificationTime = false
+        /// The permissions of the finished file, such as `0o640` (default `nil`: `0o666` without the process' umask).
+        ///
+        /// Errors: ``RequestError/Code/invalidConfiguration`` for a number above `0o777`.
+        public var fileMode: UInt16?
+
         /// Creates the default rules.
         public init() {}
 
@@ -28,10 +46,23 @@ extension DownloadPlan {
         /// The text that distinguishes options; the expected digests are part of ``DownloadPlan/sharingKey``.
         var sharingKey: String {
             let computed = computedDigests.map(\.rawValue).sorted()
-            return "\(computed) \(verifiesServerDigests)"
+            let mode = fileMode.map { String($0) } ?? ""
+            return "\(computed) \(verifiesServerDigests) \(partFolder?.absoluteString ?? "") "
+                + "\(keepsPartWhenCancelled) \(setsModificationTime) \(mode)"
         }
 
         func check() throws(RequestError) {
+            if let partFolder, !partFolder.isFileURL {
+                throw RequestError(
+                    .fileFailed, stage: .build,
+                    "The partFolder of a download is not a file URL; create it with URL(fileURLWithPath:)."
+                )
+            }
+            if let fileMode, fileMode > 0o777 {
+                throw RequestError(
+                    .invalidConfiguration, stage: .build,
+                    "The fileMode of a download must be at most 0o777.")
+            }
             if let digest = expectedDigests.first(where: { !$0.isValid }) {
                 throw RequestError(
                     .invalidConfiguration, stage: .build,

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The destination of a download and the rules for resuming it.
 public struct DownloadPlan: Sendable, Hashable {
-    /// The path of the finished file; for an existing directory, the URL's last path component is appended.
+    /// The path of the finished file, or an existing directory: then the response names the file.
     public var destination: URL
     /// The handling of an existing file at the destination (default ``ExistingFile/overwrite``).
     public var existingFile: ExistingFile
@@ -69,5 +69,11 @@ public struct DownloadPlan: Sendable, Hashable {
         case fail
         /// The new file gets a number before its extension: ` 2`, ` 3` and so on.
         case rename
+        /// The existing file is the result of the download, and nothing is sent, or no body is received if only the
+        /// response names the file.
+        ///
+        /// Expected digests are compared with it; a file with another digest stays and fails the request with
+        /// ``RequestError/Code/digestMismatch``.
+        case keep
     }
 }

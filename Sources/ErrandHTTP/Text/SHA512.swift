@@ -69,7 +69,9 @@ private struct SHA512Words: Sendable {
 
     var bytes: [UInt8] {
         words.flatMap { word in
-            stride(from: UInt64(56), through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
+            stride(from: UInt64(56), through: 0, by: -8).map {
+                UInt8(truncatingIfNeeded: word >> $0)
+            }
         }
     }
 

@@ -2,23 +2,81 @@ import Foundation
 
 /// Creates safe file names from text that a server or a URL supplies; pure.
 package enum FileName {
+    /// The maximum length in bytes: file systems allow 255, and numbers and suffixes need some.
+    static let maximumBytes = 240
+    /// The maximum length of an extension that is kept when a name is shortened, in bytes.
+    private static let maximumExtensionBytes = 20
+
     /// The last segment of the path, percent-decoded, as a safe file name; `download` if there is none.
-    package static func last(of url: URI) -> String {
+    package static func last(of url: URI) -> String { lastSegment(of: url) ?? "download" }
+
+    /// The last segment of the path, percent-decoded, as a safe file name; `nil` if there is none.
+    package static func lastSegment(of url: URI) -> String? {
         let segment = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        let decoded = segment.removingPercentEncoding ?? String(segment)
-        return safe(decoded) ?? "download"
+        return safe(segment.removingPercentEncoding ?? String(segment))
     }
 
-    /// The text as a single path component; `nil` if it is empty, `.`, `..` or longer than 255 bytes.
+    /// The last component of a path that a server supplies, as a safe file name; `nil` if there is none.
+    package static func lastComponent(of path: String) -> String? {
+        let last = path.unicodeScalars.split(
+            omittingEmptySubsequences: false, whereSeparator: { $0 == "/" || $0 == "\\" }
+        ).last
+        return last.flatMap { safe(String($0)) }
+    }
+
+    /// The text as one path component that Linux, macOS and Windows accept; `nil` if nothing is left of it.
+    ///
+    /// Separators, control characters, characters that change the direction of text, and those that Windows reserves
+    /// become underscores. Dots and spaces at both ends are removed, so that no name is hidden or changed by Windows.
+    /// Names of Windows' devices get an underscore. A long name is shortened before its extension.
     package static func safe(_ text: String) -> String? {
-        let safe = String(
-            text.unicodeScalars.map { scalar in
-                let isSafe =
-                    scalar.value >= 0x20 && scalar.value != 0x7f
-                    && !"/\\".contains(Character(scalar))
-                return isSafe ? Character(scalar) : "_"
-            })
-        guard !safe.isEmpty, safe != ".", safe != "..", safe.utf8.count <= 255 else { return nil }
-        return safe
+        let scalars = text.unicodeScalars.map { isSafe($0) ? $0 : "_" }
+        let name = trimmed(String(String.UnicodeScalarView(scalars)))
+        guard !name.isEmpty else { return nil }
+        return shortened(isDevice(name) ? "_" + name : name)
+    }
+
+    private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0: false
+        // Marks, embeddings, overrides and isolates of direction; line separators; the byte order mark.
+        case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: false
+        default: !"/\\:*?\"<>|".unicodeScalars.contains(scalar)
+        }
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        var text = text[...]
+        while let first = text.unicodeScalars.first, first == "." || first == " " {
+            text.unicodeScalars.removeFirst()
+        }
+        while let last = text.unicodeScalars.last, last == "." || last == " " {
+            text.unicodeScalars.removeLast()
+        }
+        return String(text)
+    }
+
+    /// Whether Windows takes the name for a device, which it does with each extension.
+    private static func isDevice(_ name: String) -> Bool {
+        let stem = trimmed(String(name.prefix { $0 != "." })).uppercased()
+        if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(stem) { return true }
+        guard stem.hasPrefix("COM") || stem.hasPrefix("LPT"), stem.count == 4 else { return false }
+        return stem.last.map { "0123456789¹²³".contains($0) } ?? false
+    }
+
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > maximumBytes else { return name }
+        var suffix = ""
+        if let dot = name.lastIndex(of: "."), name[dot...].utf8.count <= maximumExtensionBytes {
+            suffix = String(name[dot...])
+        }
+        var stem = ""
+        var bytes = suffix.utf8.count
+        for character in name {
+            bytes += character.utf8.count
+            guard bytes <= maximumBytes else { break }
+            stem.append(character)
+        }
+        return trimmed(stem) + suffix
     }
 }

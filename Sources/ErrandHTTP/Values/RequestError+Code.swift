@@ -18,7 +18,8 @@ extension RequestError {
             case badServerResponse, truncatedBody, bodyTooLarge, badContentEncoding, bodyReadFailed
             case tooManyRedirects, unsafeRedirect, proxyFailed, transportFailed, agentShutDown
             case unacceptableStatus, unacceptableContentType, emptyBody, shapeMismatch
-            case undecodable, processingFailed, fileFailed, resumeFailed, digestMismatch, cancelled
+            case undecodable, processingFailed, fileFailed, resumeFailed, digestMismatch, cancelled,
+                insufficientSpace
             case batchFailed, chainFailed, authenticationFailed, rejected, bodyNotReplayable
         }
 
@@ -113,6 +114,8 @@ extension RequestError {
         public static let rejected = Code(.rejected)
         /// A file could not be read, written or moved.
         public static let fileFailed = Code(.fileFailed)
+        /// The file system has less free space than a download needs; its body was not received.
+        public static let insufficientSpace = Code(.insufficientSpace)
         /// A download could be neither resumed nor restarted.
         public static let resumeFailed = Code(.resumeFailed)
         /// The downloaded file does not have the expected digest.

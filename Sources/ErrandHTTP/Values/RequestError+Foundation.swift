@@ -59,7 +59,7 @@ extension RequestError.Code {
         .unacceptableStatus: 501, .unacceptableContentType: 502, .emptyBody: 503,
         .shapeMismatch: 504, .rejected: 505,
         .undecodable: 601, .processingFailed: 602,
-        .fileFailed: 701, .resumeFailed: 702, .digestMismatch: 703,
+        .fileFailed: 701, .resumeFailed: 702, .digestMismatch: 703, .insufficientSpace: 704,
         .cancelled: 801,
         .authenticationFailed: 901, .batchFailed: 902, .chainFailed: 903,
     ]

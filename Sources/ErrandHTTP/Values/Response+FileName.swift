@@ -1,22 +1,21 @@
-import HTTPTypes
+package import HTTPTypes
 
 extension Response {
-    /// A safe file name for the response: from `Content-Disposition` (RFC 6266), otherwise from the URL's path,
-    /// otherwise `download`.
+    /// A safe file name for the response: from `Content-Disposition` (RFC 6266, RFC 8187), otherwise from the URL's
+    /// path, otherwise `download`.
     ///
-    /// It is a single path component that is safe to append to a directory: only the last component of the
-    /// server's file name is used, and control characters become underscores. The caller must check whether the
-    /// file exists already and whether its type is acceptable.
+    /// It is a single path component that is safe to append to a directory on Linux, macOS and Windows: only the last
+    /// component of the server's file name is used, unsafe characters become underscores, and it is neither hidden nor
+    /// longer than 240 bytes. The caller must check whether the file exists already and whether its type is acceptable.
     public var suggestedFilename: String {
-        let serverName = headers[values: .contentDisposition].first
-            .flatMap(ContentDisposition.init)?.filename
-        if let serverName {
-            // Only the last path component of the server's file name is used.
-            let last = serverName.unicodeScalars.split(
-                omittingEmptySubsequences: false, whereSeparator: { $0 == "/" || $0 == "\\" }
-            ).last.map { String($0) }
-            if let last, let name = FileName.safe(last) { return name }
-        }
-        return FileName.last(of: url)
+        FileName.proposed(by: headers) ?? FileName.last(of: url)
+    }
+}
+
+extension FileName {
+    /// The safe file name of `Content-Disposition`; `nil` if there is none.
+    package static func proposed(by headers: HTTPFields) -> String? {
+        headers[values: .contentDisposition].first
+            .flatMap(ContentDisposition.init)?.filename.flatMap(lastComponent)
     }
 }

@@ -32,7 +32,16 @@ struct ErrandDownloadsSamples {
         var destination: URL { folder }
     }
 
-    // Sample 2: Digests
+    // Sample 2: Part files, modification time and mode
+    func removeOldParts(in folder: URL) throws {
+        for part in try DownloadPlan.parts(in: folder) {
+            print(part.url ?? "not resumable", part.bytes, part.total ?? 0)
+        }
+        let lastMonth = Date(timeIntervalSinceNow: -30 * 86_400)
+        try DownloadPlan.removeParts(in: folder, unchangedSince: lastMonth)
+    }
+
+    // Sample 3: Digests
     final class Release: HubRequest, FileOutput {
         let folder: URL
         let checksums: String  // the text of SHA256SUMS
@@ -52,7 +61,7 @@ struct ErrandDownloadsSamples {
         }
     }
 
-    // Sample 3: Progress
+    // Sample 4: Progress
     @MainActor
     func show(_ photo: Photo) {
         photo.onProgress { _, progress in

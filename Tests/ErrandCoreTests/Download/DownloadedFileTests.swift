@@ -93,7 +93,8 @@ struct DownloadedFileTests {
         let digests = try await fixture.run().downloadedFile?.digests
         #expect(
             digests == [
-                .init(.sha256, bytes: sha256(content)), .init(.sha512, bytes: SHA512.digest(content)),
+                .init(.sha256, bytes: sha256(content)),
+                .init(.sha512, bytes: SHA512.digest(content)),
                 .init(.sha1, bytes: SHA1.digest(content)), .init(.md5, bytes: MD5.digest(content)),
             ])
     }

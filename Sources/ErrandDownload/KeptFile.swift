@@ -1,0 +1,55 @@
+import Dispatch
+package import ErrandHTTP
+package import Foundation
+
+/// An existing file that is the result of a download, by the policy ``DownloadPlan/ExistingFile/keep``.
+package enum KeptFile {
+    /// The response with the file, whose size and expected digests are read from the disk.
+    ///
+    /// - Throws: ``RequestError/Code/digestMismatch``, ``RequestError/Code/fileFailed``.
+    package static func response(
+        _ file: URL, _ plan: DownloadPlan, _ head: Response
+    ) async throws(RequestError) -> Response {
+        let result = await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async {
+                continuation.resume(
+                    returning: Result { () throws(RequestError) in try describe(file, plan) })
+            }
+        }
+        var downloaded = try result.get()
+        downloaded.contentType = head.headers[.contentType]
+        var response = head
+        response.setDownloadedFile(downloaded)
+        return response
+    }
+
+    private static func describe(
+        _ file: URL, _ plan: DownloadPlan
+    ) throws(RequestError) -> DownloadedFile {
+        let expectations = DigestExpectations(plan)
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+            throw .file(
+                "The existing file \(file.path) could not be read: \(String(cString: strerror(errno))). "
+                    + "Remove it, or choose another policy for existing files.")
+        }
+        var digests: [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] = [:]
+        if !expectations.algorithms.isEmpty {
+            var streaming = try PartFile.read(
+                StreamingDigests(expectations.algorithms), from: descriptor,
+                through: Int64(status.st_size))
+            digests = streaming.finalize()
+        }
+        if var mismatch = expectations.mismatch(in: digests) {
+            mismatch.message =
+                "The existing file \(file.path) was kept, but has another digest: "
+                + (mismatch.underlying.map { "\($0)" } ?? "") + ". Remove it to download it again."
+            throw mismatch
+        }
+        return DownloadedFile(
+            url: file, bytes: Int64(status.st_size),
+            digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] })
+    }
+}

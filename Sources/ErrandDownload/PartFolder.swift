@@ -1,0 +1,66 @@
+package import ErrandHTTP
+package import Foundation
+
+/// The part files of a folder.
+package enum PartFolder {
+    static let partSuffix = ".errand-part"
+    static let journalSuffix = ".errand-journal"
+    static let copySuffix = ".errand-copy"
+
+    package static func parts(in folder: URL) throws(RequestError) -> [DownloadPlan.Part] {
+        try names(in: folder).filter(isPart).sorted().compactMap { part($0, in: folder) }
+    }
+
+    package static func removeParts(
+        in folder: URL, unchangedSince date: Date
+    ) throws(RequestError) -> [DownloadPlan.Part] {
+        var removed: [DownloadPlan.Part] = []
+        for part in try parts(in: folder) where part.modified < date {
+            // A running download holds the lock.
+            guard let descriptor = try? FileLock.openLocked(part.file) else { continue }
+            let stem = String(part.file.lastPathComponent.dropLast(partSuffix.count))
+            for suffix in PartFile.journalSuffixes {
+                unlink(folder.appendingPathComponent(stem + journalSuffix + suffix).path)
+            }
+            unlink(folder.appendingPathComponent(stem + copySuffix).path)
+            unlink(part.file.path)
+            FileLock.close(descriptor, part.file)
+            removed.append(part)
+        }
+        return removed
+    }
+
+    private static func isPart(_ name: String) -> Bool {
+        name.hasPrefix(".") && name.hasSuffix(partSuffix)
+    }
+
+    private static func part(_ name: String, in folder: URL) -> DownloadPlan.Part? {
+        let file = folder.appendingPathComponent(name, isDirectory: false)
+        var status = stat()
+        // Not through a symbolic link.
+        guard lstat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let journal = folder.appendingPathComponent(
+            name.dropLast(partSuffix.count) + journalSuffix, isDirectory: false)
+        let record = (try? FileHandle(forReadingFrom: journal).read(upToCount: 64 << 10))
+            .flatMap { $0 }.flatMap(DownloadJournal.init(decoding:))
+        #if os(Linux)
+            let time = status.st_mtim
+        #else
+            let time = status.st_mtimespec
+        #endif
+        let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        return DownloadPlan.Part(
+            file: file, url: record?.url, bytes: Int64(status.st_size), total: record?.total,
+            modified: Date(timeIntervalSince1970: seconds))
+    }
+
+    private static func names(in folder: URL) throws(RequestError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        } catch {
+            throw .file(
+                "The folder \(folder.path) could not be read. Name the folder of a destination.",
+                underlying: error)
+        }
+    }
+}

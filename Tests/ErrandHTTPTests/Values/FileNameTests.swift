@@ -1,0 +1,71 @@
+import Testing
+
+@testable import ErrandHTTP
+
+/// File names from servers and URLs, for Linux, macOS and Windows.
+@Suite struct FileNameTests {
+    @Test(arguments: [
+        ("a.txt", "a.txt"), ("a b.txt", "a b.txt"), ("é日本.txt", "é日本.txt"), ("a", "a"),
+        ("a/b", "a_b"), ("a\\b", "a_b"), ("a:b", "a_b"), ("a*b?c", "a_b_c"),
+        ("a\"b<c>d|e", "a_b_c_d_e"), ("a\u{0}b\u{1f}c\u{7f}d\u{9f}e", "a_b_c_d_e"),
+        ("a\u{202e}gpj.exe", "a_gpj.exe"), ("a\u{200f}b\u{2066}c\u{2028}d\u{feff}e", "a_b_c_d_e"),
+        // Hidden files, and ends that Windows removes.
+        (".bashrc", "bashrc"), ("...a", "a"), (". .a", "a"), ("..a..", "a"), ("a. ", "a"),
+        ("a.txt. .", "a.txt"), (" a ", "a"), ("a.b.", "a.b"), ("..%2Fetc", "%2Fetc"),
+        // Devices of Windows.
+        ("CON", "_CON"), ("con", "_con"), ("Aux.txt", "_Aux.txt"), ("nul.tar.gz", "_nul.tar.gz"),
+        ("prn .txt", "_prn .txt"), ("COM1", "_COM1"), ("lpt9.x", "_lpt9.x"), ("COM0", "_COM0"),
+        ("com¹", "_com¹"), ("CONIN$", "_CONIN$"), ("conout$.a", "_conout$.a"),
+        ("CONS", "CONS"), ("COM10", "COM10"), ("COM", "COM"), ("COMa", "COMa"), ("a.con", "a.con"),
+    ])
+    func safeNames(text: String, name: String) { #expect(FileName.safe(text) == name) }
+
+    @Test(arguments: ["", ".", "..", "...", " ", ". .", "  .."])
+    func textsWithoutAName(text: String) { #expect(FileName.safe(text) == nil) }
+
+    @Test func everySafeNameIsItsOwn() {
+        for value in (0 as UInt32)...0x2100 {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            for text in [
+                "\(scalar)", "a\(scalar)", "\(scalar)a", "a\(scalar)b.txt", "CON\(scalar)",
+            ] {
+                guard let name = FileName.safe(text) else { continue }
+                #expect(FileName.safe(name) == name)
+                #expect(!name.contains("/") && !name.hasPrefix(".") && !name.hasSuffix("."))
+            }
+        }
+    }
+
+    @Test func longNamesKeepTheirExtension() {
+        let long = String(repeating: "n", count: 300)
+        #expect(FileName.safe(long) == String(repeating: "n", count: 240))
+        #expect(FileName.safe(long + ".tar") == String(repeating: "n", count: 236) + ".tar")
+        // Not within a character.
+        let wide = FileName.safe(String(repeating: "日", count: 100) + ".txt")
+        #expect(wide == String(repeating: "日", count: 78) + ".txt")
+        let flags = FileName.safe(String(repeating: "🇪🇺", count: 40) + ".a")
+        #expect(flags == String(repeating: "🇪🇺", count: 29) + ".a")
+        // What looks like an extension is not always one.
+        #expect(FileName.safe("a." + long)?.utf8.count == 240)
+        #expect(FileName.safe(String(repeating: "n", count: 235) + ". .  .txt.a") != nil)
+        let spaces = FileName.safe("a" + String(repeating: " ", count: 300) + "b.txt")
+        #expect(spaces == "a.txt")
+    }
+
+    @Test(arguments: [
+        ("/etc/passwd", "passwd"), ("C:\\dir\\a.txt", "a.txt"), ("..", nil), ("a/", nil),
+        ("a/..", nil), ("\\\\server\\share\\.x", "x"), ("a/\u{301}b", "\u{301}b"),
+    ])
+    func lastComponents(path: String, name: String?) {
+        #expect(FileName.lastComponent(of: path) == name)
+    }
+
+    @Test(arguments: [
+        ("/a/b.txt", "b.txt"), ("/a/", nil), ("", nil), ("/a/%2e%2e", nil),
+        ("/a/..%2Fetc%2Fpasswd", "_etc_passwd"), ("/a/x%zz", "x%zz"), ("/%e2%80%aea", "_a"),
+    ])
+    func lastSegments(path: String, name: String?) {
+        #expect(FileName.lastSegment(of: URI(path: path)) == name)
+        #expect(FileName.last(of: URI(path: path)) == name ?? "download")
+    }
+}
