@@ -22,6 +22,8 @@ package final class ProgressHub: Sendable {
         var listeners = Subscribers<Listener>()
         var handlers = Subscribers<Handler>()
         var mirrors: [Int: ProgressHub] = [:]
+        /// The rates of both directions; empty until the progress is observed, because most requests never are.
+        var rates: [TransferRate] = []
         /// Callers of ``untilDelivered()``.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -30,6 +32,19 @@ package final class ProgressHub: Sendable {
 
         /// False for most small requests, which then only change the value.
         var isObserved: Bool { !(listeners.isEmpty && handlers.isEmpty && mirrors.isEmpty) }
+
+        /// Takes the first sample, from which the first observer's rates count.
+        mutating func beginRates(at now: Duration) {
+            if rates.isEmpty { measureRates(at: now) }
+        }
+
+        mutating func measureRates(at now: Duration) {
+            if rates.isEmpty { rates = [TransferRate(), TransferRate()] }
+            rates[0].add(progress.bytesSent, at: now)
+            rates[1].add(progress.bytesReceived - progress.resumedBytes, at: now)
+            progress.bytesSentPerSecond = rates[0].bytesPerSecond
+            progress.bytesReceivedPerSecond = rates[1].bytesPerSecond
+        }
 
         mutating func completeTotals() {
             let sent = progress.bytesSent
@@ -179,6 +194,7 @@ package final class ProgressHub: Sendable {
     ) -> AsyncStream<TransferProgress> {
         AsyncStream.subscribed(keeping: .bufferingNewest(1)) { stream in
             state.withLock { state in
+                state.beginRates(at: now())
                 stream.yield(state.progress)
                 var throttle = ProgressThrottle(every: interval, bytes: bytes)
                 _ = throttle.offer(state.progress, now: throttle.isPlain ? .zero : now())
@@ -199,6 +215,7 @@ package final class ProgressHub: Sendable {
     ) {
         let last = state.withLock { state -> TransferProgress? in
             guard !state.isFinished else { return state.progress }
+            state.beginRates(at: now())
             _ = state.handlers.add(
                 Handler(throttle: ProgressThrottle(every: interval, bytes: bytes), notify: handler))
             return nil
@@ -228,10 +245,8 @@ package final class ProgressHub: Sendable {
         guard !state.isFinished, !state.listeners.isEmpty || !state.handlers.isEmpty else {
             return []
         }
-        let needsTime =
-            state.listeners.entries.values.contains { !$0.throttle.isPlain }
-            || state.handlers.entries.values.contains { !$0.throttle.isPlain }
-        let time = needsTime ? now() : .zero
+        let time = now()
+        state.measureRates(at: time)
         for id in state.listeners.entries.keys {
             guard state.listeners[id]?.throttle.offer(state.progress, now: time) == true else {
                 continue

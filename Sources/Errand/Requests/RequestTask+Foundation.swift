@@ -3,7 +3,8 @@ public import Foundation
 extension RequestTask {
     /// The task's progress as a Foundation `Progress`, for views and progress trees.
     ///
-    /// The unit is the byte, both directions together; it is indeterminate while a total is unknown. Cancelling,
+    /// The unit is the byte, both directions together; it is indeterminate while a total is unknown.
+    /// `throughputKey` and `estimatedTimeRemainingKey` of its `userInfo` are rate and time left. Cancelling,
     /// pausing and resuming it does the same to the task. It is updated from any thread, at most ten times a
     /// second, and is complete before a success is delivered.
     nonisolated public func foundationProgress() -> Progress {
@@ -21,6 +22,12 @@ extension RequestTask {
             // A transfer of 0 bytes is complete; Foundation would report the fraction 0.
             progress.totalUnitCount = total == 0 ? 1 : total
             progress.completedUnitCount = total == 0 ? 1 : done
+            let rate =
+                received == nil ? update.bytesSentPerSecond : update.bytesReceivedPerSecond
+            progress.setUserInfoObject(
+                rate.map { Int(min($0, 1e15)) }, forKey: .throughputKey)
+            progress.setUserInfoObject(
+                update.timeLeft.map { $0 / .seconds(1) }, forKey: .estimatedTimeRemainingKey)
         }
         return progress
     }

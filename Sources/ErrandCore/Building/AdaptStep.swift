@@ -76,6 +76,11 @@ package final class AdaptStep: Step {
     }
 
     private static func emit(_ pipelineRequest: PipelineRequest) {
+        if let body = pipelineRequest.request.body {
+            // Known from now on, also while the request waits.
+            let total = body.lengthToSend
+            pipelineRequest.context.progress.update { $0.totalBytesToSend = total }
+        }
         pipelineRequest.context.description.onAdapted?(pipelineRequest.request.url)
         pipelineRequest.context.enter(.waiting)
         pipelineRequest.context.emit(

@@ -27,7 +27,8 @@ package final class DownloadStep: Step {
             return try await KeptFile.response(
                 destination.file, plan,
                 Response(
-                    status: .ok, url: pipelineRequest.request.url, source: .cacheFresh, attempts: 0))
+                    status: .ok, url: pipelineRequest.request.url, source: .cacheFresh, attempts: 0)
+            )
         }
         let operation = DownloadOperation(
             pipelineRequest: pipelineRequest, plan: plan, destination: destination,
@@ -68,7 +69,8 @@ private struct DownloadOperation {
         try await file.beginDigests(DigestExpectations(plan).algorithms, through: start.offset)
         while true {
             let sink = FileSink(
-                file, destination, start: start, url: pipelineRequest.request.url,
+                file, destination, start: start, resumedOffset: resumedOffset,
+                url: pipelineRequest.request.url,
                 context: pipelineRequest.context, plan: plan)
             let sizeBefore = file.size
             let result = await send(next, start, sink)

@@ -7,6 +7,7 @@ import Synchronization
 package final class FileSink: ResponseSink {
     private let file: PartFile
     private let start: DownloadStart
+    private let resumedOffset: Int64
     private let url: URI
     private let context: TaskContext
     private let plan: DownloadPlan
@@ -22,12 +23,13 @@ package final class FileSink: ResponseSink {
     }
 
     package init(
-        _ file: PartFile, _ destination: DownloadDestination, start: DownloadStart, url: URI,
-        context: TaskContext, plan: DownloadPlan
+        _ file: PartFile, _ destination: DownloadDestination, start: DownloadStart,
+        resumedOffset: Int64, url: URI, context: TaskContext, plan: DownloadPlan
     ) {
         self.file = file
         self.destination = destination
         self.start = start
+        self.resumedOffset = resumedOffset
         self.url = url
         self.context = context
         self.plan = plan
@@ -78,7 +80,8 @@ package final class FileSink: ResponseSink {
         switch action {
         case .write(let total, let validator):
             if let error = chooseName(head.headers, isWhole: true)
-                ?? file.shortage(total: total, keeping: 0) {
+                ?? file.shortage(total: total, keeping: 0)
+            {
                 return .failure(error)
             }
             let journal = validator.map {
@@ -87,17 +90,20 @@ package final class FileSink: ResponseSink {
                     name: chosen.name)
             }
             context.progress.updateAsynchronously {
-                ($0.bytesReceived, $0.totalBytesToReceive) = (0, total)
+                ($0.bytesReceived, $0.totalBytesToReceive, $0.resumedBytes) = (0, total, 0)
             }
             return result(file.begin(journal, computing: expectations.algorithms))
         case .append(let offset, let total):
             if let error = chooseName(head.headers, isWhole: false)
-                ?? file.shortage(total: total, keeping: offset) {
+                ?? file.shortage(total: total, keeping: offset)
+            {
                 return .failure(error)
             }
             context.emitAsynchronously(.resumed(offset: offset))
+            let resumed = resumedOffset
             context.progress.updateAsynchronously {
                 ($0.bytesReceived, $0.totalBytesToReceive) = (offset, total)
+                $0.resumedBytes = resumed
             }
             return result(file.resume(at: offset, total: total))
         case .settle, .reject:

@@ -8,6 +8,17 @@ public struct TransferProgress: Sendable, Hashable {
     public var bytesReceived: Int64 = 0
     /// The length of the response body; `nil` if unknown.
     public var totalBytesToReceive: Int64?
+    /// The part of ``bytesReceived`` that was on the disk when the last attempt of a download began.
+    public var resumedBytes: Int64 = 0
+    /// The smoothed rate of the request body in bytes per second; `nil` until it was measured for 100 ms.
+    ///
+    /// It is measured while the progress is observed, by a closure, a sequence or a Foundation `Progress`.
+    public var bytesSentPerSecond: Double?
+    /// The smoothed rate of the response body in bytes per second, without ``resumedBytes``; `nil` until it was
+    /// measured for 100 ms.
+    ///
+    /// It is measured while the progress is observed, by a closure, a sequence or a Foundation `Progress`.
+    public var bytesReceivedPerSecond: Double?
 
     /// Creates progress at zero.
     public init() {}
@@ -25,6 +36,24 @@ public struct TransferProgress: Sendable, Hashable {
         guard let receive = totalBytesToReceive else { return nil }
         let total = Self.sum(totalBytesToSend ?? 0, receive)
         return Self.fraction(Self.sum(bytesSent, bytesReceived), of: total)
+    }
+
+    /// The estimated time until the rest of the response body was received, or, before the response begins, until the
+    /// rest of the request body was sent; `nil` if length or rate are unknown.
+    public var timeLeft: Duration? {
+        if let total = totalBytesToReceive {
+            return Self.time(for: total - bytesReceived, at: bytesReceivedPerSecond)
+        }
+        guard let total = totalBytesToSend, bytesSent < total else { return nil }
+        return Self.time(for: total - bytesSent, at: bytesSentPerSecond)
+    }
+
+    private static func time(for bytes: Int64, at rate: Double?) -> Duration? {
+        guard bytes > 0 else { return .zero }
+        guard let rate, rate > 0 else { return nil }
+        let seconds = Double(bytes) / rate
+        // More than thirty years is no estimate.
+        return seconds < 1e9 ? .seconds(seconds) : nil
     }
 
     private static func fraction(_ part: Int64, of total: Int64?) -> Double? {
