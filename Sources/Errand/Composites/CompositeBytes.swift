@@ -2,11 +2,57 @@ import ErrandCore
 import Foundation
 
 /// The progress of all members of a run: a pure value.
+///
+/// It keeps the sums, so an event of one member costs the same for any number of members.
 nonisolated struct CompositeBytes: Sendable {
-    private var members: [UUID: TransferProgress] = [:]
+    /// The share of one member, or the sum of the shares of all.
+    ///
+    /// Sums have 128 bits: a server can declare any length, and a share must be subtracted exactly.
+    private struct Share {
+        var sent: Int128 = 0
+        var received: Int128 = 0
+        var totalToSend: Int128 = 0
+        var totalToReceive: Int128 = 0
+        /// The number of members with an unknown total.
+        var unknownToSend = 0
+        var unknownToReceive = 0
 
+        init() {}
+
+        init(_ progress: TransferProgress) {
+            sent = Int128(progress.bytesSent)
+            received = Int128(progress.bytesReceived)
+            // A member without a body has no total; it counts as 0.
+            if let total = progress.totalBytesToSend {
+                totalToSend = Int128(total)
+            } else if progress.bytesSent != 0 {
+                unknownToSend = 1
+            }
+            if let total = progress.totalBytesToReceive {
+                totalToReceive = Int128(total)
+            } else {
+                unknownToReceive = 1
+            }
+        }
+
+        /// Replaces the share of a member in this sum.
+        mutating func replace(_ old: Share, by new: Share) {
+            sent += new.sent - old.sent
+            received += new.received - old.received
+            totalToSend += new.totalToSend - old.totalToSend
+            totalToReceive += new.totalToReceive - old.totalToReceive
+            unknownToSend += new.unknownToSend - old.unknownToSend
+            unknownToReceive += new.unknownToReceive - old.unknownToReceive
+        }
+    }
+
+    private var members: [UUID: TransferProgress] = [:]
+    private var total = Share()
+
+    /// Records the progress of a member in place of its previous one.
     mutating func take(_ progress: TransferProgress, of member: UUID) {
-        members[member] = progress
+        let old = members.updateValue(progress, forKey: member)
+        total.replace(old.map(Share.init) ?? Share(), by: Share(progress))
     }
 
     /// The sum of the members' progress.
@@ -15,22 +61,14 @@ nonisolated struct CompositeBytes: Sendable {
     func sum(ofMembers count: Int) -> TransferProgress {
         var sum = TransferProgress()
         let isComplete = members.count >= count
-        sum.totalBytesToSend = isComplete ? 0 : nil
-        sum.totalBytesToReceive = isComplete ? 0 : nil
-        for member in members.values {
-            sum.bytesSent = TransferProgress.sum(sum.bytesSent, member.bytesSent)
-            sum.bytesReceived = TransferProgress.sum(
-                sum.bytesReceived, member.bytesReceived)
-            // A member without a body has no total; it counts as 0.
-            let toSend = member.totalBytesToSend ?? (member.bytesSent == 0 ? 0 : nil)
-            sum.totalBytesToSend = Self.add(sum.totalBytesToSend, toSend)
-            sum.totalBytesToReceive = Self.add(sum.totalBytesToReceive, member.totalBytesToReceive)
+        sum.bytesSent = Int64(clamping: total.sent)
+        sum.bytesReceived = Int64(clamping: total.received)
+        if isComplete, total.unknownToSend == 0 {
+            sum.totalBytesToSend = Int64(clamping: total.totalToSend)
+        }
+        if isComplete, total.unknownToReceive == 0 {
+            sum.totalBytesToReceive = Int64(clamping: total.totalToReceive)
         }
         return sum
-    }
-
-    private static func add(_ one: Int64?, _ other: Int64?) -> Int64? {
-        guard let one, let other else { return nil }
-        return TransferProgress.sum(one, other)
     }
 }

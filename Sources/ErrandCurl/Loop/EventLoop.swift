@@ -148,7 +148,7 @@
         /// Runs a turn on the thread of a caller that posted a new transfer, or of a reader that asks
         /// for more of a body, while the loop's thread sleeps.
         ///
-        /// This is cheaper than waking the loop's thread (decisions 13 and 31). The turn handles only
+        /// This is cheaper than waking the loop's thread (decisions 13 and 29). The turn handles only
         /// such messages. Returns true if the loop's thread must be woken for remaining work.
         func callerTurn() -> Bool {
             var event = epoll_event()

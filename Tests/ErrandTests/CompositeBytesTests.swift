@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The progress of a batch is kept as sums, and equals the sum over all members at any time.
+@Suite(.timeLimit(.minutes(5))) struct CompositeBytesTests {
+    /// Adds the progress of all members.
+    private func naiveSum(
+        _ members: [UUID: TransferProgress], count: Int
+    ) -> TransferProgress {
+        var sum = TransferProgress()
+        let isComplete = members.count >= count
+        sum.totalBytesToSend = isComplete ? 0 : nil
+        sum.totalBytesToReceive = isComplete ? 0 : nil
+        for member in members.values {
+            sum.bytesSent += member.bytesSent
+            sum.bytesReceived += member.bytesReceived
+            let toSend = member.totalBytesToSend ?? (member.bytesSent == 0 ? 0 : nil)
+            if let total = sum.totalBytesToSend, let toSend {
+                sum.totalBytesToSend = total + toSend
+            } else {
+                sum.totalBytesToSend = nil
+            }
+            if let total = sum.totalBytesToReceive, let toReceive = member.totalBytesToReceive {
+                sum.totalBytesToReceive = total + toReceive
+            } else {
+                sum.totalBytesToReceive = nil
+            }
+        }
+        return sum
+    }
+
+    @Test(arguments: 1...20) func sumsEqualTheSumOverAllMembers(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let ids = (0..<5).map { _ in UUID() }
+        var members: [UUID: TransferProgress] = [:]
+        var bytes = CompositeBytes()
+        for _ in 0..<200 {
+            guard let id = ids.randomElement(using: &random) else { return }
+            var progress = TransferProgress()
+            progress.bytesSent = .random(in: 0...3, using: &random)
+            progress.bytesReceived = .random(in: 0...9, using: &random)
+            if Bool.random(using: &random) {
+                progress.totalBytesToSend = .random(in: 0...9, using: &random)
+            }
+            if Int.random(in: 0..<8, using: &random) > 0 {
+                progress.totalBytesToReceive = .random(in: 0...9, using: &random)
+            }
+            members[id] = progress
+            bytes.take(progress, of: id)
+            #expect(bytes.sum(ofMembers: 5) == naiveSum(members, count: 5))
+        }
+    }
+
+    @Test func saturatedSumsBecomeExactAgain() {
+        let (one, other) = (UUID(), UUID())
+        var huge = TransferProgress()
+        huge.totalBytesToReceive = .max
+        var bytes = CompositeBytes()
+        bytes.take(huge, of: one)
+        bytes.take(huge, of: other)
+        #expect(bytes.sum(ofMembers: 2).totalBytesToReceive == .max)
+        var small = TransferProgress()
+        small.totalBytesToReceive = 5
+        bytes.take(small, of: one)
+        bytes.take(small, of: other)
+        #expect(bytes.sum(ofMembers: 2).totalBytesToReceive == 10)
+    }
+}
