@@ -105,7 +105,7 @@ extension ReadmeModel {
         chain.add(Register(name: "amelia", password: "earhart"))
             .then { register in GetUser(id: register.userId ?? 0) }
         try await chain.send()
-        lines = [user.nick, photo.lastPathComponent, "\(chain.requests.count)"]
+        lines = [user.nick, photo.url.lastPathComponent, "\(chain.requests.count)"]
     }
 }
 
