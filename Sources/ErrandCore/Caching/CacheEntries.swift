@@ -127,6 +127,18 @@ struct CacheEntries: Sendable {
             report(await writes.write(.store(entry), for: key, in: store, ticket: ticket))
         }
     }
+
+    /// Writes the entry that a response was made of: at once, or after the last part of a large body, because the
+    /// write removes the parts that the reader gets.
+    func write(
+        _ entry: StoredResponse, for key: CacheKey, _ pipelineRequest: PipelineRequest,
+        of response: Response
+    ) async {
+        guard let body = response.stream as? StoredResponse.LargeBody else {
+            return await write(entry, for: key, pipelineRequest)
+        }
+        body.afterLastPart { await write(entry, for: key, pipelineRequest) }
+    }
 }
 
 extension CacheRules {

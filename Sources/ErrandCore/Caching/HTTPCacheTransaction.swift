@@ -297,15 +297,7 @@ final class HTTPCacheTransaction: Sendable {
         context.keep { [entries, key = found.key] in entries.remove(key) }
         entries.hit(age: .zero, .revalidated, context)
         entry.setExpiry(settings)
-        let write = { @Sendable [entries, entry, pipelineRequest] in
-            await entries.write(entry, for: found.key, pipelineRequest)
-        }
-        // The write copies a large body, and removes the parts that the reader gets: it begins after the last one.
-        guard let body = updated.stream as? StoredResponse.LargeBody else {
-            await write()
-            return updated
-        }
-        body.afterLastPart(write)
+        await entries.write(entry, for: found.key, pipelineRequest, of: updated)
         return updated
     }
 
