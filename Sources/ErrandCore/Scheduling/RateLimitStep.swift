@@ -18,7 +18,7 @@ package final class RateLimitStep: Step {
     ) async throws(RequestError) -> Response {
         let (buckets, delay) = try reserve(pipelineRequest)
         try await pipelineRequest.pausing(delay > .zero) { () throws(RequestError) in
-            try await rateLimiter.wait(for: buckets, delay, pipelineRequest)
+            try await wait(for: buckets, delay, pipelineRequest)
         }
         do {
             let response = try await next(pipelineRequest)
@@ -51,6 +51,26 @@ package final class RateLimitStep: Step {
                     name: RateLimiter.name(of: pipelineRequest.description.tag), limit: tagLimit))
         }
         return (buckets, rateLimiter.reserve(buckets, now: pipelineRequest.context.clock.uptime))
+    }
+
+    /// Waits for the reserved tokens; returns them if the request is cancelled.
+    private func wait(
+        for buckets: [RateLimiter.Bucket], _ reserved: Duration, _ pipelineRequest: PipelineRequest
+    ) async throws(RequestError) {
+        guard reserved > .zero else { return }
+        let clock = pipelineRequest.context.clock
+        var delay = reserved
+        pipelineRequest.context.emit(.rateLimited(for: delay))
+        // The server may have requested another pause meanwhile.
+        while delay > .zero {
+            do {
+                try await pipelineRequest.sleep(for: delay)
+            } catch {
+                rateLimiter.cancel(buckets, now: clock.uptime)
+                throw .cancelled
+            }
+            delay = rateLimiter.pause(of: buckets, now: clock.uptime)
+        }
     }
 
     private func learn(from response: Response, _ pipelineRequest: PipelineRequest) {

@@ -1,3 +1,4 @@
+package import ErrandHTTP
 import Synchronization
 
 /// The rate limit state of recently used hosts, and of tags with a limit.
@@ -10,53 +11,46 @@ package final class RateLimiter: Sendable {
     package var count: Int { hostRateLimiters.withLock { $0.count } }
 
     /// The token bucket of a host or a tag, with its configured limit.
-    struct Bucket {
+    package struct Bucket: Sendable {
         package var name: String
         package var limit: RateLimit?
+
+        package init(name: String, limit: RateLimit?) {
+            self.name = name
+            self.limit = limit
+        }
     }
 
     /// The table key of a tag; it contains a space, so it is never a host name.
-    static func name(of tag: Int) -> String { "tag \(tag)" }
+    package static func name(of tag: Int) -> String { "tag \(tag)" }
 
     /// Takes a token of a host; returns how long to wait for it.
-    func reserve(_ host: String, limit: RateLimit?, now: Duration) -> Duration {
+    package func reserve(_ host: String, limit: RateLimit?, now: Duration) -> Duration {
         reserve([Bucket(name: host, limit: limit)], now: now)
     }
 
     /// Takes a token of each bucket; returns how long to wait for all of them.
-    func reserve(_ buckets: [Bucket], now: Duration) -> Duration {
+    package func reserve(_ buckets: [Bucket], now: Duration) -> Duration {
         buckets.reduce(.zero) { delay, bucket in
             max(delay, change(bucket.name, now) { $0.reserve(bucket.limit, now: now) })
         }
     }
 
-    /// Waits for the reserved tokens; returns them if the request is cancelled.
-    func wait(
-        for buckets: [Bucket], _ reserved: Duration, _ pipelineRequest: PipelineRequest
-    ) async throws(RequestError) {
-        guard reserved > .zero else { return }
-        let clock = pipelineRequest.context.clock
-        var delay = reserved
-        pipelineRequest.context.emit(.rateLimited(for: delay))
-        // The server may have requested another pause meanwhile.
-        while delay > .zero {
-            do {
-                try await pipelineRequest.sleep(for: delay)
-            } catch {
-                for bucket in buckets { change(bucket.name, clock.uptime) { $0.cancel() } }
-                throw .cancelled
-            }
-            delay = hostRateLimiters.withLock { hostRateLimiters in
-                buckets.map {
-                    hostRateLimiters.value(for: $0.name)?.pause(now: clock.uptime) ?? .zero
-                }.max()
-                    ?? .zero
-            }
+    /// Returns the reserved tokens of a request that was cancelled.
+    package func cancel(_ buckets: [Bucket], now: Duration) {
+        for bucket in buckets { change(bucket.name, now) { $0.cancel() } }
+    }
+
+    /// The longest pause that a server has requested for one of the buckets.
+    package func pause(of buckets: [Bucket], now: Duration) -> Duration {
+        hostRateLimiters.withLock { hostRateLimiters in
+            buckets.map { hostRateLimiters.value(for: $0.name)?.pause(now: now) ?? .zero }.max()
+                ?? .zero
         }
     }
 
     /// Applies the rate limit headers of a response.
-    func learn(_ headers: RateLimitHeaders, of host: String, now: Duration) {
+    package func learn(_ headers: RateLimitHeaders, of host: String, now: Duration) {
         change(host, now) { $0.learn(headers, now: now) }
     }
 
