@@ -15,4 +15,7 @@ struct Checkpointer: Sendable {
             try? connection?.execute("PRAGMA wal_checkpoint(PASSIVE)")
         }
     }
+
+    /// Waits for the checkpoints that have begun.
+    func waitUntilIdle() { queue.sync {} }
 }

@@ -92,7 +92,11 @@ public final class SQLiteResponseStore: ResponseStore {
         state = Mutex(StoreState(path: self.path, limits: limits))
     }
 
-    deinit { state.withLock { $0.close() } }
+    deinit {
+        // Its connection would prevent that the log is emptied.
+        checkpointer.waitUntilIdle()
+        state.withLock { $0.close() }
+    }
 
     /// The last 16 problems with the file itself; the latest last.
     ///
