@@ -19,6 +19,8 @@ package final class ProgressHub: Sendable {
 
     private struct State {
         var progress = TransferProgress()
+        /// The position of the current request body in a longer upload; `nil` if the body is the whole.
+        var uploadPart: (offset: Int64, total: Int64)?
         var listeners = Subscribers<Listener>()
         var handlers = Subscribers<Handler>()
         var mirrors: [Int: ProgressHub] = [:]
@@ -44,6 +46,21 @@ package final class ProgressHub: Sendable {
             rates[1].add(progress.bytesReceived - progress.resumedBytes, at: now)
             progress.bytesSentPerSecond = rates[0].bytesPerSecond
             progress.bytesReceivedPerSecond = rates[1].bytesPerSecond
+        }
+
+        /// Counts from another number of sent bytes: the skipped ones have no part in the rate.
+        mutating func skipSent(to bytes: Int64) {
+            if !rates.isEmpty { rates[0].shift(by: bytes - progress.bytesSent) }
+            progress.bytesSent = bytes
+        }
+
+        /// Changes the progress of the current request.
+        mutating func apply(_ change: (inout TransferProgress) -> Void) {
+            guard let uploadPart else { return change(&progress) }
+            progress.bytesSent -= uploadPart.offset
+            change(&progress)
+            progress.bytesSent = TransferProgress.sum(progress.bytesSent, uploadPart.offset)
+            progress.totalBytesToSend = uploadPart.total
         }
 
         mutating func completeTotals() {
@@ -117,7 +134,7 @@ package final class ProgressHub: Sendable {
         _ change: (inout TransferProgress) -> Void
     ) -> (ready: [Int], mirrors: [ProgressHub])? {
         state.withLock { state -> (ready: [Int], mirrors: [ProgressHub])? in
-            change(&state.progress)
+            state.apply(change)
             guard state.isObserved else { return nil }
             let ready = Self.distribute(&state, now: now)
             // Lock order: this hub, then its mirrors.
@@ -130,6 +147,15 @@ package final class ProgressHub: Sendable {
         state.withLock { state in
             state.handlers.entries.values.contains { $0.pending != nil && !$0.isNotifying }
         }
+    }
+
+    /// Counts the bytes of the following request bodies from an offset of a longer upload.
+    package func continueUpload(at offset: Int64, of total: Int64) {
+        state.withLock { state in
+            state.uploadPart = (offset, total)
+            state.skipSent(to: offset)
+        }
+        update { $0.bytesSent = 0 }
     }
 
     /// Passes every value, beginning with the current one, to another hub.

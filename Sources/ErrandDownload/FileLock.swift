@@ -85,7 +85,7 @@ package enum FileLock {
 
     private static func busy(_ url: URL) -> RequestError {
         .file(
-            "Another download writes to the same destination (\(url.path)). Wait for it, cancel it, or "
-                + "choose another destination.")
+            "Another download or upload uses \(url.path). Wait for it, cancel it, or choose another "
+                + "file.")
     }
 }

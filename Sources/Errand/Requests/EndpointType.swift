@@ -11,6 +11,12 @@ nonisolated enum DecoderOrigin: Sendable {
     case file
 }
 
+/// A kind of endpoint of another module that changes its description itself, and sets its decoder there.
+nonisolated package protocol SelfDescribingEndpoint: TypedRequest {
+    /// Changes the description after all overrides were read.
+    func complete(_ description: inout RequestDescription)
+}
+
 /// What a class of endpoints adds to a description, found once for each class: creating the name, and looking up a
 /// conformance, cost as much as building a small request.
 nonisolated struct EndpointType: Sendable {
@@ -45,6 +51,7 @@ nonisolated struct EndpointType: Sendable {
     private static func describer(of type: BaseRequest.Type) -> Describe? {
         guard let typed = type as? any TypedRequest.Type else { return nil }
         if let file = type as? any FileOutput.Type { return download(file) }
+        if let own = type as? any SelfDescribingEndpoint.Type { return selfDescribed(own) }
         return output(typed)
     }
 
@@ -58,6 +65,12 @@ nonisolated struct EndpointType: Sendable {
                 try decoder.decode(response, with: json)
             }
         }
+    }
+
+    private static func selfDescribed<Endpoint: SelfDescribingEndpoint>(
+        _ type: Endpoint.Type
+    ) -> Describe {
+        { request, it in unsafeDowncast(request, to: Endpoint.self).complete(&it) }
     }
 
     private static func download<Endpoint: FileOutput>(_ type: Endpoint.Type) -> Describe {

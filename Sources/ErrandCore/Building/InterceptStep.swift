@@ -32,12 +32,16 @@ private struct InterceptorChain: Sendable {
     ) async throws(RequestError) -> Response {
         guard index < interceptors.count else { return try await send(request, scope) }
         let calls = InterceptorCalls()
-        let next = InterceptorNext(description: original.description) {
+        var next = InterceptorNext(description: original.description) {
             (request) throws(RequestError) in
             try await calls.run(in: scope) { (child) throws(RequestError) in
                 try await run(index + 1, request, child)
             }
         }
+        let context = original.context
+        next.run = InterceptorNext.Run(
+            clock: context.clock, progress: context.progress,
+            retryPolicy: context.configuration.retryPolicy, emit: { context.emit($0) })
         let result = await result(of: interceptors[index], request, next, scope)
         await calls.close(keeping: (try? result.get())?.channel)
         return try result.get()

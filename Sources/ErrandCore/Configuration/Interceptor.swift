@@ -1,3 +1,5 @@
+package import ErrandConcurrency
+
 /// Runs around a request: can change it, send it more than once, or return a response of its own.
 ///
 ///     struct Stopwatch: Interceptor {
@@ -37,6 +39,17 @@ public protocol Interceptor: Sendable {
 public struct InterceptorNext: Sendable {
     /// The description of the endpoint.
     public let description: RequestDescription
+    /// The run that calls the interceptor; `nil` for a value made with the public initializer.
+    package var run: Run?
+
+    /// What interceptors of other modules of the package use of a run.
+    package struct Run: Sendable {
+        package let clock: any RequestClock
+        package let progress: ProgressHub
+        package let retryPolicy: RetryPolicy
+        package let emit: @Sendable (RequestEvent.Kind) -> Void
+    }
+
     private let send: @Sendable (TransportRequest) async throws(RequestError) -> Response
 
     /// Creates a value that calls a closure, for example to test an interceptor.

@@ -35,4 +35,7 @@ package struct TransferRate: Sendable, Hashable {
         bytesPerSecond = (bytesPerSecond ?? rate) * (1 - weight) + rate * weight
         (bytes, self.sampled) = (count, now)
     }
+
+    /// Adds bytes that were not transferred to the count.
+    package mutating func shift(by count: Int64) { bytes += count }
 }

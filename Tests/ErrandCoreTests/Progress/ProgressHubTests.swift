@@ -1,3 +1,4 @@
+import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
@@ -35,6 +36,29 @@ import Testing
         hub.finish()
         hub.listen { progress in values.withLock { $0.append(-progress.bytesReceived) } }
         #expect(values.withLock { $0 } == [1, 100, -100])
+    }
+
+    /// The bodies of several requests are one upload; the bytes of earlier runs have no part in the rate.
+    @Test func bodiesOfSeveralRequestsAreOneUpload() {
+        let clock = ManualClock()
+        let hub = ProgressHub(clock: clock)
+        hub.listen { _ in }
+        hub.continueUpload(at: 6000, of: 10_000)
+        #expect(hub.current.bytesSent == 6000 && hub.current.totalBytesToSend == 10_000)
+        for offset: Int64 in [6000, 7000] {
+            hub.continueUpload(at: offset, of: 10_000)
+            hub.update { ($0.bytesSent, $0.totalBytesToSend) = (0, 1000) }
+            clock.advance(by: .seconds(2))
+            hub.update { $0.bytesSent = 1000 }
+            #expect(hub.current.bytesSent == offset + 1000)
+            #expect(hub.current.totalBytesToSend == 10_000)
+            #expect(hub.current.bytesSentPerSecond == 500)
+        }
+        // The server has fewer bytes than were sent.
+        hub.continueUpload(at: 7500, of: 10_000)
+        #expect(hub.current.bytesSent == 7500 && hub.current.bytesSentPerSecond == 500)
+        hub.finish(isWhole: true)
+        #expect(hub.current.totalBytesToSend == 10_000)
     }
 
     @Test func throttledStreamEndsWithTheLastValue() async {

@@ -37,6 +37,17 @@ import Testing
         #expect(isClose(rate(samples), 5000))
     }
 
+    @Test func shiftedBytesHaveNoPartInTheRate() {
+        var rate = TransferRate()
+        rate.add(0, at: .seconds(1))
+        rate.shift(by: 5000)
+        rate.add(5200, at: .seconds(2))
+        #expect(isClose(rate.bytesPerSecond, 200))
+        rate.shift(by: -100)
+        rate.add(5300, at: .seconds(3))
+        #expect(isClose(rate.bytesPerSecond, 200))
+    }
+
     @Test func earlyRateIsTheAverageSoFar() {
         #expect(isClose(rate([(0, 0), (1, 1000), (2, 1000)]), 500))
         #expect(isClose(rate([(0, 0), (1, 0), (2, 0), (4, 4000)]), 1000))
