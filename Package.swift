@@ -45,6 +45,7 @@ let package = Package(
         .library(name: "ErrandCaching", targets: ["ErrandCaching"]),
         .library(name: "ErrandCore", targets: ["ErrandCore"]),
         .library(name: "ErrandOutbox", targets: ["ErrandOutbox"]),
+        .library(name: "ErrandUploads", targets: ["ErrandUploads"]),
         .library(name: "ErrandCurl", targets: ["ErrandCurl"]),
         .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
@@ -142,6 +143,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ErrandUploads",
+            dependencies: ["Errand", "ErrandCore", "ErrandHTTP", "ErrandDownload", httpTypes],
+            swiftSettings: settings
+        ),
+        .target(
             name: "ErrandObservability",
             dependencies: [
                 "ErrandCore", logging,
@@ -218,8 +224,8 @@ let package = Package(
         .testTarget(
             name: "RealPeerTests",
             dependencies: [
-                "Errand", "ErrandCurl", "ErrandURLSession", "ErrandCore", "ErrandTransport",
-                "ErrandStreaming", "ErrandTesting", httpTypes,
+                "Errand", "ErrandUploads", "ErrandCurl", "ErrandURLSession", "ErrandCore",
+                "ErrandTransport", "ErrandStreaming", "ErrandTesting", httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -248,9 +254,17 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ErrandUploadsTests",
+            dependencies: [
+                "ErrandUploads", "ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "DocumentationSamples",
             dependencies: [
-                "Errand", "ErrandTransport", "ErrandOutbox", "ErrandReachability", "ErrandRedis",
+                "Errand", "ErrandTransport", "ErrandOutbox", "ErrandUploads", "ErrandReachability",
+                "ErrandRedis",
                 "ErrandObservability", "ErrandTesting", logging,
             ],
             swiftSettings: strict

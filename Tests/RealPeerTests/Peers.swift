@@ -17,7 +17,7 @@ struct Peers: Sendable {
         case httpbin, earlyTLS, earlyPlain, earlyDemanding, renegotiating
         case secureProxy, secureProxyLocked, secureProxyClients, secureProxyStranger
         case secureProxyMisnamed, secureProxyUnnamed
-        case eventStreams
+        case eventStreams, tus
 
         var scheme: String {
             switch self {

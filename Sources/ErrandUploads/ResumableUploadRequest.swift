@@ -1,0 +1,214 @@
+public import Errand
+import ErrandCore
+public import Foundation
+
+/// Uploads a file by the protocol tus 1.0, and continues it after an interruption.
+///
+///     final class UploadMovie: ResumableUploadRequest {
+///         let movie: URL
+///         init(movie: URL) { self.movie = movie }
+///         override var url: String { "/files/" }
+///         override var file: URL { movie }
+///     }
+///     let uploaded = try await UploadMovie(movie: movie).value()
+///
+/// ``BaseRequest/url`` creates uploads (extension `creation`). The file is read from disk while it is
+/// sent. If the run fails, is cancelled, or the process is killed, the next start continues at the
+/// offset that the server names; a ``journal`` remembers the upload until it is complete, or
+/// ``discard(on:)`` removes it. Failed pieces are retried by ``BaseRequest/retryPolicy``; each piece
+/// that arrives resets its count of attempts.
+///
+/// The run is one request for the agent's interceptors, accessories, batches and chains. Each HTTP
+/// request of it passes the other steps: request processors, limits, retry, redirects, credentials and
+/// cookies. Credentials are not sent to an upload at another origin. See <doc:ResumableUploads>.
+nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
+    /// The use of checksums for pieces.
+    public enum Checksum: Sendable, Hashable {
+        /// No checksums; the default.
+        case none
+        /// SHA-256, otherwise SHA-1, if the server lists it; otherwise none.
+        case ifSupported
+        /// SHA-256, otherwise SHA-1.
+        ///
+        /// If the server lists neither, the upload fails with ``RequestError/Code/unsupported`` before
+        /// anything is uploaded.
+        case required
+    }
+
+    private let ownURL: String?
+    private let ownFile: URL?
+
+    /// Creates a request whose class overrides ``BaseRequest/url`` and ``file``.
+    public override init() {
+        (ownURL, ownFile) = (nil, nil)
+        super.init()
+    }
+
+    /// Creates a request without a class of its own.
+    ///
+    /// - Parameters:
+    ///   - url: The URL that creates uploads: absolute, or a path below the base URL.
+    ///   - file: The file.
+    public init(_ url: String, file: URL) {
+        (ownURL, ownFile) = (url, file)
+        super.init()
+    }
+
+    /// The URL that creates uploads.
+    ///
+    /// Default: the one given to the initializer.
+    open override var url: String { ownURL ?? super.url }
+
+    /// The file to upload: a regular file, which must not change before the end.
+    ///
+    /// Default: the one given to the initializer. Errors: ``RequestError/Code/invalidBody`` for a file
+    /// that is missing or not readable, before anything is sent; ``RequestError/Code/bodyReadFailed`` if
+    /// it changes during the run.
+    open var file: URL { ownFile ?? Self.noFile }
+
+    /// The metadata of the upload (`Upload-Metadata`), sent when it is created.
+    ///
+    /// Default: the name of the file as `filename`. Errors: ``RequestError/Code/invalidHeader`` for a key
+    /// that is empty, is not ASCII, or contains a space or a comma.
+    open var uploadMetadata: [String: String] { ["filename": file.lastPathComponent] }
+
+    /// The largest number of bytes in one request.
+    ///
+    /// Default `nil`: the rest of the file, or 16 MiB with checksums. Set it for servers that limit
+    /// the size of requests. Errors: ``RequestError/Code/invalidConfiguration`` for less than 1.
+    open var pieceSize: Int64? { nil }
+
+    /// Whether pieces carry a checksum (extension `checksum`), which needs a second read of the file.
+    ///
+    /// Default ``Checksum/none``. A piece that the server refuses with status 460 is sent again, at
+    /// least once. Errors: ``RequestError/Code/digestMismatch``.
+    open var checksum: Checksum { .none }
+
+    /// Whether a new upload is created if the file or its metadata has changed since the last run, or
+    /// the upload on the server has expired.
+    ///
+    /// Default true; the old upload is removed if the server supports that. If false, the run fails with
+    /// ``RequestError/Code/resumeFailed``.
+    open var startsOver: Bool { true }
+
+    /// The bandwidth limit of the request bodies, in bytes per second.
+    ///
+    /// Default `nil`: no limit. Errors: ``RequestError/Code/invalidConfiguration`` for less than 1.
+    open var bytesPerSecond: Int64? { nil }
+
+    /// The file that remembers the upload.
+    ///
+    /// Default `nil`: a hidden file next to ``file``, different for each server. It contains the URL of
+    /// the upload, and no headers, credentials or metadata; only its owner can read it. Errors:
+    /// ``RequestError/Code/fileFailed`` if it cannot be written, or another run uses it.
+    open var journal: URL? { nil }
+
+    /// The method of the request that creates the upload.
+    public final override var method: HTTPMethod { .post }
+
+    /// Any bytes: bodies of responses are not parsed.
+    public final override var responseSerializer: ResponseSerializer { .data }
+
+    /// Returns the uploaded file.
+    public final override var decoder: ResponseDecoder<UploadedFile> {
+        ResponseDecoder { response in throw RequestError.noUploadedFile(response) }
+    }
+
+    /// Removes the unfinished upload from the server (extension `termination`), and its journal.
+    ///
+    /// A run in progress is cancelled first. Without a journal nothing is sent.
+    ///
+    /// - Parameter agent: The agent that sends the request. Default `nil`: that of the endpoint.
+    /// - Returns: Whether the server has removed the upload or did not have it. False if there was no
+    ///   journal, or the server does not support termination; the journal is removed in both cases.
+    /// - Throws: ``RequestError``; the upload can be resumed or discarded later.
+    @discardableResult
+    nonisolated(nonsending) public final func discard(
+        on agent: RequestAgent? = nil
+    ) async throws(RequestError) -> Bool {
+        if let task {
+            task.cancel()
+            await task.untilEnded()
+        }
+        let operation = UploadOperation(.discard, uploadPlan)
+        var description = describe()
+        description.interceptors.removeAll { $0 is UploadOperation }
+        description.interceptors.append(operation)
+        description.decode = nil
+        description.progressHandler = nil
+        _ = try await (agent ?? self.agent).start(description).response()
+        return operation.isDiscarded
+    }
+
+    fileprivate var uploadPlan: UploadPlan {
+        let checksum = checksum
+        return UploadPlan(
+            file: file, metadata: uploadMetadata,
+            pieceSize: pieceSize ?? (checksum == .none ? nil : 16 << 20), checksum: checksum,
+            startsOver: startsOver, bytesPerSecond: bytesPerSecond, journal: journal)
+    }
+
+    /// The first override that an upload cannot honour.
+    fileprivate func mistake(in it: RequestDescription) -> RequestError? {
+        if let pieceSize, pieceSize < 1 { return Self.tooSmall("pieceSize", pieceSize, it) }
+        if let bytesPerSecond, bytesPerSecond < 1 {
+            return Self.tooSmall("bytesPerSecond", bytesPerSecond, it)
+        }
+        let names =
+            it.headers.map(\.name.canonicalName) + it.headerFieldValues.map { $0.0.lowercased() }
+        if let name = names.first(where: { $0.hasPrefix("upload-") || $0.hasPrefix("tus-") }) {
+            return .invalidCombination(
+                "\(it.endpoint) is an upload and has the header \(name), which belongs to the protocol. "
+                    + "Remove it.")
+        }
+        let unusable: [(String, Bool)] = [
+            ("body", it.body != nil), ("arguments", it.arguments != nil),
+            ("customURLRequest()", it.customRequest != nil), ("bodyEncoder", it.bodyEncoder != nil),
+            ("validator", it.validator != nil), ("cacheSeconds", it.cacheSeconds >= 0),
+            ("cachePolicy", it.cachePolicy != nil),
+            ("duplicatePolicy", it.duplicatePolicy != .allow),
+            ("acceptableStatusCodes", it.acceptableStatusCodes != 200..<300),
+            ("statusCodeValidator", it.statusCodeValidator != nil),
+        ]
+        guard let name = unusable.first(where: \.1)?.0 else { return nil }
+        return .invalidCombination(
+            "\(it.endpoint) is an upload, for which \(name) has no meaning. Remove the override.")
+    }
+
+    private static func tooSmall(
+        _ name: String, _ value: Int64, _ it: RequestDescription
+    ) -> RequestError {
+        RequestError(
+            .invalidConfiguration, stage: .build,
+            "\(it.endpoint)'s \(name) is \(value); it must be at least 1, or nil.")
+    }
+
+    private static var noFile: URL { URL(fileURLWithPath: "/dev/null/no-file") }
+}
+
+extension ResumableUploadRequest: SelfDescribingEndpoint {
+    nonisolated package func complete(_ it: inout RequestDescription) {
+        let operation = UploadOperation(.upload, uploadPlan)
+        if it.mistake == nil { it.mistake = mistake(in: it) }
+        it.interceptors.append(operation)
+        it.acceptableContentTypes = .any
+        it.argumentPlacement = .query
+        // The offset of an upload must not come from the store.
+        it.cachePolicy = .cacheElseLoad
+        it.decode = { (response, _) throws(RequestError) in
+            guard let output = operation.output else {
+                throw RequestError.noUploadedFile(response)
+            }
+            return output
+        }
+    }
+}
+
+extension RequestError {
+    fileprivate static func noUploadedFile(_ response: Response) -> RequestError {
+        RequestError(
+            .undecodable, stage: .decode,
+            "The upload has no result: a processor or errorRecovery replaced its response.",
+            response: response)
+    }
+}

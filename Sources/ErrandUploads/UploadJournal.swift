@@ -1,0 +1,132 @@
+import ErrandDownload
+import ErrandHTTP
+import Foundation
+
+/// The data required to continue an upload in another process: a small file, removed at the end.
+///
+/// It contains no headers, no credentials and no metadata. The URL of the upload is stored because
+/// nothing else identifies the upload; only the user who wrote the file can read it.
+struct UploadJournal: Sendable, Hashable, Codable {
+    /// The version of this format.
+    static let currentFormat = 1
+
+    var format = Self.currentFormat
+    /// The URL that created the upload, without user info, query and fragment.
+    var endpoint: String
+    var file: UploadSource.Identity
+    /// The SHA-256 of `Upload-Metadata`; `nil` without metadata.
+    var metadata: String?
+    var remote: TusUploadState.Remote
+
+    /// Decodes a journal; `nil` for invalid or contradictory data.
+    init?(decoding data: Data) {
+        guard data.count < 64 << 10,
+            let journal = try? JSONDecoder().decode(Self.self, from: data),
+            journal.format == Self.currentFormat, journal.file.size >= 0,
+            0...journal.file.size ~= journal.remote.offset,
+            journal.remote.offset...journal.file.size ~= journal.remote.sent,
+            let url = try? URI(parsing: journal.remote.url), url.isAbsoluteHTTP,
+            let endpoint = try? URI(parsing: journal.endpoint), url.isHTTPS || !endpoint.isHTTPS
+        else { return nil }
+        self = journal
+    }
+
+    init(
+        endpoint: String, file: UploadSource.Identity, metadata: String?,
+        remote: TusUploadState.Remote
+    ) {
+        self.endpoint = endpoint
+        self.file = file
+        self.metadata = metadata
+        self.remote = remote
+    }
+
+    func encoded() -> Data { (try? JSONEncoder().encode(self)) ?? Data() }
+
+    /// The default file of a journal: hidden, next to the file, and different for each server.
+    static func location(of file: URL, endpoint: String) -> URL {
+        let name = file.lastPathComponent
+        let digest = SHA256.hex(Data((endpoint + "\n" + name).utf8)).prefix(16)
+        let stem = name.utf8.count > 180 ? String(name.prefix(40)) : name
+        return file.deletingLastPathComponent().appendingPathComponent(
+            ".\(stem).\(digest).errand-upload", isDirectory: false)
+    }
+}
+
+/// The file of a journal, locked against other runs in any process.
+///
+/// The journal is replaced by a rename, so that a killed process leaves the old or the new one. It is
+/// synced before a piece is sent, so that it never records less than the server can have.
+final class UploadJournalFile: Sendable {
+    private let url: URL
+    private let lock: URL
+    private let descriptor: Int32
+
+    /// Locks the journal; it need not exist.
+    ///
+    /// - Throws: ``RequestError/Code/fileFailed`` if another run has locked it, or its folder cannot be
+    ///   written.
+    init(_ url: URL) throws(RequestError) {
+        self.url = url
+        lock = url.appendingPathExtension("lock")
+        descriptor = try FileLock.openLocked(lock)
+    }
+
+    deinit {
+        // Removed while it is locked: another run locks a file only if it still has its name.
+        unlink(lock.path)
+        FileLock.close(descriptor, lock)
+    }
+
+    /// The journal; `nil` if there is none, or it is invalid.
+    func read() -> UploadJournal? {
+        // Journals are small: a larger file is not one.
+        let handle = try? FileHandle(forReadingFrom: url)
+        defer { try? handle?.close() }
+        return (try? handle?.read(upToCount: 64 << 10)).flatMap(UploadJournal.init(decoding:))
+    }
+
+    func write(_ journal: UploadJournal) throws(RequestError) {
+        let temporary = url.path + "-new"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw failure("created", errno) }
+        let data = journal.encoded()
+        let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+        var code = errno
+        var isSafe = count == data.count
+        if isSafe {
+            isSafe = fsync(file) == 0
+            code = errno
+        }
+        close(file)
+        if isSafe {
+            isSafe = rename(temporary, url.path) == 0
+            code = errno
+        }
+        guard isSafe else {
+            unlink(temporary)
+            throw failure("written", code)
+        }
+        syncFolder()
+    }
+
+    func remove() {
+        unlink(url.path + "-new")
+        unlink(url.path)
+    }
+
+    private func syncFolder() {
+        let folder = open(
+            url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    private func failure(_ verb: String, _ code: Int32) -> RequestError {
+        .file(
+            "The journal of the upload could not be \(verb): \(String(cString: strerror(code))). "
+                + "Override journal with a file in a writable folder.",
+            underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
+    }
+}

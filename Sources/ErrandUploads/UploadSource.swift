@@ -1,0 +1,177 @@
+import Dispatch
+import ErrandHTTP
+import Foundation
+
+/// The open file of an upload, read in pieces.
+///
+/// One descriptor serves the whole run, so that a file that is replaced meanwhile does not mix with the
+/// old one.
+final class UploadSource: Sendable {
+    /// The properties by which a changed file is recognized.
+    struct Identity: Sendable, Hashable, Codable {
+        var size: Int64
+        /// The modification time in nanoseconds since 1970.
+        var modified: Int64
+    }
+
+    let identity: Identity
+    private let descriptor: Int32
+    private let name: String
+    private let queue = DispatchQueue(label: "errand.upload.file", qos: .utility)
+
+    /// Opens the file.
+    ///
+    /// - Throws: ``RequestError/Code/invalidBody`` for a file that is missing, not regular or not readable.
+    init(_ url: URL) throws(RequestError) {
+        name = url.lastPathComponent
+        guard url.isFileURL else {
+            throw RequestError(
+                .invalidBody, stage: .build,
+                "The file of an upload must be a file URL. Override file with URL(fileURLWithPath:)."
+            )
+        }
+        // Without O_NONBLOCK, opening a named pipe would block until another process writes to it.
+        descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let code = errno
+            throw RequestError(
+                .invalidBody, stage: .build,
+                "The file \(name) cannot be opened: \(String(cString: strerror(code))). It must exist "
+                    + "and be readable.",
+                underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
+        }
+        guard let identity = Self.identity(of: descriptor) else {
+            close(descriptor)
+            throw RequestError(
+                .invalidBody, stage: .build,
+                "The file \(name) is not a regular file. Resumable uploads need one.")
+        }
+        self.identity = identity
+    }
+
+    deinit { close(descriptor) }
+
+    /// The chunks of a range, which is read while it is sent.
+    func slice(of piece: TusRequest.Piece, rate: UploadRate?) -> Slice {
+        Slice(source: self, piece: piece, rate: rate)
+    }
+
+    /// Reads at most `count` bytes.
+    ///
+    /// - Throws: ``RequestError/Code/bodyReadFailed`` if the file is shorter, cannot be read, or was changed.
+    func read(at offset: Int64, count: Int) throws(RequestError) -> Data {
+        var data = Data(count: count)
+        let read = data.withUnsafeMutableBytes { buffer in
+            while true {
+                let read = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+                if read >= 0 || errno != EINTR { return read }
+            }
+        }
+        guard read > 0 else { throw read == 0 ? changed : failed }
+        if read < count { data.removeSubrange(read...) }
+        return data
+    }
+
+    /// Throws if the file was changed since it was opened.
+    func check() throws(RequestError) {
+        guard Self.identity(of: descriptor) == identity else { throw changed }
+    }
+
+    /// The checksum of a range in Base64.
+    func checksum(_ algorithm: String, of piece: TusRequest.Piece) async throws(RequestError)
+        -> String
+    {
+        guard var checksum = UploadChecksum(algorithm) else {
+            throw RequestError(
+                .unsupported, stage: .build,
+                "The checksum algorithm \(algorithm) is not supported. Call discard() and start again."
+            )
+        }
+        var offset = piece.offset
+        while offset < piece.end {
+            // Pieces may have any size.
+            if Task.isCancelled { throw .cancelled }
+            let (before, start) = (checksum, offset)
+            let count = Int(min(1 << 20, piece.end - offset))
+            let step = await withCheckedContinuation { continuation in
+                queue.async {
+                    continuation.resume(
+                        returning: Result { () throws(RequestError) in
+                            try self.extend(before, at: start, count: count)
+                        })
+                }
+            }
+            (checksum, offset) = try step.get()
+        }
+        return Data(checksum.finalize()).base64EncodedString()
+    }
+
+    /// Adds at most `count` bytes to a checksum; returns it and the offset after them.
+    private func extend(
+        _ checksum: UploadChecksum, at offset: Int64, count: Int
+    ) throws(RequestError) -> (UploadChecksum, Int64) {
+        var checksum = checksum
+        let data = try read(at: offset, count: count)
+        data.withUnsafeBytes { checksum.update($0) }
+        return (checksum, offset + Int64(data.count))
+    }
+
+    private static func identity(of descriptor: Int32) -> Identity? {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG
+        else { return nil }
+        #if canImport(Darwin)
+            let time = information.st_mtimespec
+        #else
+            let time = information.st_mtim
+        #endif
+        return Identity(
+            size: Int64(information.st_size),
+            modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+    }
+
+    private var changed: RequestError {
+        RequestError(
+            .bodyReadFailed, stage: .transport,
+            "The file \(name) changed while it was sent. Start the upload again with a file that is not "
+                + "modified.")
+    }
+
+    private var failed: RequestError {
+        RequestError(
+            .bodyReadFailed, stage: .transport,
+            "Reading the file \(name) failed while it was sent: \(String(cString: strerror(errno)))."
+        )
+    }
+}
+
+extension UploadSource {
+    /// A range of the file as chunks of at most ``chunkSize`` bytes.
+    struct Slice: AsyncSequence, Sendable {
+        static let chunkSize = 256 << 10
+
+        let source: UploadSource
+        let piece: TusRequest.Piece
+        let rate: UploadRate?
+
+        func makeAsyncIterator() -> Iterator { Iterator(slice: self, offset: piece.offset) }
+
+        struct Iterator: AsyncIteratorProtocol {
+            let slice: Slice
+            var offset: Int64
+
+            mutating func next() async throws -> Data? {
+                let rest = slice.piece.end - offset
+                guard rest > 0 else { return nil }
+                let longest = slice.rate?.chunkSize ?? Slice.chunkSize
+                let count = Int(Swift.min(Int64(Swift.min(longest, Slice.chunkSize)), rest))
+                try await slice.rate?.wait(for: count)
+                let data = try slice.source.read(at: offset, count: count)
+                offset += Int64(data.count)
+                // Checked before the last bytes: the server never receives a mixture as complete.
+                if offset == slice.piece.end { try slice.source.check() }
+                return data
+            }
+        }
+    }
+}

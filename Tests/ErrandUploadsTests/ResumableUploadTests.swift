@@ -1,0 +1,323 @@
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import ErrandUploads
+
+/// Uploads over the network, to a server that fails in every way.
+@Suite(.timeLimit(.minutes(2)))
+struct ResumableUploadTests {
+    private typealias Upload = UploadFixture.Upload
+
+    private let fixture: UploadFixture
+    private var tus: TusLoopback { fixture.tus }
+    private var file: TemporaryFile { fixture.file }
+    private var bytes: Data { fixture.bytes }
+    private var agent: RequestAgent { fixture.agent }
+    private var names: [String] { get throws { try fixture.names } }
+
+    init() async throws { fixture = try await UploadFixture() }
+
+    private func upload(_ change: (Upload) -> Void = { _ in }) -> Upload {
+        fixture.upload(change)
+    }
+
+    private func failure(_ upload: Upload) async -> RequestError? { await fixture.failure(upload) }
+
+    // MARK: - Uploads
+
+    @Test func fileIsUploadedInOneRequest() async throws {
+        let output = try await agent.value(upload())
+        #expect(haveSameBytes(tus.content, bytes))
+        #expect(tus.methods == ["OPTIONS", "POST", "PATCH"])
+        #expect(output.url.string == tus.server.url("/files/1"))
+        #expect(output.bytes == 10_000 && output.resumedOffset == 0)
+        let create = tus.server.requests[1]
+        #expect(create.header("Upload-Length") == "10000")
+        #expect(create.header("Upload-Metadata") == "filename ZmlsbS5iaW4=")
+        #expect(create.header("Content-Length") == "0" && create.header("Content-Type") == nil)
+        let patch = tus.server.requests[2]
+        #expect(patch.header("Content-Type") == "application/offset+octet-stream")
+        #expect(patch.header("Content-Length") == "10000")
+        #expect(try names == ["film.bin"])
+        await tus.server.stop()
+    }
+
+    @Test func emptyFileNeedsNoPiece() async throws {
+        let empty = try TemporaryFile(name: "empty")
+        let output = try await agent.value(ResumableUploadRequest(tus.url, file: empty.url))
+        #expect(output.bytes == 0 && tus.methods == ["OPTIONS", "POST"])
+        await tus.server.stop()
+    }
+
+    @MainActor @Test func closuresAndOutputWork() async throws {
+        let upload = upload()
+        let agent = agent
+        let output = await withCheckedContinuation { continuation in
+            agent.start(upload) {
+                continuation.resume(returning: $0.output)
+            } failure: { _, _ in
+                continuation.resume(returning: nil)
+            }
+        }
+        #expect(output?.bytes == 10_000)
+        await tus.server.stop()
+    }
+
+    @Test func uploadIsAMemberOfAChain() async throws {
+        let chain = ChainRequest()
+        chain.add(upload())
+        try await agent.send(chain)
+        #expect(haveSameBytes(tus.content, bytes))
+        await tus.server.stop()
+    }
+
+    @Test func piecesCarryChecksums() async throws {
+        let output = try await agent.value(upload { ($0.piece, $0.sum) = (4000, .required) })
+        #expect(output.bytes == 10_000)
+        let pieces = tus.server.requests.filter { $0.method == "PATCH" }
+        #expect(pieces.count == 3)
+        for piece in pieces {
+            var hash = SHA256()
+            hash.update(piece.body)
+            let expected = "sha256 \(Data(hash.finalize()).base64EncodedString())"
+            #expect(piece.header("Upload-Checksum") == expected)
+        }
+        await tus.server.stop()
+    }
+
+    @Test func pieceThatWasDamagedIsSentAgain() async throws {
+        tus.fault { number, request, _ in
+            request.method == "PATCH" && number == 4 ? LoopbackResponse(status: 460) : nil
+        }
+        _ = try await agent.value(upload { ($0.piece, $0.sum) = (4000, .ifSupported) })
+        #expect(haveSameBytes(tus.content, bytes))
+        #expect(tus.offsets == ["0", "4000", "4000", "8000"])
+        await tus.server.stop()
+    }
+
+    // MARK: - Resuming
+
+    @Test func failedRunIsContinuedByTheNext() async throws {
+        tus.fault { _, request, state in
+            guard request.method == "PATCH", request.header("Upload-Offset") == "4000" else {
+                return nil
+            }
+            state.content += request.body.prefix(1500)
+            return .reset
+        }
+        let error = await failure(upload { ($0.piece, $0.policy) = (4000, RetryPolicy.none) })
+        #expect(error?.code == .connectionLost)
+        #expect(try names.count == 2)
+        tus.fault(nil)
+        let output = try await agent.value(upload { $0.piece = 4000 })
+        #expect(output.resumedOffset == 5500)
+        #expect(haveSameBytes(tus.content, bytes))
+        #expect(tus.offsets == ["0", "4000", "5500", "9500"])
+        #expect(tus.creations == 1)
+        #expect(try names == ["film.bin"])
+        await tus.server.stop()
+    }
+
+    @Test func interruptionIsContinuedWithinARun() async throws {
+        tus.fault { number, request, state in
+            guard request.method == "PATCH", state.content.count < 9000 else { return nil }
+            state.content += request.body.prefix(1000)
+            return number % 2 == 0 ? .reset : .dropped
+        }
+        _ = try await agent.value(upload())
+        #expect(haveSameBytes(tus.content, bytes))
+        #expect(tus.offsets == (0...9).map { "\($0 * 1000)" })
+        await tus.server.stop()
+    }
+
+    @Test func progressCountsFromTheResumedOffset() async throws {
+        tus.fault { _, request, state in
+            guard request.method == "PATCH" else { return nil }
+            state.content += request.body.prefix(6000)
+            return .reset
+        }
+        _ = await failure(upload { $0.policy = RetryPolicy.none })
+        tus.fault(nil)
+        let seen = Mutex<[TransferProgress]>([])
+        let next = upload { $0.piece = 1000 }
+        next.progressHandler = { progress in seen.withLock { $0.append(progress) } }
+        _ = try await agent.value(next)
+        let values = seen.withLock { $0 }
+        #expect(values.last?.bytesSent == 10_000)
+        #expect(values.allSatisfy { $0.totalBytesToSend == 10_000 && $0.bytesSent <= 10_000 })
+        #expect(zip(values, values.dropFirst()).allSatisfy { $0.bytesSent <= $1.bytesSent })
+        await tus.server.stop()
+    }
+
+    @Test func completeUploadIsReportedWithoutAPiece() async throws {
+        tus.fault { _, request, state in
+            guard request.method == "PATCH" else { return nil }
+            state.content += request.body
+            return .reset
+        }
+        _ = await failure(upload { $0.policy = RetryPolicy.none })
+        tus.fault(nil)
+        let last = Mutex<TransferProgress?>(nil)
+        let next = upload()
+        next.progressHandler = { progress in last.withLock { $0 = progress } }
+        let output = try await agent.value(next)
+        #expect(output.resumedOffset == 10_000)
+        #expect(tus.offsets == ["0"])
+        #expect(last.withLock { $0?.fractionSent } == 1)
+        await tus.server.stop()
+    }
+
+    @Test func cancelledUploadCanBeResumed() async throws {
+        let gate = Gate()
+        tus.fault { _, request, state in
+            guard request.method == "PATCH", request.header("Upload-Offset") == "4000" else {
+                return nil
+            }
+            return .silence(until: gate)
+        }
+        let description = upload { $0.piece = 4000 }.describe()
+        let task = agent.start(description)
+        try await gate.reached()
+        task.cancel()
+        let error = await #expect(throws: RequestError.self) { try await task.response() }
+        #expect(error?.isCancellation == true)
+        gate.open()
+        tus.fault(nil)
+        let output = try await agent.value(upload { $0.piece = 4000 })
+        #expect(output.resumedOffset == 4000)
+        #expect(haveSameBytes(tus.content, bytes))
+        #expect(tus.creations == 1)
+        await tus.server.stop()
+    }
+
+    @Test func goneUploadIsCreatedAgain() async throws {
+        tus.fault { number, _, state in
+            guard number == 4 else { return nil }
+            state.length = nil
+            return LoopbackResponse(status: 410)
+        }
+        let output = try await agent.value(upload { $0.piece = 4000 })
+        #expect(output.resumedOffset == 0)
+        #expect(tus.creations == 2)
+        #expect(haveSameBytes(tus.content, bytes))
+        await tus.server.stop()
+    }
+
+    @Test func changedFileIsUploadedAnew() async throws {
+        tus.fault { _, request, _ in request.method == "PATCH" ? .reset : nil }
+        _ = await failure(upload { $0.policy = RetryPolicy.none })
+        tus.fault(nil)
+        let changed = Data(bytes.reversed())
+        try changed.write(to: file.url)
+        let refused = await failure(upload { $0.overs = false })
+        #expect(refused?.code == .resumeFailed)
+        _ = try await agent.value(upload())
+        #expect(haveSameBytes(tus.content, changed))
+        #expect(tus.removals == 1 && tus.creations == 2)
+        await tus.server.stop()
+    }
+
+    @Test func changedMetadataReplacesTheUpload() async throws {
+        tus.fault { _, request, _ in request.method == "PATCH" ? .reset : nil }
+        _ = await failure(upload { $0.policy = RetryPolicy.none })
+        tus.fault(nil)
+        _ = try await agent.value(upload { $0.data = ["filename": "other"] })
+        #expect(tus.removals == 1 && tus.creations == 2)
+        await tus.server.stop()
+    }
+
+    // MARK: - Discarding
+
+    @Test func discardRemovesUploadAndJournal() async throws {
+        tus.fault { _, request, _ in request.method == "PATCH" ? .reset : nil }
+        let upload = upload { $0.policy = RetryPolicy.none }
+        _ = await failure(upload)
+        tus.fault(nil)
+        #expect(try await upload.discard(on: agent))
+        #expect(tus.removals == 1)
+        #expect(try names == ["film.bin"])
+        let requests = tus.methods.count
+        #expect(try await upload.discard(on: agent) == false)
+        #expect(tus.methods.count == requests)
+        await tus.server.stop()
+    }
+
+    @Test(arguments: [(404, true), (405, false)])
+    func discardWithoutTermination(status: Int, isGone: Bool) async throws {
+        tus.fault { _, request, _ in
+            switch request.method {
+            case "PATCH": .reset
+            case "DELETE": LoopbackResponse(status: status)
+            default: nil
+            }
+        }
+        let upload = upload { $0.policy = RetryPolicy.none }
+        _ = await failure(upload)
+        #expect(try await upload.discard(on: agent) == isGone)
+        #expect(try names == ["film.bin"])
+        await tus.server.stop()
+    }
+
+    @Test func failedDiscardKeepsTheJournal() async throws {
+        tus.fault { _, request, _ in
+            ["PATCH", "DELETE"].contains(request.method) ? LoopbackResponse(status: 403) : nil
+        }
+        let upload = upload()
+        _ = await failure(upload)
+        await #expect(throws: RequestError.self) { try await upload.discard(on: agent) }
+        #expect(try names.count == 2)
+        await tus.server.stop()
+    }
+
+    // MARK: - Refusals
+
+    @Test func tooLargeFileIsRefusedBeforeAnythingIsUploaded() async throws {
+        tus.change { $0.maximumSize = 9999 }
+        #expect(await failure(upload())?.code == .bodyTooLarge)
+        #expect(tus.methods == ["OPTIONS"])
+        #expect(try names == ["film.bin"])
+        await tus.server.stop()
+    }
+
+    /// The server refuses a piece at its head: the rest is not sent.
+    @Test func earlyRefusalEndsTheUpload() async throws {
+        tus.server.route("/files/1", readsBody: false) { _ in LoopbackResponse(status: 413) }
+        let size = 64 << 20
+        #expect(truncate(file.url.path, off_t(size)) == 0)
+        #expect(await failure(upload())?.code == .bodyTooLarge)
+        #expect(tus.methods == ["OPTIONS", "POST", "PATCH"])
+        #expect(tus.server.requests.map(\.bodyBytes).reduce(0, +) < size / 2)
+        await tus.server.stop()
+    }
+
+    @Test func lyingServerFailsTheUpload() async throws {
+        tus.fault { _, request, _ in
+            request.method == "PATCH"
+                ? LoopbackResponse(status: 204, headers: ["Upload-Offset": "10000"]) : nil
+        }
+        #expect(await failure(upload { $0.piece = 4000 })?.code == .resumeFailed)
+        tus.fault { _, request, _ in
+            request.method == "HEAD"
+                ? LoopbackResponse(status: 200, headers: ["Upload-Offset": "10000"]) : nil
+        }
+        #expect(await failure(upload { $0.piece = 4000 })?.code == .resumeFailed)
+        await tus.server.stop()
+    }
+
+    @Test func overridesWithoutMeaningAreRefused() async throws {
+        let reserved = upload {
+            $0.fields = [HTTPField.Name("Upload-Offset") ?? .accept: "4"]
+        }
+        #expect(await failure(reserved)?.code == .invalidCombination)
+        #expect(await failure(upload { $0.piece = 0 })?.code == .invalidConfiguration)
+        #expect(await failure(upload { $0.rate = 0 })?.code == .invalidConfiguration)
+        #expect(await failure(upload { $0.data = ["a b": ""] })?.code == .invalidHeader)
+        let missing = Upload(tus.url, file: file.url.appendingPathExtension("no"))
+        #expect(await failure(missing)?.code == .invalidBody)
+        #expect(tus.methods.isEmpty)
+        await tus.server.stop()
+    }
+}

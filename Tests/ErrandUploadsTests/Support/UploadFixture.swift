@@ -1,0 +1,65 @@
+import ErrandTesting
+import Foundation
+import HTTPTypes
+
+@testable import ErrandUploads
+
+/// A server, a file, and an agent that uploads one to the other.
+struct UploadFixture {
+    let tus: TusLoopback
+    let file: TemporaryFile
+    let bytes: Data
+    let agent: RequestAgent
+
+    init() async throws {
+        tus = try await TusLoopback()
+        bytes = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) })
+        file = try TemporaryFile(bytes, name: "film.bin")
+        var configuration = Configuration()
+        configuration.retryPolicy = RetryPolicy(maximumAttempts: 3, baseDelay: .milliseconds(1))
+        agent = RequestAgent(configuration: configuration)
+    }
+
+    /// An upload with settings of its own.
+    final class Upload: ResumableUploadRequest {
+        var piece: Int64?
+        var sum = Checksum.none
+        var overs = true
+        var policy: RetryPolicy?
+        var fields = HTTPFields()
+        var key: Authorization?
+        var data: [String: String]?
+        var signers: [any RequestProcessor] = []
+        var rate: Int64?
+        override var pieceSize: Int64? { piece }
+        override var checksum: Checksum { sum }
+        override var startsOver: Bool { overs }
+        override var retryPolicy: RetryPolicy? { policy }
+        override var headers: HTTPFields { fields }
+        override var authorization: Authorization? { key }
+        override var uploadMetadata: [String: String] { data ?? super.uploadMetadata }
+        override var requestProcessors: [any RequestProcessor] { signers }
+        override var bytesPerSecond: Int64? { rate }
+    }
+
+    func upload(_ change: (Upload) -> Void = { _ in }) -> Upload {
+        let upload = Upload(tus.url, file: file.url)
+        change(upload)
+        return upload
+    }
+
+    /// The names of the files in the folder of the source.
+    var names: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(
+                atPath: file.url.deletingLastPathComponent().path)
+        }
+    }
+
+    func failure(_ upload: Upload) async -> RequestError? {
+        do {
+            _ = try await agent.value(upload)
+            return nil
+        } catch { return error }
+    }
+}

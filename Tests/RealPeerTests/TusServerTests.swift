@@ -1,0 +1,111 @@
+import ErrandHTTP
+import ErrandTesting
+import ErrandUploads
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Resumable uploads to a tus server that is not ours (tuspyserver).
+@Suite(.timeLimit(.minutes(2)))
+struct TusServerTests {
+    private let peers: Peers
+    private let folder: URL
+    private let agent = RequestAgent()
+    private let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) })
+
+    init() throws {
+        peers = try Peers.get()
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("errand-tus-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private final class Upload: ResumableUploadRequest {
+        var piece: Int64?
+        var holding: Holding?
+        override var requestProcessors: [any RequestProcessor] { holding.map { [$0] } ?? [] }
+        override var pieceSize: Int64? { piece }
+        // The server requires both.
+        override var uploadMetadata: [String: String] {
+            ["filename": "weiß.bin", "filetype": "application/octet-stream"]
+        }
+    }
+
+    /// Holds the piece at an offset.
+    private struct Holding: RequestProcessor {
+        let offset: String
+        let gate: Gate
+
+        func process(
+            _ request: inout TransportRequest, of description: RequestDescription
+        ) async throws {
+            guard let name = HTTPField.Name("Upload-Offset"), request.headers[name] == offset
+            else { return }
+            try await gate.passed()
+        }
+    }
+
+    /// Uploads pieces until the server has a million bytes, then cancels.
+    private func cancelAfterAMillionBytes() async throws {
+        let upload = try upload(bytes, piece: 500_000)
+        let gate = Gate()
+        upload.holding = Holding(offset: "1000000", gate: gate)
+        let task = agent.start(upload.describe())
+        try await gate.reached()
+        task.cancel()
+        let error = await #expect(throws: RequestError.self) { try await task.response() }
+        #expect(error?.isCancellation == true)
+    }
+
+    private func upload(_ content: Data, piece: Int64? = nil) throws -> Upload {
+        let file = folder.appendingPathComponent("film.bin")
+        if (try? Data(contentsOf: file)) != content { try content.write(to: file) }
+        let upload = Upload(peers.url(.tus, host: "127.0.0.1", "/files/"), file: file)
+        upload.piece = piece
+        return upload
+    }
+
+    /// The file that the server has stored.
+    private func stored(_ output: UploadedFile) throws -> Data {
+        let name = try #require(output.url.path.split(separator: "/").last)
+        return try Data(contentsOf: URL(fileURLWithPath: "\(peers.folder)/uploads/\(name)"))
+    }
+
+    @Test(arguments: [nil, 700_000])
+    func fileIsStored(piece: Int64?) async throws {
+        let output = try await agent.value(upload(bytes, piece: piece))
+        #expect(haveSameBytes(try stored(output), bytes))
+        #expect(output.expires != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["film.bin"])
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func cancelledUploadIsContinued() async throws {
+        try await cancelAfterAMillionBytes()
+        let output = try await agent.value(upload(bytes))
+        #expect(output.resumedOffset == 1_000_000)
+        #expect(haveSameBytes(try stored(output), bytes))
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func discardedUploadIsRemoved() async throws {
+        try await cancelAfterAMillionBytes()
+        #expect(try await upload(bytes).discard(on: agent))
+        #expect(try await agent.value(upload(bytes)).resumedOffset == 0)
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func fileAboveTheMaximumIsRefused() async throws {
+        let running = try upload(bytes)
+        #expect(truncate(running.file.path, 40 << 20) == 0)
+        let error = await #expect(throws: RequestError.self) { try await agent.value(running) }
+        #expect(error?.code == .bodyTooLarge)
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func uploadOfAnEmptyFileIsComplete() async throws {
+        let output = try await agent.value(upload(Data()))
+        #expect(output.bytes == 0)
+        try FileManager.default.removeItem(at: folder)
+    }
+}
