@@ -31,7 +31,7 @@ extension Journey {
         checks.check(
             "the file is complete: \(whole.count) bytes, equal to the server's",
             try Data(contentsOf: file.url) == whole && file.path == state.photo.path)
-        checks.check("no part file remains", try leftovers(beside: file).isEmpty)
+        checks.check("no part file remains", try leftovers(beside: file.url).isEmpty)
     }
 
     func batch() async throws {
@@ -43,7 +43,7 @@ extension Journey {
         showEvents()
         checks.check(
             "both succeed: \(user.output?.nick ?? "no user"), "
-                + "\(photo.output?.lastPathComponent ?? "no file")",
+                + "\(photo.output?.url.lastPathComponent ?? "no file")",
             batch.results.count == 2 && user.output != nil
                 && (try? Data(contentsOf: state.secondPhoto)) == server.photo.body)
         checks.check(
