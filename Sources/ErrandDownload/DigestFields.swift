@@ -44,13 +44,14 @@ package enum DigestFields {
     /// A dictionary of byte sequences (RFC 9530 §3, RFC 9651 §3.2); empty if it is malformed.
     static func dictionary(_ text: String) -> [DownloadedFile.Digest] {
         var digests: [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] = [:]
-        for member in members(of: text) {
+        // Not ListElements: a blank member makes the field malformed.
+        for member in QuotedSplitter(text[...], at: UInt8(ascii: ",")) where !member.isEmpty {
             let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let key = trimmed(parts[0])
+            let key = parts[0].trimmingBlanks()
             guard !key.isEmpty else { return [] }
             guard parts.count == 2, let algorithm = algorithm(named: String(key)) else { continue }
             // Parameters follow the value after a semicolon, which base64 does not contain.
-            let value = trimmed(parts[1].prefix { $0 != ";" })
+            let value = parts[1].prefix { $0 != ";" }.trimmingBlanks()
             guard value.count >= 2, value.first == ":", value.last == ":" else { return [] }
             // The last member of a name counts.
             digests[algorithm] = digest(algorithm, base64: value.dropFirst().dropLast())
@@ -63,9 +64,9 @@ package enum DigestFields {
         text.split(separator: ",").compactMap { member in
             let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2,
-                let algorithm = algorithm(named: trimmed(parts[0]).lowercased())
+                let algorithm = algorithm(named: parts[0].trimmingBlanks().lowercased())
             else { return nil }
-            return digest(algorithm, base64: trimmed(parts[1]))
+            return digest(algorithm, base64: parts[1].trimmingBlanks())
         }
     }
 
@@ -85,22 +86,5 @@ package enum DigestFields {
         guard let bytes = Data(base64Encoded: String(base64)), bytes.count == algorithm.byteCount
         else { return nil }
         return DownloadedFile.Digest(algorithm, bytes: bytes)
-    }
-
-    /// The members of a list; a comma inside a quoted string separates none.
-    private static func members(of text: String) -> [Substring] {
-        var isQuoted = false
-        var isEscape = false
-        return text.split { character in
-            defer { isEscape = character == "\\" && isQuoted && !isEscape }
-            if character == "\"", !isEscape { isQuoted.toggle() }
-            return character == "," && !isQuoted
-        }
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
     }
 }

@@ -80,9 +80,7 @@ struct TusResponse: Sendable, Equatable {
     }
 
     private static func list(_ text: String?) -> [String] {
-        (text ?? "").split(separator: ",").map {
-            $0.trimmingCharacters(in: .whitespaces).lowercased()
-        }
+        ListElements(text ?? "").map { $0.lowercased() }
     }
 
     /// A number of at least 0 in decimal digits only.

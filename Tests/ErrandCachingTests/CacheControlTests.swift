@@ -35,6 +35,8 @@ import Testing
         ("a, b", ["a", "b"]), (" a ,, b\t,", ["a", "b"]), ("\"a,b\", c", ["\"a,b\"", "c"]),
         ("\"a\\\",b\",c", ["\"a\\\",b\"", "c"]), ("", []), (",,,", []),
         ("\"open, end", ["\"open, end"]),
+        // A combining mark is not part of the blank before it.
+        (" \u{301}a \u{301}", ["\u{301}a \u{301}"]),
     ])
     func listElements(text: String, expected: [String]) {
         #expect(ListElements(text).map(String.init) == expected)

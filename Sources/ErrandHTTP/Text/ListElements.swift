@@ -18,9 +18,10 @@ package struct ListElements: Sequence, IteratorProtocol {
 extension Substring {
     /// The text without spaces and tabs at both ends.
     package func trimmingBlanks() -> Substring {
-        var text = self
-        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text.removeFirst() }
-        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text.removeLast() }
-        return text
+        func isContent(_ byte: UInt8) -> Bool { byte != 0x20 && byte != 0x09 }
+        guard let start = utf8.firstIndex(where: isContent),
+            let last = utf8.lastIndex(where: isContent)
+        else { return self[endIndex...] }
+        return self[start..<utf8.index(after: last)]
     }
 }

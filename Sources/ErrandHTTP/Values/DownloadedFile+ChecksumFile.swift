@@ -82,11 +82,11 @@ package struct ChecksumLine: Sendable, Hashable {
         // A name can contain parentheses, so the last one ends it.
         guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")"),
             open < close,
-            let algorithm = algorithm(named: trimmed(line[..<open]))
+            let algorithm = algorithm(named: line[..<open].trimmingBlanks())
         else { return nil }
-        let rest = trimmed(line[line.index(after: close)...])
+        let rest = line[line.index(after: close)...].trimmingBlanks()
         guard rest.first == "=" else { return nil }
-        let digits = trimmed(rest.dropFirst())
+        let digits = rest.dropFirst().trimmingBlanks()
         let name = line[line.index(after: open)..<close]
         guard !name.isEmpty else { return nil }
         let digest = DownloadedFile.Digest(algorithm, hex: String(digits))
@@ -101,12 +101,6 @@ package struct ChecksumLine: Sendable, Hashable {
         case "MD5": .md5
         default: nil
         }
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
     }
 
     private static func unescaped(_ text: Substring) -> String {
