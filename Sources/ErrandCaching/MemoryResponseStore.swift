@@ -175,6 +175,6 @@ extension RequestError {
         RequestError(
             .storeFailed, stage: .cache,
             "The streamed body was not stored: it is larger than maximumBytesInMemory and the store "
-                + "allow (\(limit) bytes), or its copy could not be written.")
+                + "allow (\(limit) bytes), or its copy could not be written or read.")
     }
 }

@@ -15,15 +15,17 @@ extension Response {
         return .reading(count: large.parts.count, large.parts.bytes, atEnd: large.ended)
     }
 
-    /// The complete response to a head, with the copy of its body; `nil` if the copy was given up.
+    /// The complete response to a head, with the copy of its body; `nil` if the copy was given up
+    /// or cannot be read.
     func completed(by copy: SpooledCopy) -> Response? {
         guard let count = copy.finish() else { return nil }
         let parts = StoredResponse.ChunkedBody(count: count) { copy.bytes(in: $0) ?? Data() }
         if count > StoredResponse.LargeBody.threshold {
             return streamed(StoredResponse.LargeBody(parts))
         }
+        guard let bytes = copy.bytes(in: 0..<count) else { return nil }
         var complete = self
-        complete.body = .data(copy.bytes(in: 0..<count) ?? Data())
+        complete.body = .data(bytes)
         return complete
     }
 
