@@ -48,8 +48,8 @@ package enum DownloadOutcome: Sendable {
         }
     }
 
-    /// Makes the response for the last part (206), or for no part (416), that for the whole file, which was requested
-    /// (RFC 9110 §15.3.7.3).
+    /// Turns the response for the last part (206), or for no missing part (416), into the response for the whole file,
+    /// which is what the caller requested (RFC 9110 §15.3.7.3).
     private static func whole(_ response: Response, size: Int64) -> Response {
         var response = response
         // The content of a 416 describes the error.

@@ -17,8 +17,8 @@ package enum FilePlacement {
         do {
             try attributes.apply(to: destination.part)
             return try place(destination.part, destination, policy)
-        } catch let error as OtherFileSystem {
-            _ = error
+        } catch is OtherFileSystem {
+            // Copied below.
         } catch let error as RequestError {
             throw error
         } catch {
@@ -75,7 +75,7 @@ package enum FilePlacement {
     }
 
     /// Syncs the directory, which holds the name, to disk.
-    static func syncDirectory(of file: URL) {
+    package static func syncDirectory(of file: URL) {
         let descriptor = open(
             file.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

@@ -10,13 +10,9 @@ package enum KeptFile {
     package static func response(
         _ file: URL, _ plan: DownloadPlan, _ head: Response
     ) async throws(RequestError) -> Response {
-        let result = await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async {
-                continuation.resume(
-                    returning: Result { () throws(RequestError) in try describe(file, plan) })
-            }
+        var downloaded = try await DispatchQueue.global(qos: .utility).perform {
+            () throws(RequestError) in try describe(file, plan)
         }
-        var downloaded = try result.get()
         downloaded.contentType = head.headers[.contentType]
         var response = head
         response.setDownloadedFile(downloaded)

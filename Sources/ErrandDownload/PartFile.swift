@@ -208,7 +208,7 @@ package final class PartFile: Sendable {
         _ algorithms: Set<DownloadedFile.Digest.Algorithm>, through offset: Int64
     ) async throws(RequestError) {
         guard !algorithms.isEmpty else { return }
-        try await runThrowing { [self] () throws(RequestError) in
+        try await queue.perform { [self] () throws(RequestError) in
             let digests = try Self.read(
                 StreamingDigests(algorithms), from: state.withLock { $0.descriptor },
                 through: offset)
@@ -221,7 +221,7 @@ package final class PartFile: Sendable {
         _ algorithms: Set<DownloadedFile.Digest.Algorithm>
     ) async throws(RequestError) -> [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] {
         guard !algorithms.isEmpty else { return [:] }
-        return try await runThrowing { [self] () throws(RequestError) in
+        return try await queue.perform { [self] () throws(RequestError) in
             var (streamed, size) = state.withLock {
                 (exchange(&$0.digests, with: StreamingDigests([])), $0.size)
             }
@@ -267,7 +267,7 @@ package final class PartFile: Sendable {
         attributes: FileAttributes = FileAttributes()
     ) async throws(RequestError) -> FilePlacement.Placed {
         let destination = try destination.named(name)
-        return try await runThrowing { [self] () throws(RequestError) in
+        return try await queue.perform { [self] () throws(RequestError) in
             let descriptor = state.withLock { $0.descriptor }
             guard flush(descriptor) else { throw Self.failure("synced", errno) }
             try FileLock.createFolder(of: destination.file)
@@ -331,17 +331,6 @@ package final class PartFile: Sendable {
                 continuation.resume()
             }
         }
-    }
-
-    private func runThrowing<T: Sendable>(
-        _ body: @escaping @Sendable () throws(RequestError) -> T
-    ) async throws(RequestError) -> T {
-        let result = await withCheckedContinuation { continuation in
-            queue.async {
-                continuation.resume(returning: Result { () throws(RequestError) in try body() })
-            }
-        }
-        return try result.get()
     }
 
     package static func flush(_ descriptor: Int32) -> Bool {

@@ -43,11 +43,7 @@ package enum PartFolder {
             name.dropLast(partSuffix.count) + journalSuffix, isDirectory: false)
         let record = (try? FileHandle(forReadingFrom: journal).read(upToCount: 64 << 10))
             .flatMap { $0 }.flatMap(DownloadJournal.init(decoding:))
-        #if os(Linux)
-            let time = status.st_mtim
-        #else
-            let time = status.st_mtimespec
-        #endif
+        let time = status.modificationTime
         let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         return DownloadPlan.Part(
             file: file, url: record?.url, bytes: Int64(status.st_size), total: record?.total,
@@ -62,5 +58,16 @@ package enum PartFolder {
                 "The folder \(folder.path) could not be read. Name the folder of a destination.",
                 underlying: error)
         }
+    }
+}
+
+extension stat {
+    /// The time of the last change of the contents.
+    package var modificationTime: timespec {
+        #if canImport(Darwin)
+            st_mtimespec
+        #else
+            st_mtim
+        #endif
     }
 }

@@ -19,6 +19,13 @@ package enum DigestImplementation: Sendable, CaseIterable {
     /// The package's own code.
     case own
 
+    /// A new digest of the fastest implementation that is available.
+    package static func fastest(
+        _ algorithm: DownloadedFile.Digest.Algorithm
+    ) -> (any StreamingDigest)? {
+        allCases.lazy.compactMap { $0.make(algorithm) }.first
+    }
+
     /// A new digest; `nil` if this implementation is not available.
     package func make(
         _ algorithm: DownloadedFile.Digest.Algorithm
@@ -61,8 +68,9 @@ package struct StreamingDigests: Sendable {
 
     package init(_ algorithms: Set<DownloadedFile.Digest.Algorithm>) {
         for algorithm in algorithms {
-            let digest = DigestImplementation.allCases.lazy.compactMap { $0.make(algorithm) }.first
-            if let digest { entries.append(Entry(algorithm: algorithm, digest: digest)) }
+            if let digest = DigestImplementation.fastest(algorithm) {
+                entries.append(Entry(algorithm: algorithm, digest: digest))
+            }
         }
     }
 

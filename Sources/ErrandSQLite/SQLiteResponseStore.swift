@@ -93,7 +93,7 @@ public final class SQLiteResponseStore: ResponseStore {
     }
 
     deinit {
-        // Its connection would prevent that the log is emptied.
+        // The connection of a running checkpoint would keep `close()` from emptying the log.
         checkpointer.waitUntilIdle()
         state.withLock { $0.close() }
     }

@@ -107,20 +107,12 @@ final class UploadJournalFile: Sendable {
             unlink(temporary)
             throw failure("written", code)
         }
-        syncFolder()
+        FilePlacement.syncDirectory(of: url)
     }
 
     func remove() {
         unlink(url.path + "-new")
         unlink(url.path)
-    }
-
-    private func syncFolder() {
-        let folder = open(
-            url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
     }
 
     private func failure(_ verb: String, _ code: Int32) -> RequestError {

@@ -1,4 +1,5 @@
 import Dispatch
+import ErrandDownload
 import ErrandHTTP
 import Foundation
 
@@ -93,15 +94,9 @@ final class UploadSource: Sendable {
             if Task.isCancelled { throw .cancelled }
             let (before, start) = (checksum, offset)
             let count = Int(min(1 << 20, piece.end - offset))
-            let step = await withCheckedContinuation { continuation in
-                queue.async {
-                    continuation.resume(
-                        returning: Result { () throws(RequestError) in
-                            try self.extend(before, at: start, count: count)
-                        })
-                }
+            (checksum, offset) = try await queue.perform { () throws(RequestError) in
+                try self.extend(before, at: start, count: count)
             }
-            (checksum, offset) = try step.get()
         }
         return Data(checksum.finalize()).base64EncodedString()
     }
@@ -120,11 +115,7 @@ final class UploadSource: Sendable {
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG
         else { return nil }
-        #if canImport(Darwin)
-            let time = information.st_mtimespec
-        #else
-            let time = information.st_mtim
-        #endif
+        let time = information.modificationTime
         return Identity(
             size: Int64(information.st_size),
             modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
