@@ -93,9 +93,11 @@ struct LargeBodyTests {
                 offset = range.upperBound
             }
             let growth = try Self.peakMemory() - before
-            #expect(growth < 34_000_000, "\(growth) bytes")
-            // An expectation that fails does not end the process with a failure by itself.
-            if growth >= 34_000_000 { exit(3) }
+            // A sanitizer multiplies the memory. An expectation that fails does not end the process with a failure.
+            if growth >= 34_000_000, getenv("ERRAND_SANITIZER") == nil {
+                print("\(growth) bytes")
+                exit(3)
+            }
         }
     }
 

@@ -123,7 +123,8 @@
                 let growth = Self.peak() - before
                 print("peak before \(before) KiB, growth \(growth) KiB")
                 #expect(output.bytes == 256 << 20)
-                #expect(before > 0 && growth < 24 << 10)
+                // A sanitizer multiplies the memory.
+                #expect(before > 0 && (growth < 24 << 10 || getenv("ERRAND_SANITIZER") != nil))
             }
             let piece = tus.requests.first { $0.method == "PATCH" }
             #expect(piece?.bodyBytes == size)

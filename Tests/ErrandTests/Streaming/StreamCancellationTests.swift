@@ -275,7 +275,8 @@ private final class HeadInStartTransport: Transport {
         let transfer = Held(receiver)
         held.withLock { $0 = transfer }
         receiver.didReceive(head: ResponseHead(status: .ok, httpVersion: .http11))
-        closure.withLock { $0 }?()
+        // The closure holds the agent, which holds this transport.
+        closure.withLock { $0.take() }?()
         return transfer
     }
 }
