@@ -77,7 +77,7 @@ extension ResponseStream {
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> Value? {
-                if let element = stream.takeParsed() { return element }
+                if let element = stream.nextInChunk() { return element }
                 return try await stream.next()
             }
         }

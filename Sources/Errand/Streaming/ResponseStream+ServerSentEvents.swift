@@ -73,7 +73,7 @@ extension ResponseStream {
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> ServerSentEvent? {
-                if let event = events.takeParsed() { return event }
+                if let event = events.nextInChunk() { return event }
                 return try await events.next()
             }
         }
@@ -85,6 +85,8 @@ final class EventSource {
     private var source: StreamSource
     private var stream: ParsedStream<ServerSentEvent.Parser>
     private var reconnection: ReconnectionState
+    /// Ends the wait between two connections.
+    private let entry: ReconnectingStreams<RequestTask>.Entry
     private let maximumEventBytes: Int
     private var reconnectionTime: Duration?
     private var hasEnded = false
@@ -94,6 +96,7 @@ final class EventSource {
         _ source: StreamSource, _ reconnects: ResponseStream.Reconnects, _ maximumEventBytes: Int
     ) {
         self.source = source
+        entry = source.agent.reconnectingStreams.add(source.task)
         self.maximumEventBytes = maximumEventBytes
         let description = source.description
         reconnection = ReconnectionState(
@@ -104,8 +107,8 @@ final class EventSource {
         stream = ParsedStream(source, parser)
     }
 
-    /// The next event, if it was parsed before; without suspension.
-    func takeParsed() -> ServerSentEvent? { stream.takeParsed() }
+    /// The next event of the chunk that was read last; without suspension.
+    func nextInChunk() -> ServerSentEvent? { stream.nextInChunk() }
 
     nonisolated(nonsending) func next() async throws(RequestError) -> ServerSentEvent? {
         while !hasEnded {
@@ -168,11 +171,19 @@ final class EventSource {
     private nonisolated(nonsending) func sleep(
         for delay: Duration
     ) async throws(RequestError) {
-        do {
-            try await source.agent.clock.sleep(for: delay)
-        } catch {
-            throw source.named(.cancelled)
+        let clock = source.agent.clock
+        let sleep = Task { try await clock.sleep(for: delay) }
+        let result = await withTaskCancellationHandler {
+            await entry.scope.wait {
+                await sleep.result
+            } onCancel: {
+                sleep.cancel()
+            }
+        } onCancel: {
+            sleep.cancel()
         }
+        // If the agent has cancelled its tasks or was shut down, the next task states that.
+        if case .failure = result, !entry.scope.isCancelled { throw source.named(.cancelled) }
     }
 
     /// Sends the request again, from the last event.
@@ -184,6 +195,7 @@ final class EventSource {
         (description.ignoresCache, description.cacheSeconds) = (true, -1)
         description.cachePolicy = .cacheElseLoad
         let run = RequestRun(task: source.agent.enlist(description), agent: source.agent)
+        if entry.scope.isCancelled { run.task.cancel() }
         let opened = try await run.agent.open(run.task)
         source = StreamSource(opened, run)
         stream = ParsedStream(

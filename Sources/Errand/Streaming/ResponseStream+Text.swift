@@ -104,15 +104,22 @@ extension ResponseStream {
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> String? {
                 if !Task.isCancelled, let line = parsed.popLast() { return line }
-                return try await nextParsed(isolation: actor)
+                if let line = nextInChunk() { return line }
+                return try await nextChunk(isolation: actor)
             }
 
             @usableFromInline
-            mutating func nextParsed(
-                isolation actor: isolated (any Actor)?
-            ) async throws(RequestError) -> String? {
+            mutating func nextInChunk() -> String? {
                 // Lines that were parsed before a cancellation are discarded.
                 parsed.removeAll(keepingCapacity: true)
+                defer { stream.takeAll(into: &parsed) }
+                return stream.nextInChunk()
+            }
+
+            @usableFromInline
+            mutating func nextChunk(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> String? {
                 defer { stream.takeAll(into: &parsed) }
                 return try await stream.next()
             }
@@ -149,15 +156,22 @@ extension ResponseStream {
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> Data? {
                 if !Task.isCancelled, let line = parsed.popLast() { return line }
-                return try await nextParsed(isolation: actor)
+                if let line = nextInChunk() { return line }
+                return try await nextChunk(isolation: actor)
             }
 
             @usableFromInline
-            mutating func nextParsed(
-                isolation actor: isolated (any Actor)?
-            ) async throws(RequestError) -> Data? {
+            mutating func nextInChunk() -> Data? {
                 // Lines that were parsed before a cancellation are discarded.
                 parsed.removeAll(keepingCapacity: true)
+                defer { stream.takeAll(into: &parsed) }
+                return stream.nextInChunk()
+            }
+
+            @usableFromInline
+            mutating func nextChunk(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> Data? {
                 defer { stream.takeAll(into: &parsed) }
                 return try await stream.next()
             }
@@ -169,6 +183,9 @@ extension ResponseStream {
 struct TextLines: StreamParser {
     var lines: LineParser
     let invalid: LineParser.InvalidUTF8
+
+    /// The allocator of Linux keeps 7 free blocks of a size at hand; more would be slower than more batches.
+    static var batchCount: Int { 6 }
 
     mutating func next(in input: inout UnsafeRawBufferPointer) throws(RequestError) -> String? {
         try lines.nextText(in: &input, invalid: invalid)

@@ -116,6 +116,9 @@ final class StreamReader {
 protocol StreamParser {
     associatedtype Element
 
+    /// The number of elements that are parsed at once: more cost less, but the first one waits for them.
+    static var batchCount: Int { get }
+
     /// Returns the next element and removes it from the input; `nil` if the input is used up.
     mutating func next(in input: inout UnsafeRawBufferPointer) throws(RequestError) -> Element?
 
@@ -123,11 +126,12 @@ protocol StreamParser {
     mutating func end() throws(RequestError) -> Element?
 }
 
+extension StreamParser {
+    static var batchCount: Int { 64 }
+}
+
 /// Passes the chunks of a body to a parser.
 struct ParsedStream<Parser: StreamParser> {
-    /// The number of elements that are parsed at once: more cost less, but the first one waits for them.
-    private static var batchCount: Int { 64 }
-
     private let reader: StreamReader
     private(set) var parser: Parser
     /// Parsed elements in reverse order, so that they are removed at the end.
@@ -144,9 +148,16 @@ struct ParsedStream<Parser: StreamParser> {
         self.parser = parser
     }
 
-    /// The next element, if it was parsed before; without suspension.
-    @inline(__always)
-    mutating func takeParsed() -> Parser.Element? { Task.isCancelled ? nil : elements.popLast() }
+    /// The next element of the chunk that was read last; without suspension.
+    ///
+    /// - Returns: `nil` if ``next()`` must be called: for more bytes, an error, or a cancelled task.
+    mutating func nextInChunk() -> Parser.Element? {
+        guard !Task.isCancelled else { return nil }
+        if let element = elements.popLast() { return element }
+        guard failure == nil, offset < chunk.count else { return nil }
+        parse()
+        return elements.popLast()
+    }
 
     /// Exchanges the parsed elements, which are in reverse order, for an empty array.
     mutating func takeAll(into array: inout [Parser.Element]) { swap(&elements, &array) }
@@ -182,7 +193,7 @@ struct ParsedStream<Parser: StreamParser> {
             var input = UnsafeRawBufferPointer(rebasing: bytes[offset...])
             defer { offset = bytes.count - input.count }
             return Result { () throws(RequestError) in
-                while parsed.count < Self.batchCount {
+                while parsed.count < Parser.batchCount {
                     guard let element = try parser.next(in: &input) else { return }
                     parsed.append(element)
                 }

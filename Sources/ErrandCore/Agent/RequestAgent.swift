@@ -25,6 +25,7 @@ public final class RequestAgent: Sendable {
     public let store: (any ResponseStore)?
 
     package let clock: any RequestClock
+    package let reconnectingStreams = ReconnectingStreams<RequestTask>()
     private let ownCookieJar: CookieJar
     let services: TaskServices
     let pipeline: Pipeline
@@ -229,7 +230,11 @@ public final class RequestAgent: Sendable {
     }
 
     /// Cancels the tasks for which the predicate holds; each ends with ``RequestError/Code/cancelled``.
+    ///
+    /// A sequence of server-sent events that waits for its next connection ends, too, if the predicate holds for the
+    /// task of its first one.
     public func cancelAll(where predicate: (RequestTask) -> Bool = { _ in true }) {
+        reconnectingStreams.cancel(where: predicate)
         for task in activeTasks where predicate(task) { task.cancel() }
     }
 
@@ -244,6 +249,7 @@ public final class RequestAgent: Sendable {
     /// - Parameter draining: Whether current requests run to their end (default true).
     public func shutdown(draining: Bool = true) async {
         state.withLock { $0.isShutDown = true }
+        reconnectingStreams.cancel()
         if !draining { stopAll() }
         await withTaskCancellationHandler {
             await untilIdle()

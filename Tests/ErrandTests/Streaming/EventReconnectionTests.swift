@@ -258,6 +258,28 @@ import Testing
         #expect(fixture.transport.requestCount == 1 && fixture.clock.sleepers == 0)
     }
 
+    @Test(arguments: [true, false]) func cancellingTasksEndsTheWaitIf(matches: Bool) async throws {
+        fixture.transport.on(.get, "/x", .events("data: a\n\n"), .noContent)
+        let reader = try await fixture.startReading { $0.tag = 7 }
+        try await fixture.clock.untilSleeping()
+        fixture.agent.cancel(tag: matches ? 7 : 8)
+        if !matches { try await fixture.sleep(exactly: .seconds(3)) }
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"] && events.error?.code == (matches ? .cancelled : nil))
+        #expect(fixture.transport.requestCount == (matches ? 1 : 2))
+        #expect(fixture.agent.activeTasks.isEmpty && fixture.clock.sleepers == 0)
+    }
+
+    @Test(arguments: [true, false]) func shutdownEndsTheWait(isDraining: Bool) async throws {
+        fixture.transport.on(.get, "/x", .events("data: a\n\n"))
+        let reader = try await fixture.startReading()
+        try await fixture.clock.untilSleeping()
+        await fixture.agent.shutdown(draining: isDraining)
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"] && events.error?.code == .agentShutDown)
+        #expect(fixture.transport.requestCount == 1 && fixture.clock.sleepers == 0)
+    }
+
     @Test func cancellationWhileConnectingIsTheEnd() async throws {
         fixture.transport.on(.get, "/x", .events("data: a\n\n"), .silence)
         let reader = try await fixture.startReading()
