@@ -11,8 +11,12 @@
     struct FetchLeaseTests {
         @Test func leaseIsGrantedOnce() async throws {
             let server = try await RedisServer()
-            let one = try server.store()
-            let other = try server.store { $0.fetchWait = .milliseconds(50) }
+            // The lease does not end by itself, even if the test is interrupted for minutes.
+            let one = try server.store { $0.fetchLease = .seconds(3600) }
+            let other = try server.store {
+                $0.fetchLease = .seconds(3600)
+                $0.fetchWait = .milliseconds(50)
+            }
             guard case .granted(let token) = await one.acquireFetchLease(for: key("a")) else {
                 Issue.record("the first lease was not granted")
                 return
@@ -57,8 +61,8 @@
 
         @Test func cancelledWaiterGoesOn() async throws {
             let server = try await RedisServer()
-            let one = try server.store()
-            let other = try server.store { $0.fetchWait = .seconds(100) }
+            let one = try server.store { $0.fetchLease = .seconds(3600) }
+            let other = try server.store { $0.fetchWait = .seconds(3600) }
             _ = await one.acquireFetchLease(for: key("a"))
             let waiter = Task { await other.acquireFetchLease(for: key("a")) }
             waiter.cancel()

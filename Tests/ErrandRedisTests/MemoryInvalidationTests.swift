@@ -56,6 +56,27 @@
             }
         }
 
+        /// No read that begins a second after a removal returns the removed entry.
+        @Test func removalIsVisibleToOtherStoresWithinASecond() async throws {
+            let server = try await RedisServer()
+            let one = try server.storeWithoutMemory()
+            let other = try server.store()
+            for _ in 0..<20 {
+                try await one.store(entry("a"), for: key("a"))
+                #expect(try await keepInMemory(other, "a"))
+                try await one.remove(key("a"))
+                let removal = RedisTime.now
+                while true {
+                    let start = RedisTime.now
+                    if try await other.entry(for: key("a")) == nil { break }
+                    let isLate = start - removal >= 1_000_000_000
+                    #expect(!isLate)
+                    if isLate { break }
+                    await Task.yield()
+                }
+            }
+        }
+
         @Test func ownWritesAreVisibleAtOnce() async throws {
             let server = try await RedisServer()
             let store = try server.store()
