@@ -25,6 +25,9 @@ struct LargeBodyTests {
     ) -> SQLiteResponseStore {
         var limits = StoreLimits(bytes: bytes, memoryBytes: memoryBytes, accessGranularity: 0)
         limits.unfinishedPatience = patience
+        // With several writers on a slow disk, the log may be in use for seconds.
+        limits.checkpointPatience = .seconds(120)
+        limits.busyAttempts = 4000
         return SQLiteResponseStore(path: path, limits: limits, now: { [clock] in clock.now })
     }
 
