@@ -10,17 +10,17 @@ import Testing
         .failFast, .collectAll, .firstSuccess, .quorum(0), .quorum(1), .quorum(2), .quorum(3),
     ]
 
-    /// Compares the tally with each policy's definition for every sequence of results of up to four members.
+    /// Compares the tally with each policy's definition for every sequence of results of up to five members.
     @Test(arguments: policies)
     func tallyMatchesThePolicyForEveryResultSequence(policy: BatchRequest.Policy) {
-        for count in 0...4 {
+        for count in 0...5 {
             for bits in 0..<(1 << count) {
                 let results = (0..<count).map { bits & (1 << $0) != 0 }
-                var tally = BatchTally(policy, count: count)
+                var tally = BatchState(policy, count: count)
                 #expect(tally.verdict == expected(policy, [], of: count))
                 for index in 0..<count {
                     let before = tally.verdict
-                    tally.add(isSuccess: results[index])
+                    _ = tally.end(isSuccess: results[index])
                     let verdict = expected(policy, Array(results[...index]), of: count)
                     #expect(tally.verdict == (before == .open ? verdict : before))
                 }
@@ -31,7 +31,7 @@ import Testing
 
     private func expected(
         _ policy: BatchRequest.Policy, _ results: [Bool], of count: Int
-    ) -> BatchTally.Verdict {
+    ) -> BatchState.Verdict {
         let (good, bad) = (results.count { $0 }, results.count { !$0 })
         let isOver = results.count == count
         switch policy {

@@ -30,6 +30,33 @@ import Testing
         #expect(fixture.transport.requests.map(\.url.path) == ["/users", "/level3"])
     }
 
+    @Test func stepsAreAsynchronousAndRunOnTheActorOfTheChain() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in .json("{}") }
+        let gate = Gate()
+        let chain = ChainRequest()
+        chain.add(fixture.with(Plain("a"))).then { _ in
+            gate.open()
+            try await gate.passed()
+            return fixture.with(Plain("b"))
+        }
+        try await chain.send()
+        #expect(fixture.transport.requests.map(\.url.path) == ["/a", "/b"])
+    }
+
+    @Test func cancellingDuringAnAsynchronousStepSendsNothingMore() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in .json("{}") }
+        let chain = ChainRequest()
+        chain.add(fixture.with(Plain("a"))).then { [unowned chain] _ in
+            chain.task?.cancel()
+            await Task.yield()
+            return fixture.with(Plain("never"))
+        }
+        let error = await #expect(throws: RequestError.self) { try await chain.send() }
+        #expect(error?.code == .cancelled && fixture.transport.requests.count == 1)
+    }
+
     @Test func stepThatNeedsAnOutputFailsAfterAFailedStep() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/users", .json("{}", status: .badGateway))

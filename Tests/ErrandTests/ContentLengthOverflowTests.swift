@@ -17,8 +17,8 @@ import Testing
         progress.bytesSent = 7
         #expect(progress.fractionCompleted == 1)
         var bytes = CompositeBytes()
-        bytes.take(progress, of: UUID())
-        bytes.take(progress, of: UUID())
+        bytes.take(progress, of: 0)
+        bytes.take(progress, of: 1)
         let sum = bytes.sum(ofMembers: 2)
         #expect(sum.totalBytesToReceive == .max && sum.bytesReceived == .max)
         #expect(sum.bytesSent == 14)

@@ -144,7 +144,8 @@ import Testing
         #expect(errors.map(\.method) == [.get, .get, .put])
         #expect(
             errors.map(\.url) == [
-                "https://api.example.com/a", nil, "https://other.example/v1/c",
+                "https://api.example.com/a", "https://api.example.com/issues/25",
+                "https://other.example/v1/c",
             ])
         #expect(errors.map(\.userMessage) == [nil, "Not sent.", "Not sent."])
         #expect(errors.last?.message.contains("not started") == true)
@@ -156,10 +157,10 @@ import Testing
         _ = try await failure { try await batch.send() }
         let error = try #require(batch.results.first?.error)
         #expect(error.endpoint == "GetIssue" && error.method == .get && error.url == nil)
-        #expect(error.message.contains("its batch ended without it"))
+        #expect(error.message.contains("its batch or graph ended without it"))
     }
 
-    @Test func overridesOfMembersThatAreNotStartedAreNotRead() async throws {
+    @Test func overridesOfAnImpossibleBatchAreNotRead() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/a", .json("{}", status: .gone))
         let uploads = (0..<3).map { _ in Upload() }
@@ -171,10 +172,13 @@ import Testing
         #expect(errors[1...3].allSatisfy { $0.endpoint == "Upload" && $0.method == .put })
         #expect(errors.last?.endpoint == "InlineRequest")
         #expect(errors.last?.url == "https://api.example.com/c")
+        // All members were described before the first was sent, once.
+        let reads = uploads.map(\.reads)
+        #expect(Set(reads).count == 1)
         let impossible = BatchRequest(uploads, policy: .quorum(4))
         _ = try await failure { try await fixture.agent.send(impossible) }
         #expect(impossible.results.compactMap(\.error).count == 3)
-        #expect(uploads.map(\.reads) == [0, 0, 0])
+        #expect(uploads.map(\.reads) == reads)
     }
 
     @Test func joinedRequestsNameThemselves() async throws {

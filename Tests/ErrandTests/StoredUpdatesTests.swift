@@ -210,12 +210,17 @@ private final class Item: JSONRequest<Int> {
         fixture.transport.on(.get, "/item", ScriptedResponse(status: .badGateway))
         var seen: [String] = []
         let item = item(isHTTP: isHTTP)
-        let task = item.start { item in
-            seen.append("\(item.output ?? 0) \(item.response?.loadError != nil)")
-        } failure: { _, error in
-            Issue.record("\(error)")
+        // The task ends before the last closure is called on the main actor.
+        await withCheckedContinuation { continuation in
+            item.start { item in
+                let isLast = item.response?.loadError != nil
+                seen.append("\(item.output ?? 0) \(isLast)")
+                if isLast { continuation.resume() }
+            } failure: { _, error in
+                Issue.record("\(error)")
+                continuation.resume()
+            }
         }
-        await task.untilEnded()
         #expect(seen == ["1 false", "1 true"])
     }
 

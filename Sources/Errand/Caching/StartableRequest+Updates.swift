@@ -79,7 +79,9 @@ nonisolated final class UpdateReader<Value: Sendable> {
     }
 
     private func begin() -> RequestRun {
-        let run = request.begin(on: agent, changing: { $0.deliverStored(with: $1.configuration) })
+        var prepared = request.prepare(on: agent)
+        prepared.description.deliverStored(with: prepared.agent.configuration)
+        let run = request.start(prepared)
         let (stream, continuation) = AsyncStream.makeStream(of: Delivery.self)
         run.task.whenStored { continuation.yield(.stored($0)) }
         run.task.whenEnded {

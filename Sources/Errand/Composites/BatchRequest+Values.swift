@@ -17,22 +17,6 @@ extension BatchRequest {
     nonisolated(nonsending) static func values<each Endpoint: TypedRequest>(
         on agent: RequestAgent?, _ requests: repeat each Endpoint
     ) async throws(RequestError) -> (repeat (each Endpoint).Output) {
-        var members: [BaseRequest] = []
-        repeat members.append(each requests)
-        _ = try await BatchRequest(members).perform(on: agent) { _ in }
-        return (repeat try output(of: each requests))
-    }
-
-    nonisolated private static func output<Endpoint: TypedRequest>(
-        of request: Endpoint
-    ) throws(RequestError) -> Endpoint.Output {
-        guard let output = request.output else {
-            throw RequestError(
-                .batchFailed, stage: .decode,
-                "A batch member has no output of type \(Endpoint.Output.self). Add each request object to "
-                    + "one batch only once, and do not start it elsewhere.",
-                response: request.response)
-        }
-        return output
+        try await Typed(repeat each requests).values(on: agent) { _ in }
     }
 }

@@ -6,10 +6,11 @@ public import ErrandCore
 ///     let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
 ///     let results = try await batch.send()
 ///
-/// Members keep their own hooks, delegates, accessories and attached closures, which are called
+/// A member is a request, another batch, a chain or a graph. All members are described, and notified of the start,
+/// before the first is sent; each has exactly one end. Members keep their own hooks, delegates, accessories and attached closures, which are called
 /// before those of the batch. The results have the order of the members, not the order of their
 /// ends. An empty batch succeeds at once, unless its policy requires a success.
-nonisolated public final class BatchRequest: CompositeRun {
+nonisolated public class BatchRequest: CompositeRun {
     /// The effect of a member's end on the batch and on the other members.
     public enum Policy: Sendable, Hashable {
         /// The first failure cancels the other members, and the batch fails with it; the default.
@@ -31,8 +32,11 @@ nonisolated public final class BatchRequest: CompositeRun {
         case quorum(Int)
     }
 
+    /// The requests in order, including those of nested batches, chains and graphs; those of a chain as far as they
+    /// are known.
+    public var requests: [BaseRequest] { members.flatMap { $0.flattened } }
     /// The members in order.
-    public let requests: [BaseRequest]
+    let members: [any CompositeMember]
     /// The effect of a member's end on the batch.
     public let policy: Policy
     /// The maximum number of members in progress at the same time; `nil` is no limit.
@@ -54,11 +58,13 @@ nonisolated public final class BatchRequest: CompositeRun {
     public var deadline: Duration?
     /// The run in progress; `nil` before and after it.
     public internal(set) var task: CompositeTask?
-    /// The results of the last run, one for each member; empty before the first run.
+    /// The priority of all requests of the batch, except those of nested ones.
     ///
-    /// The result of a member that never started is ``RequestError/Code/cancelled``. The error
-    /// names its endpoint and its `method`, and the URL of an ``InlineRequest``. Other overrides of
-    /// such a member are not read.
+    /// Default `nil`: each request has its own.
+    public var priority: RequestPriority?
+    /// The results of the last run, one for each of ``requests``; empty before the first run.
+    ///
+    /// The result of a member that never started is ``RequestError/Code/cancelled``; the error names the request.
     public private(set) var results: [Result<Response, RequestError>] = []
     /// The member that failed first in the last run, not counting members that the batch cancelled.
     public private(set) var failedRequest: BaseRequest?
@@ -70,10 +76,28 @@ nonisolated public final class BatchRequest: CompositeRun {
     ///   - policy: The effect of a member's end on the batch.
     ///   - maxConcurrent: The maximum number of members in progress at the same time, at least 1;
     ///     `nil` is no limit.
-    public init(
+    public convenience init(
         _ requests: [BaseRequest], policy: Policy = .failFast, maxConcurrent: Int? = nil
     ) {
-        self.requests = requests
+        self.init(members: requests, policy: policy, maxConcurrent: maxConcurrent)
+    }
+
+    /// Creates a batch of requests, batches, chains and graphs.
+    ///
+    /// - Parameters:
+    ///   - members: The members.
+    ///   - policy: The effect of a member's end on the batch.
+    ///   - maxConcurrent: The maximum number of members in progress at the same time, at least 1;
+    ///     `nil` is no limit.
+    @_disfavoredOverload
+    public convenience init(
+        _ members: [any CompositeMember], policy: Policy = .failFast, maxConcurrent: Int? = nil
+    ) {
+        self.init(members: members, policy: policy, maxConcurrent: maxConcurrent)
+    }
+
+    init(members: [any CompositeMember], policy: Policy, maxConcurrent: Int?) {
+        self.members = members
         self.policy = policy
         self.maxConcurrent = maxConcurrent.map { max(1, $0) }
     }
@@ -130,73 +154,112 @@ nonisolated public final class BatchRequest: CompositeRun {
     }
 
     static var failureCode: RequestError.Code { .batchFailed }
-    var output: [Result<Response, RequestError>] { results }
-    var expectedCount: Int { requests.count }
-    var firstRequest: BaseRequest? { requests.first }
+    var success: [Result<Response, RequestError>] { results }
+    var expectedCount: Int { members.count }
+    var firstRequest: BaseRequest? { members.lazy.compactMap(\.firstRequest).first }
+    /// The errors of the members in the last run, `nil` for each member that succeeded.
+    private(set) var memberErrors: [RequestError?] = []
+    /// Whether the last run succeeded.
+    private(set) var hasSucceeded = false
+    /// The members of the run in progress.
+    private var active: CompositeMembers?
+    /// The members of the run in progress, by their index in the batch.
+    private var indices: [Int] = []
+    /// The failed members of the last run, while the next run repeats only these.
+    private var repeated: [Int]?
+    /// The results of all members in the last run; `nil` before it.
+    private var found: [Result<Response?, RequestError>?] = []
+
+    /// Runs the members again that failed or were not started in the last run, and keeps the results of the others.
+    ///
+    /// The policy counts the earlier successes. Runs all members if none has run before, and none if all have
+    /// succeeded.
+    ///
+    /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
+    /// - Returns: The results of all members, as ``send(onStart:)``.
+    /// - Throws: An error of ``send(onStart:)``.
+    @discardableResult
+    nonisolated(nonsending) public func retryFailed(
+        onStart: (CompositeTask) -> Void = { _ in }
+    ) async throws(RequestError) -> [Result<Response, RequestError>] {
+        if task == nil, !found.isEmpty {
+            repeated = found.indices.filter { index in
+                if case .success = found[index] { false } else { true }
+            }
+        }
+        defer { repeated = nil }
+        return try await perform(on: nil, onStart: onStart)
+    }
+
+    /// The error of a policy that requires more successes than there are members.
+    private var impossibility: RequestError? {
+        guard let needed = BatchState.needed(by: policy), needed > members.count else { return nil }
+        return RequestError(
+            .invalidConfiguration, stage: .build,
+            "The batch requires \(needed) successes of \(members.count) requests. "
+                + "Require fewer, or add requests.")
+    }
+
+    func reserveMembers(_ control: CompositeTask) -> RequestError? {
+        let isFirst = repeated == nil
+        indices = repeated ?? Array(members.indices)
+        repeated = nil
+        if isFirst { found = Array(repeating: nil, count: members.count) }
+        for index in indices { found[index] = nil }
+        results = []
+        memberErrors = []
+        hasSucceeded = false
+        failedRequest = nil
+        if let impossibility {
+            results = requests.map { .failure($0.notStarted(by: control.agent)) }
+            return impossibility
+        }
+        let run = CompositeMembers(
+            indices.map { members[$0] }, of: control, kind: "batch", priority: priority)
+        if let refusal = run.reserve() { return refusal }
+        active = run
+        return nil
+    }
+
+    func releaseMembers() {
+        active?.release()
+        active = nil
+    }
+
+    func describeMembers() { active?.describe() }
 
     /// Runs the members to their ends; returns the error of the batch, or `nil` if it succeeded.
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
-        results = []
-        failedRequest = nil
-        if let needed = BatchTally.needed(by: policy), needed > requests.count {
-            results = requests.map { .failure(notStarted($0, control)) }
-            return RequestError(
-                .invalidConfiguration, stage: .build,
-                "The batch requires \(needed) successes of \(requests.count) requests. "
-                    + "Require fewer, or add requests.")
-        }
-        var tally = BatchTally(policy, count: requests.count)
-        var found: [Result<Response, RequestError>?] = Array(repeating: nil, count: requests.count)
+        guard let run = active else { return .cancelled }
+        defer { active = nil }
+        var state = BatchState(
+            policy, count: indices.count, successes: members.count - indices.count,
+            maxConcurrent: maxConcurrent)
         var firstError: RequestError?
-        let ends = MemberResults()
-        var next = 0
-        var underWay = 0
         while true {
-            while next < requests.count, underWay < maxConcurrent ?? .max, control.stopError == nil,
-                tally.verdict == .open
-            {
-                begin(next, control: control, ends: ends)
-                next += 1
-                underWay += 1
+            if control.stopError != nil { state.stop() }
+            while let index = state.start() {
+                run.start(index)
+                if control.stopError != nil { state.stop() }
             }
-            guard underWay > 0 else { break }
-            let end = await ends.next()
-            underWay -= 1
-            control.leave(end.run.task)
-            found[end.index] = end.outcome.result
-            note(end, in: &tally, &firstError, control)
-            requests[end.index].end(end.outcome, of: end.run) { _ in }
+            guard state.hasMembersInProgress else { break }
+            let end = await run.next()
+            found[indices[end.index]] = end.result
+            if state.verdict == .open, let error = end.error, firstError == nil {
+                firstError = error
+                failedRequest = run.members[end.index].failedRequest
+            }
+            if state.end(isSuccess: end.error == nil) { control.cancelMembers() }
         }
-        results = zip(requests, found).map { $1 ?? .failure(notStarted($0, control)) }
+        for index in state.notStarted {
+            if let end = await run.endWithoutStart(index) { found[indices[index]] = end.result }
+        }
+        results = zip(members, found).flatMap { $0.results($1) }
+        memberErrors = found.map { result in
+            if case .failure(let error) = result { error } else { nil }
+        }
         if let error = control.stopError { return error }
-        return tally.verdict == .succeeded ? nil : firstError
-    }
-
-    /// The error of a member that was not started; it names the member.
-    private func notStarted(_ member: BaseRequest, _ control: CompositeTask) -> RequestError {
-        member.agent(atCall: control.agent).notStarted(member.name)
-    }
-
-    /// Counts the end of a member; cancels the other members if it decides the batch.
-    private func note(
-        _ end: MemberResult, in tally: inout BatchTally, _ firstError: inout RequestError?,
-        _ control: CompositeTask
-    ) {
-        guard tally.verdict == .open else { return }
-        if case .failure(let error) = end.outcome.result, firstError == nil {
-            firstError = error
-            failedRequest = requests[end.index]
-        }
-        tally.add(isSuccess: (try? end.outcome.result.get()) != nil)
-        if tally.verdict != .open { control.cancelMembers() }
-    }
-
-    private func begin(_ index: Int, control: CompositeTask, ends: MemberResults) {
-        let run = requests[index].begin(on: control.agent, asMemberOf: "batch")
-        control.enter(run.task)
-        Task {
-            let outcome = await run.task.outcome()
-            ends.add(MemberResult(index: index, run: run, outcome: outcome))
-        }
+        hasSucceeded = state.verdict == .succeeded
+        return hasSucceeded ? nil : firstError
     }
 }

@@ -14,7 +14,7 @@ public import ErrandCore
 /// Members keep their own hooks, delegates, accessories and attached closures. A failure stops the
 /// chain, unless ``recover(_:)`` decides otherwise. A step or a member's closure may add steps, or
 /// call ``finish()`` or ``abort(_:)``.
-nonisolated public final class ChainRequest: CompositeRun {
+nonisolated public class ChainRequest: CompositeRun {
     /// The effect of a failed member on the chain.
     public enum Recovery {
         /// The chain fails with the member's error; the default.
@@ -28,16 +28,6 @@ nonisolated public final class ChainRequest: CompositeRun {
         /// callback must have the member's type. Otherwise the chain fails with
         /// ``RequestError/Code/chainFailed``, and the replacement is not sent.
         case replace(BaseRequest)
-    }
-
-    /// A step of a chain: makes a member and handles its success.
-    struct Step {
-        /// Makes the member from the previous one; `nil` adds none.
-        let make: ((any ChainMember)?) throws -> (any ChainMember)?
-        /// The type that a replacement must have.
-        var requirement: (isMet: (any ChainMember) -> Bool, name: String)?
-        /// Called after the success of the member or of its replacement.
-        var succeeded: ((any ChainMember) -> Void)?
     }
 
     /// The requests that have run so far, in order, including those of nested batches and chains.
@@ -61,8 +51,18 @@ nonisolated public final class ChainRequest: CompositeRun {
     /// The member that failed in the last run.
     public private(set) var failedRequest: BaseRequest?
 
+    /// The step with which the last run failed, and the results before it; `nil` after a success, and after a failure
+    /// between two steps.
+    ///
+    /// The message of the error names the step as well.
+    public private(set) var failedStep: FailedStep?
+
     private(set) var firstRequest: BaseRequest?
-    private var steps: [Step] = []
+    private var steps: [ChainStep] = []
+    /// The error of a step that cannot be added.
+    private var mistake: RequestError?
+    /// Whether the last run succeeded.
+    private(set) var hasSucceeded = false
     private var recovery: (BaseRequest, RequestError) -> Recovery = { _, _ in .stop }
     private var isFinished = false
     private var abortion: RequestError?
@@ -70,31 +70,73 @@ nonisolated public final class ChainRequest: CompositeRun {
     /// Creates a chain without steps, which succeeds at once.
     public init() {}
 
-    /// Adds a request, a batch or a chain as the last step.
+    deinit { for step in steps { step.clear() } }
+
+    /// Adds a request, a batch, a chain or a graph as the last step.
     ///
     /// - Parameters:
-    ///   - request: The request, batch or chain.
+    ///   - request: The request, batch, chain or graph.
+    ///   - name: The name of the step in errors. Default `nil`: its number and its endpoint.
     ///   - callback: Called after the member, or a replacement of its type, has succeeded; may add steps.
     @discardableResult
-    public func add<Member: ChainMember>(
-        _ request: Member, then callback: ((ChainRequest, Member) -> Void)? = nil
-    ) -> ChainLink<Member> {
-        if steps.isEmpty { firstRequest = Self.firstRequest(of: request) }
-        var step: Step
+    public func add<Member: CompositeMember>(
+        _ request: Member, named name: String? = nil,
+        then callback: ((ChainRequest, Member) -> Void)? = nil
+    ) -> Step<Member> {
+        if steps.isEmpty { firstRequest = request.firstRequest }
+        let step = Step(request, named: name)
         if request as AnyObject === self {
             // The chain fails when it is sent; until then it must not retain itself.
-            step = Step { [unowned self] _ in self }
-        } else {
-            step = Step { _ in request }
+            step.record.make = { [unowned self] in self }
         }
         if let callback {
-            step.requirement = ({ $0 is Member }, "\(Member.self)")
-            step.succeeded = { [unowned self] member in
+            step.record.requirement = ({ $0 is Member }, "\(Member.self)")
+            step.record.succeeded = { [unowned self] member in
                 if let member = member as? Member { callback(self, member) }
             }
         }
-        steps.append(step)
-        return ChainLink(chain: self)
+        append(step.record)
+        return step
+    }
+
+    /// Adds a step whose member is made when the step is reached.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the step in errors. Default `nil`: its number and its endpoint.
+    ///   - make: Called on the chain's actor; reads earlier steps. If it throws, the chain fails; if it returns `nil`,
+    ///     the chain ends successfully.
+    @discardableResult
+    public func add<Member: CompositeMember>(
+        named name: String? = nil,
+        _ make: @escaping () async throws -> Member?
+    ) -> Step<Member> {
+        add(Step(named: name, make))
+    }
+
+    /// Adds a step that was created before; a step of another chain lets the chain fail with
+    /// ``RequestError/Code/invalidCombination`` when it is sent.
+    @discardableResult
+    public func add<Member>(_ step: Step<Member>) -> Step<Member> {
+        append(step.record)
+        return step
+    }
+
+    /// Adds a step and those that follow it.
+    func append(_ first: ChainStep) {
+        var waiting = [first]
+        while let step = waiting.popLast() {
+            guard !step.isAdded else {
+                mistake = RequestError(
+                    .invalidCombination, stage: .build,
+                    "A step was added twice, or to two chains. Create a step for each place.")
+                continue
+            }
+            step.isAdded = true
+            step.chain = self
+            steps.append(step)
+            waiting += step.following.reversed()
+            step.following = []
+        }
     }
 
     /// Sets a closure that decides about a failed member.
@@ -153,121 +195,137 @@ nonisolated public final class ChainRequest: CompositeRun {
     }
 
     static var failureCode: RequestError.Code { .chainFailed }
-    var output: [Response] { requests.compactMap(\.response) }
+    var success: [Response] { requests.compactMap(\.response) }
     var expectedCount: Int { steps.count }
 
-    /// The first request of a member, if it is known before the run.
-    private static func firstRequest(of member: any ChainMember) -> BaseRequest? {
-        if let request = member as? BaseRequest { return request }
-        return (member as? any CompositeRun)?.firstRequest
-    }
+    // Members are reserved and described when their step is reached.
+    func reserveMembers(_ control: CompositeTask) -> RequestError? { nil }
+    func releaseMembers() {}
+    func describeMembers() {}
 
-    func append(_ make: @escaping ((any ChainMember)?) throws -> (any ChainMember)?) {
-        steps.append(Step(make: make))
-    }
+    /// Forgets the last run.
+    func forget() {}
 
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
         requests = []
         failedRequest = nil
+        failedStep = nil
         isFinished = false
         abortion = nil
-        var index = 0
-        var previous: (any ChainMember)?
+        hasSucceeded = false
+        forget()
+        for step in steps { step.reset() }
+        if let mistake { return mistake }
         // `steps` may grow during the run; the steps that were added are removed at its end.
         let permanent = steps.count
-        defer { steps.removeSubrange(min(permanent, steps.count)...) }
+        defer { removeSteps(from: permanent) }
+        var index = 0
         while index < steps.count, !isFinished {
             control.expect(total: steps.count)
+            await control.untilResumed()
             if let abortion { return abortion }
             if let error = control.stopError { return error }
             let step = steps[index]
-            let made: (any ChainMember)?
-            do { made = try step.make(previous) } catch { return Self.error(for: error) }
             index += 1
-            guard let member = made else { continue }
-            if let error = await carryOut(member, of: step, control, last: &previous) {
-                return error
+            let known = requests.count
+            if let error = await carryOut(step, control) {
+                let failed = FailedStep(
+                    number: index, name: step.name,
+                    endpoint: step.member.map { "\(type(of: $0))" },
+                    responses: requests.prefix(known).compactMap {
+                        $0.error == nil ? $0.response : nil
+                    })
+                failedStep = failed
+                return error.naming(failed)
             }
         }
-        return control.stopError ?? abortion
+        let error = control.stopError ?? abortion
+        hasSucceeded = error == nil
+        return error
     }
 
-    /// Runs a member and its replacements; returns the error that stops the chain.
+    private func removeSteps(from index: Int) {
+        guard index < steps.count else { return }
+        let added = steps[index...]
+        steps.removeSubrange(index...)
+        for step in added { step.clear() }
+    }
+
+    /// Runs a step, its member and its replacements; returns the error that stops the chain.
     nonisolated(nonsending) private func carryOut(
-        _ first: any ChainMember, of step: Step, _ control: CompositeTask,
-        last: inout (any ChainMember)?
+        _ step: ChainStep, _ control: CompositeTask
     ) async -> RequestError? {
-        var member = first
-        while true {
-            let known = requests.count
-            let failure =
-                if let request = member as? BaseRequest {
-                    await carryOut(request, control)
-                } else {
-                    await carryOut(nested: member, control)
-                }
-            last = member
-            guard let failure else {
-                if control.stopError == nil, abortion == nil { step.succeeded?(member) }
+        do {
+            if let condition = step.condition, try await !condition() {
+                control.skip()
+                return control.stopError
+            }
+            let made = try await step.make()
+            if let error = control.stopError { return error }
+            guard var member = made else {
+                isFinished = true
                 return nil
             }
-            failedRequest = failure.member
-            if let error = control.stopError { return error }
-            guard let failed = failure.member else { return failure.error }
-            switch recovery(failed, failure.error) {
-            case .stop: return failure.error
-            case .proceed: return nil
-            case .replace(let other):
-                if let required = step.requirement, !required.isMet(other) {
-                    return RequestError(
-                        .chainFailed, stage: .build,
-                        "The callback of the step requires a \(required.name), so a \(type(of: other)) cannot replace it. "
-                            + "Replace it by a request of its type, or use then(_:) in place of the callback."
-                    )
+            while true {
+                let known = requests.count
+                // A chain that contains itself fails, and must not retain itself.
+                if member as AnyObject !== self { step.member = member }
+                guard let failure = await carryOut(member, control) else {
+                    if control.stopError == nil, abortion == nil { step.succeeded?(member) }
+                    return nil
+                }
+                failedRequest = failure.member
+                if let error = control.stopError { return error }
+                if let substitute = try await step.recover?(failure.error) {
+                    if let error = control.stopError { return error }
+                    switch substitute {
+                    case .value(let value):
+                        step.value = value
+                        return nil
+                    case .member(let other):
+                        member = other
+                    }
+                } else {
+                    guard let failed = failure.member else { return failure.error }
+                    switch recovery(failed, failure.error) {
+                    case .stop: return failure.error
+                    case .proceed: return nil
+                    case .replace(let other):
+                        if let refusal = refusal(of: other, in: step) { return refusal }
+                        member = other
+                    }
                 }
                 requests.removeSubrange(known...)
-                member = other
             }
+        } catch {
+            return Self.error(for: error)
         }
+    }
+
+    /// The error of a replacement whose type does not fit.
+    private func refusal(of other: BaseRequest, in step: ChainStep) -> RequestError? {
+        guard let required = step.requirement, !required.isMet(other) else { return nil }
+        return RequestError(
+            .chainFailed, stage: .build,
+            "The callback of the step requires a \(required.name), so a \(type(of: other)) cannot replace it. "
+                + "Replace it by a request of its type, or use then(_:) in place of the callback.")
     }
 
     /// The request that failed, if it is known, and its error.
     private typealias Failure = (member: BaseRequest?, error: RequestError)
 
+    /// Runs one member to its end.
     nonisolated(nonsending) private func carryOut(
-        _ member: BaseRequest, _ control: CompositeTask
+        _ member: any CompositeMember, _ control: CompositeTask
     ) async -> Failure? {
-        requests.append(member)
-        let run = member.begin(on: control.agent, asMemberOf: "chain")
-        control.enter(run.task)
-        let outcome = await run.task.outcome()
-        control.leave(run.task)
-        member.end(outcome, of: run) { _ in }
-        guard case .failure(let error) = outcome.result else { return nil }
-        return (member, error)
-    }
-
-    /// Runs a batch or a chain as a member.
-    nonisolated(nonsending) private func carryOut(
-        nested member: any ChainMember, _ control: CompositeTask
-    ) async -> Failure? {
-        guard let nested = member as? any CompositeRun, nested !== self else {
-            return (
-                nil,
-                RequestError(
-                    .chainFailed, stage: .build,
-                    "A chain member must be a request, a batch or another chain, not the chain "
-                        + "itself or a \(type(of: member)).")
-            )
-        }
-        let task = CompositeTask(total: nested.expectedCount, agent: control.agent)
-        if let refusal = nested.claim(task) { return (nil, refusal) }
-        control.enter(task)
-        let error = await nested.carryOut(task)
-        control.leave(task)
-        requests += nested.requests
-        guard let error else { return nil }
-        return (nested.failedRequest, error)
+        let run = CompositeMembers([member], of: control, kind: "chain")
+        if let refusal = run.reserve() { return (nil, refusal) }
+        if let request = member as? BaseRequest { requests.append(request) }
+        run.describe()
+        run.start(0)
+        let end = await run.next()
+        if !(member is BaseRequest) { requests += member.flattened }
+        return end.error.map { (member.failedRequest, $0) }
     }
 
     private static func error(for thrown: any Error) -> RequestError {

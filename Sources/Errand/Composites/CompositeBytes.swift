@@ -1,5 +1,4 @@
 import ErrandCore
-import Foundation
 
 /// The progress of all members of a run: a pure value.
 ///
@@ -46,12 +45,22 @@ nonisolated struct CompositeBytes: Sendable {
         }
     }
 
-    private var members: [UUID: TransferProgress] = [:]
+    /// The latest progress of the members in progress.
+    private var members: [Int: TransferProgress] = [:]
+    /// The number of members that have ended.
+    private var ended = 0
     private var total = Share()
 
     /// Records the progress of a member in place of its previous one.
-    mutating func take(_ progress: TransferProgress, of member: UUID) {
+    mutating func take(_ progress: TransferProgress, of member: Int) {
         let old = members.updateValue(progress, forKey: member)
+        total.replace(old.map(Share.init) ?? Share(), by: Share(progress))
+    }
+
+    /// Records the last progress of a member.
+    mutating func end(_ member: Int, with progress: TransferProgress) {
+        let old = members.removeValue(forKey: member)
+        ended += 1
         total.replace(old.map(Share.init) ?? Share(), by: Share(progress))
     }
 
@@ -60,7 +69,7 @@ nonisolated struct CompositeBytes: Sendable {
     /// A total is known when all `count` members have started and know their totals.
     func sum(ofMembers count: Int) -> TransferProgress {
         var sum = TransferProgress()
-        let isComplete = members.count >= count
+        let isComplete = members.count + ended >= count
         sum.bytesSent = Int64(clamping: total.sent)
         sum.bytesReceived = Int64(clamping: total.received)
         if isComplete, total.unknownToSend == 0 {

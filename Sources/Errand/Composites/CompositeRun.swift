@@ -1,10 +1,14 @@
 import Dispatch
 import ErrandCore
 
-/// The parts of a run that batches and chains share: accessories, closures, cancellation and deadline.
-nonisolated protocol CompositeRun: CompositeRequest, SendableMetatype {
+/// The parts of a run that batches, chains and graphs share: accessories, closures, cancellation and
+/// deadline.
+///
+/// A run is claimed, then announced, then carried out. A member of another run is claimed and announced
+/// before the first member of that run is sent.
+nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMetatype {
     /// The result of a successful run.
-    associatedtype Output: Sendable
+    associatedtype Success: Sendable
 
     /// The code of errors of the batch or chain itself.
     static var failureCode: RequestError.Code { get }
@@ -14,7 +18,7 @@ nonisolated protocol CompositeRun: CompositeRequest, SendableMetatype {
     /// The time after which the members are cancelled.
     var deadline: Duration? { get }
     /// The result of the last run.
-    var output: Output { get }
+    var success: Success { get }
     /// The number of members that are known before the run.
     var expectedCount: Int { get }
 
@@ -24,7 +28,15 @@ nonisolated protocol CompositeRun: CompositeRequest, SendableMetatype {
     /// The member that failed in the last run.
     var failedRequest: BaseRequest? { get }
 
-    /// Runs the members to their ends; returns the error of the batch or chain.
+    /// Reserves the members that are known before the run; returns the reason why it is not possible.
+    func reserveMembers(_ control: CompositeTask) -> RequestError?
+    /// Gives up the reservation of members that were not described.
+    func releaseMembers()
+    /// Describes the reserved members; sends nothing.
+    func describeMembers()
+    /// Runs the members to their ends; returns the error of the batch, chain or graph.
+    ///
+    /// Starts no member if the run is stopped already, and ends those that were described.
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError?
 }
 
@@ -35,7 +47,7 @@ extension CompositeRun {
         on agent: RequestAgent?, owner: RequestOwner?, success: @escaping @MainActor (Self) -> Void,
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> CompositeTask {
-        let control = CompositeTask(total: expectedCount, agent: agent)
+        let control = CompositeTask(self, on: agent)
         if let error = claim(control) {
             Task { @MainActor in failure(self, error) }
             return control
@@ -46,7 +58,8 @@ extension CompositeRun {
             Task { @MainActor in relay.notify(control?.takeChanges() ?? []) }
         }
         Task { @MainActor in
-            let error = await startAndRun(control)
+            announce(control)
+            let error = await runToEnd(control)
             // Deliver pending changes before the end.
             relay.notify(control.takeChanges())
             notify(.willStop, of: control)
@@ -56,12 +69,20 @@ extension CompositeRun {
         return control
     }
 
-    /// Runs to the end on the caller's actor and notifies the accessories; returns the error of the
-    /// batch or chain.
+    /// Notifies the accessories of the start and describes the members; sends nothing.
     ///
     /// - Parameter control: A run that ``claim(_:)`` has accepted.
+    func announce(_ control: CompositeTask) {
+        notify(.willStart, of: control)
+        describeMembers()
+    }
+
+    /// Runs to the end on the caller's actor and notifies the accessories; returns the error of the
+    /// batch, chain or graph.
+    ///
+    /// - Parameter control: A run that was announced.
     nonisolated(nonsending) func carryOut(_ control: CompositeTask) async -> RequestError? {
-        let error = await startAndRun(control)
+        let error = await runToEnd(control)
         // Notified here: the run is cancelled on any thread, and the caller's actor is not available
         // to the run before its end.
         if control.isCancelled { notify(.willCancel, of: control) }
@@ -73,45 +94,67 @@ extension CompositeRun {
     /// Runs on the caller's actor; cancelling the calling Swift task cancels the run.
     nonisolated(nonsending) func perform(
         on agent: RequestAgent?, onStart: (CompositeTask) -> Void
-    ) async throws(RequestError) -> Output {
-        let control = CompositeTask(total: expectedCount, agent: agent)
+    ) async throws(RequestError) -> Success {
+        let control = CompositeTask(self, on: agent)
         if let error = claim(control) { throw error }
         onStart(control)
         let error = await withTaskCancellationHandler {
-            await carryOut(control)
+            await carryOutOnOneActor(control)
         } onCancel: {
             control.cancel()
         }
         if let error { throw error }
-        return output
+        return success
+    }
+
+    /// Announces and carries out a run on the caller's actor.
+    ///
+    /// A caller without an actor lends the composite to an actor of the run: nested batches, chains and graphs are
+    /// Swift tasks of that actor, so their closures and hooks never run at the same time.
+    nonisolated(nonsending) private func carryOutOnOneActor(
+        _ control: CompositeTask
+    ) async -> RequestError? {
+        let caller: (any Actor)? = #isolation
+        if caller != nil {
+            announce(control)
+            return await carryOut(control)
+        }
+        // Safe: the caller waits for the end and does not use the composite meanwhile.
+        nonisolated(unsafe) let composite = self
+        return await CompositeActor().run {
+            composite.announce(control)
+            return await composite.carryOut(control)
+        }
     }
 
     /// Runs a batch or chain that the caller gives up, off every actor; the closure is called once, on the queue.
     static func dispatch(
         _ composite: sending Self, on agent: RequestAgent?, _ queue: DispatchQueue,
-        completion: @escaping @Sendable (Result<Output, RequestError>) -> Void
+        completion: @escaping @Sendable (Result<Success, RequestError>) -> Void
     ) -> CompositeTask {
-        let control = CompositeTask(total: composite.expectedCount, agent: agent)
+        let control = CompositeTask(composite, on: agent)
         if let error = composite.claim(control) {
             queue.async { completion(.failure(error)) }
             return control
         }
         Task {
-            let error = await composite.carryOut(control)
-            let result = error.map { Result<Output, RequestError>.failure($0) }
-            let end = result ?? .success(composite.output)
+            let error = await composite.carryOutOnOneActor(control)
+            let result = error.map { Result<Success, RequestError>.failure($0) }
+            let end = result ?? .success(composite.success)
             queue.async { completion(end) }
         }
         return control
     }
 
-    /// Reserves the object for a run; returns the error of a start that is not possible.
+    /// Reserves the object and its members for a run; returns the error of a start that is not possible.
     func claim(_ control: CompositeTask) -> RequestError? {
         let refusal: RequestError
-        if task != nil {
+        if let task {
             refusal = RequestError(
                 Self.failureCode, stage: .build,
-                "This \(Self.self) is in progress already. Start it again after its end, or create another one."
+                task.contains(control)
+                    ? "This \(Self.self) contains itself, directly or through its members. Create another one."
+                    : "This \(Self.self) is in progress already. Start it again after its end, or create another one."
             )
         } else if let deadline, deadline <= .zero {
             refusal = RequestError(
@@ -119,17 +162,23 @@ extension CompositeRun {
                 "The deadline of a \(Self.self) must be greater than 0.")
         } else {
             task = control
-            return nil
+            guard let reason = reserveMembers(control) else { return nil }
+            refusal = reason
+            task = nil
         }
         control.end()
         return refusal
     }
 
-    /// Notifies the accessories of the start and runs the members.
-    nonisolated(nonsending) private func startAndRun(
-        _ control: CompositeTask
-    ) async -> RequestError? {
-        notify(.willStart, of: control)
+    /// Gives up a claimed run that was not announced.
+    func unclaim() {
+        releaseMembers()
+        task?.end()
+        task = nil
+    }
+
+    /// Runs the members of an announced run.
+    nonisolated(nonsending) private func runToEnd(_ control: CompositeTask) async -> RequestError? {
         let timer = deadline.map { expire(control, after: $0) }
         let error = await run(control)
         timer?.cancel()
@@ -145,6 +194,11 @@ extension CompositeRun {
             control.expire(after: deadline)
         }
     }
+}
+
+/// The actor of a run whose caller has none.
+private actor CompositeActor {
+    func run(_ body: @Sendable () async -> RequestError?) async -> RequestError? { await body() }
 }
 
 /// Notifies the accessories of a batch or chain, on the main actor, of changes of its run, which

@@ -2,8 +2,8 @@ public import ErrandCore
 public import Foundation
 import Synchronization
 
-/// One run of a batch or a chain; may be used from any thread.
-nonisolated public final class CompositeTask: MemberTask, Identifiable {
+/// One run of a batch, a chain or a graph; may be used from any thread.
+nonisolated public final class CompositeTask: Sendable, Identifiable {
     /// Identifies the run.
     public let id = UUID()
 
@@ -13,10 +13,13 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
     private enum StopReason: Sendable { case cancelled, deadline(Duration) }
 
     private struct State {
-        var members: [UUID: any MemberTask] = [:]
+        /// The tasks of the members in progress, by index.
+        var members: [Int: MemberHandle] = [:]
         var stopReason: StopReason?
         var isPaused = false
         var hasEnded = false
+        /// Whether the progress of each member is forwarded; begins with the first observer.
+        var forwardsProgress = false
         var finished = 0
         var total = 0
         var bytes = CompositeBytes()
@@ -24,17 +27,52 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         /// Changes that ``takeChanges()`` has not returned yet.
         var changes: [Change] = []
         var owners: [@Sendable () -> Void] = []
+        /// Continuations of a chain that waits between two steps while it is suspended.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        var observers: [AsyncStream<(finished: Int, total: Int)>.Continuation] = []
+
+        /// The waiters that may continue now.
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            isPaused && stopReason == nil ? [] : exchange(&waiters, with: [])
+        }
+
+        func notifyObservers() {
+            for observer in observers { observer.yield((finished, total)) }
+        }
     }
 
     private let state = Mutex(State())
-    private let hub = ProgressHub(clock: SystemClock())
+    let hub = ProgressHub(clock: SystemClock())
 
     /// The agent at the call, which performs all members; `nil` leaves the choice to each.
     let agent: RequestAgent?
+    /// The run that has this one as a member; `nil` for a run that was started by itself.
+    private let parent: CompositeTask?
 
-    init(total: Int = 0, agent: RequestAgent? = nil) {
+    private init(total: Int, agent: RequestAgent?, parent: CompositeTask?) {
         self.agent = agent
+        self.parent = parent
         state.withLock { $0.total = total }
+    }
+
+    /// Creates a run that is started by itself.
+    convenience init(_ composite: any CompositeRun, on agent: RequestAgent?) {
+        self.init(total: composite.expectedCount, agent: agent, parent: nil)
+    }
+
+    /// Creates the run of a member of another run.
+    convenience init(_ composite: any CompositeRun, within parent: CompositeTask) {
+        self.init(total: composite.expectedCount, agent: parent.agent, parent: parent)
+    }
+
+    /// Whether this is the run itself, or a run that has it as a member, at any depth.
+    func contains(_ run: CompositeTask) -> Bool {
+        var current: CompositeTask? = run
+        while let task = current {
+            if task === self { return true }
+            current = task.parent
+        }
+        return false
     }
 
     /// Cancels the members in progress and starts no more; the run ends with
@@ -53,11 +91,14 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
 
     /// Cancels the members in progress because the deadline of the batch or chain has passed.
     func expire(after deadline: Duration) {
-        let members = state.withLock { state in
-            guard !state.hasEnded, state.stopReason == nil else { return [any MemberTask]() }
+        let (members, waiters) = state.withLock { state in
+            guard !state.hasEnded, state.stopReason == nil else {
+                return ([MemberHandle](), [CheckedContinuation<Void, Never>]())
+            }
             state.stopReason = .deadline(deadline)
-            return Array(state.members.values)
+            return (Array(state.members.values), state.takeWaiters())
         }
+        for waiter in waiters { waiter.resume() }
         for member in members { member.cancel() }
     }
 
@@ -86,9 +127,27 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         state.withLock { ($0.finished, $0.total) }
     }
 
+    /// The current ``progress`` and its later values until the end of the run.
+    ///
+    /// A slow reader gets the latest value.
+    public var progressUpdates: AsyncStream<(finished: Int, total: Int)> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: (finished: Int, total: Int).self, bufferingPolicy: .bufferingNewest(1))
+        let hasEnded = state.withLock { state in
+            continuation.yield((state.finished, state.total))
+            if !state.hasEnded { state.observers.append(continuation) }
+            return state.hasEnded
+        }
+        if hasEnded { continuation.finish() }
+        return stream
+    }
+
     /// The progress of all members together; a total is known when every member has started and
     /// knows its own.
-    public var transferProgress: ProgressUpdates { ProgressUpdates(hub) }
+    public var transferProgress: ProgressUpdates {
+        forwardProgress()
+        return ProgressUpdates(hub)
+    }
 
     /// Whether ``cancel()`` was called before the end of the run.
     public var isCancelled: Bool {
@@ -103,7 +162,7 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
         case .deadline(let deadline):
             RequestError(
                 .timedOut, stage: .schedule,
-                "The batch or chain took longer than its deadline of \(deadline), so its members were cancelled. "
+                "The batch, chain or graph took longer than its deadline of \(deadline), so its members were cancelled. "
                     + "Increase the deadline.",
                 timeout: .total)
         }
@@ -130,16 +189,20 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
     ///
     /// - Parameter body: Returns whether it has changed the state.
     private func apply(
-        _ change: Change, _ body: (inout State) -> Bool, to act: (any MemberTask) -> Void
+        _ change: Change, _ body: (inout State) -> Bool, to act: (MemberHandle) -> Void
     ) {
-        let (watcher, members) = state.withLock { state in
+        let (watcher, members, waiters) = state.withLock { state in
             guard !state.hasEnded, body(&state) else {
-                return (nil as (@Sendable () -> Void)?, [] as [any MemberTask])
+                return (
+                    nil as (@Sendable () -> Void)?, [] as [MemberHandle],
+                    [] as [CheckedContinuation<Void, Never>]
+                )
             }
             if state.watcher != nil { state.changes.append(change) }
-            return (state.watcher, Array(state.members.values))
+            return (state.watcher, Array(state.members.values), state.takeWaiters())
         }
         watcher?()
+        for waiter in waiters { waiter.resume() }
         for member in members { act(member) }
     }
 
@@ -158,55 +221,110 @@ nonisolated public final class CompositeTask: MemberTask, Identifiable {
     }
 
     /// Adds a member that was started; suspends or cancels it if the run is suspended or cancelled.
-    func enter(_ member: some MemberTask) {
-        let (isStopping, isPaused) = state.withLock { state in
-            state.members[member.id] = member
-            return (state.stopReason != nil, state.isPaused)
+    ///
+    /// - Parameter index: A number that no other member in progress has.
+    func enter(_ member: MemberHandle, at index: Int) {
+        let (isStopping, isPaused, isForwarded) = state.withLock { state in
+            state.members[index] = member
+            return (state.stopReason != nil, state.isPaused, state.forwardsProgress)
         }
-        member.listen { [weak self, id = member.id] progress in
-            self?.take(progress, of: id)
-        }
+        if isForwarded { forward(member, index) }
         if isPaused { member.suspend() }
         if isStopping { member.cancel() }
     }
 
-    /// Records the progress of a member.
+    /// Removes a member that has ended.
+    func leave(_ index: Int) {
+        let isForwarded = state.withLock { state in
+            let member = state.members.removeValue(forKey: index)
+            state.finished += 1
+            state.notifyObservers()
+            if let member { state.bytes.end(index, with: member.progress.current) }
+            return state.forwardsProgress
+        }
+        if isForwarded { updateProgress() }
+    }
+
+    /// Forwards the progress of the members from now on, also that of nested ones.
     ///
+    /// Without an observer, members cost no handlers of their progress.
+    private func forwardProgress() {
+        let members = state.withLock { state in
+            guard !state.forwardsProgress, !state.hasEnded else { return [Int: MemberHandle]() }
+            state.forwardsProgress = true
+            return state.members
+        }
+        for (index, member) in members { forward(member, index) }
+        updateProgress()
+    }
+
+    private func forward(_ member: MemberHandle, _ index: Int) {
+        if case .composite(let task) = member { task.forwardProgress() }
+        let hub = member.progress
+        take(hub.current, of: index)
+        hub.listen { [weak self] progress in self?.take(progress, of: index) }
+    }
+
+    /// Records the progress of a member.
+    private func take(_ progress: TransferProgress, of index: Int) {
+        state.withLock { state in
+            // A late value of a member that has ended; its last one was recorded.
+            guard state.members[index] != nil else { return }
+            state.bytes.take(progress, of: index)
+        }
+        updateProgress()
+    }
+
     /// Lock order: the hub's lock, then the lock of this run.
-    private func take(_ progress: TransferProgress, of member: UUID) {
-        state.withLock { $0.bytes.take(progress, of: member) }
+    private func updateProgress() {
         hub.update { sum in
             sum = state.withLock { $0.bytes.sum(ofMembers: $0.total) }
         }
-    }
-
-    /// Removes a member that has ended.
-    func leave(_ member: some MemberTask) {
-        state.withLock { state in
-            state.members[member.id] = nil
-            state.finished += 1
-        }
-    }
-
-    func listen(_ handler: @escaping @Sendable (TransferProgress) -> Void) {
-        hub.listen(handler)
     }
 
     func cancelMembers() {
         for member in state.withLock({ Array($0.members.values) }) { member.cancel() }
     }
 
-    func expect(total: Int) { state.withLock { $0.total = total } }
+    func expect(total: Int) {
+        state.withLock { state in
+            guard state.total != total else { return }
+            state.total = total
+            state.notifyObservers()
+        }
+    }
+
+    /// Counts a member that will not run.
+    func skip() {
+        state.withLock { state in
+            state.finished += 1
+            state.notifyObservers()
+        }
+    }
+
+    /// Waits while the run is suspended and not stopped.
+    nonisolated(nonsending) func untilResumed() async {
+        guard state.withLock({ $0.isPaused && $0.stopReason == nil }) else { return }
+        await withCheckedContinuation { continuation in
+            let waits = state.withLock { state in
+                guard state.isPaused, state.stopReason == nil else { return false }
+                state.waiters.append(continuation)
+                return true
+            }
+            if !waits { continuation.resume() }
+        }
+    }
 
     /// Ends the run; later calls of its methods have no effect.
     func end() {
-        let owners = state.withLock { state in
+        updateProgress()
+        let (owners, observers) = state.withLock { state in
             state.hasEnded = true
             state.watcher = nil
-            defer { state.owners = [] }
-            return state.owners
+            return (exchange(&state.owners, with: []), exchange(&state.observers, with: []))
         }
         hub.finish()
+        for observer in observers { observer.finish() }
         for forget in owners { forget() }
     }
 }

@@ -4,6 +4,13 @@ nonisolated struct RequestRun: Sendable {
     let agent: RequestAgent
 }
 
+/// The description of a request whose accessories and hooks were notified of the start, and the agent
+/// that will perform it.
+nonisolated struct PreparedRequest: Sendable {
+    var description: RequestDescription
+    let agent: RequestAgent
+}
+
 extension BaseRequest {
     /// The agent of the next run.
     ///
@@ -22,26 +29,18 @@ extension BaseRequest {
         return run
     }
 
-    /// Starts the request with a changed description.
-    nonisolated func begin(
-        on named: RequestAgent?,
-        changing change: (inout RequestDescription, RequestAgent) -> Void
-    ) -> RequestRun {
-        var description = announce(named)
-        let agent = agent(atCall: named)
-        change(&description, agent)
-        let run = RequestRun(task: agent.start(consume description), agent: agent)
-        task = run.task
-        return run
+    /// Notifies accessories and the endpoint, and describes the request; sends nothing.
+    nonisolated func prepare(on named: RequestAgent?) -> PreparedRequest {
+        let description = announce(named)
+        return PreparedRequest(description: description, agent: agent(atCall: named))
     }
 
-    /// Starts a member of a batch or a chain, whose result is one response.
-    nonisolated func begin(on named: RequestAgent?, asMemberOf composite: String) -> RequestRun {
-        begin(on: named) { description, agent in
-            let refusal = description.refusalOfTwoResponses(
-                agent.configuration, part: "a member of a \(composite)")
-            if let refusal { description.mistake = refusal }
-        }
+    /// Starts the request with a description of ``prepare(on:)``.
+    nonisolated func start(_ prepared: consuming PreparedRequest) -> RequestRun {
+        let agent = prepared.agent
+        let run = RequestRun(task: agent.start(prepared.description), agent: agent)
+        task = run.task
+        return run
     }
 
     /// Prepares the request like ``begin(on:)``, for a caller that performs it in its own Swift task.
@@ -87,11 +86,20 @@ extension BaseRequest {
         _ outcome: TaskOutcome, of run: RequestRun, isAccompanied: Bool = false,
         closures: (RequestError?) -> Void
     ) {
+        end(
+            outcome, of: run.task, by: run.agent, isAccompanied: isAccompanied, closures: closures)
+    }
+
+    /// Delivers the end of a run; `task` is `nil` for a member of a composite that was described and not started.
+    nonisolated func end(
+        _ outcome: TaskOutcome, of ended: RequestTask?, by agent: RequestAgent,
+        isAccompanied: Bool = false, closures: (RequestError?) -> Void
+    ) {
         // A later start of the same object has a task of its own.
-        if task === run.task { task = nil }
+        if let ended, task === ended { task = nil }
         take(outcome)
         // Copies: a callback may change them, or start the request again.
-        let accessories = allAccessories(of: run.agent)
+        let accessories = allAccessories(of: agent)
         let attached = (success: attachedSuccess, failure: attachedFailure)
         attachedSuccess = nil
         attachedFailure = nil

@@ -384,6 +384,8 @@ nonisolated open class BaseRequest {
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.
     @exclusivity(unchecked) var storedOutput: (any Sendable)?
+    /// Whether a batch, a chain or a graph in progress has the request as a member.
+    @exclusivity(unchecked) var isMember = false
     @exclusivity(unchecked) var attachedSuccess: ((BaseRequest) -> Void)?
     @exclusivity(unchecked) var attachedProgress:
         (@MainActor (BaseRequest, TransferProgress) -> Void)?
@@ -391,9 +393,7 @@ nonisolated open class BaseRequest {
 
     package func makeDescription() -> RequestDescription { describeOverrides() }
 
-    /// Names the request in the error of a run that was not started.
-    ///
-    /// Reads only `method`: other overrides may be expensive.
+    /// Names the request in the error of a run that was not started; reads only `method`.
     func name(_ error: inout RequestError, _ configuration: Configuration) {
         error.name(endpoint: EndpointType.of(type(of: self)).name, method: method, url: nil)
     }

@@ -11,9 +11,10 @@ public import ErrandCore
 /// ``DecodableOutput`` is the short form for JSON of a `Decodable` type, ``FileOutput`` the one for downloads.
 /// ``Request`` is a base class that conforms. In a base class whose subclasses replace the decoder, declare
 /// ``decoder`` in that base class: a subclass can override only what its superclass declares.
-nonisolated public protocol TypedRequest: BaseRequest {
+nonisolated public protocol TypedRequest: BaseRequest, BaseRequest.TypedMember {
+    // Declared again, so that the compiler infers it from `decoder`.
     /// The type of the output.
-    associatedtype Output: Sendable
+    override associatedtype Output
     /// Makes the output from a validated response, off the main actor.
     ///
     /// `.string`, `.json(User.self)`, `.propertyList(…)`, `.xml { … }`, `.firstOf([…])`, or a closure.

@@ -47,7 +47,9 @@ enum RequestSettings {
                 "\(description.endpoint) is a download with a validator, but files are not parsed. "
                     + "Remove one of the two.")
         }
-        if let refusal = description.refusalOfTwoResponses(configuration, part: "a download") {
+        if let refusal = description.refusalOfTwoResponses(
+            configuration.cachePolicy, part: "a download")
+        {
             throw refusal
         }
         if (description.cachePolicy ?? configuration.cachePolicy) == .cacheOnly {

@@ -87,11 +87,11 @@ extension TaskContext {
 extension RequestDescription {
     /// The error of a request that cannot deliver two responses; `nil` if its policy delivers one.
     ///
-    /// - Parameter part: The kind of request, such as "a member of a batch".
-    package func refusalOfTwoResponses(
-        _ configuration: Configuration, part: String
-    ) -> RequestError? {
-        let policy = cachePolicy ?? configuration.cachePolicy
+    /// - Parameters:
+    ///   - shared: The policy of the configuration.
+    ///   - part: The kind of request, such as "a member of a batch".
+    package func refusalOfTwoResponses(_ shared: CachePolicy, part: String) -> RequestError? {
+        let policy = cachePolicy ?? shared
         guard policy.deliversStored else { return nil }
         return RequestError(
             .invalidCombination, stage: .build,

@@ -15,7 +15,9 @@ enum StreamRules {
     static func check(
         _ description: RequestDescription, _ configuration: Configuration
     ) throws(RequestError) {
-        if let refusal = description.refusalOfTwoResponses(configuration, part: "streamed") {
+        if let refusal = description.refusalOfTwoResponses(
+            configuration.cachePolicy, part: "streamed")
+        {
             throw refusal
         }
         guard let setting = setting(thatNeedsBody: description, configuration) else { return }

@@ -26,8 +26,19 @@ struct ErrandBatchesAndChainsSamples {
         _ = results
     }
 
-    // Sample 3: Chains
+    // Sample 3: Batches
     func sample3() async throws {
+        let users = try await BatchRequest.Typed(
+            [GetUser(id: 7), GetUser(id: 8)], maxConcurrent: 1
+        ).values()
+        let (found, picture) = try await BatchRequest.Typed(
+            GetUser(id: 7), GetImage(id: 7), policy: .collectAll
+        ).results()
+        _ = (users, found, picture)
+    }
+
+    // Sample 4: Chains
+    func sample4() async throws {
         let chain = ChainRequest()
         chain.add(Register(name: "amelia", password: "earhart"))
             .then { register in GetUser(id: register.userId ?? 0) }
@@ -36,7 +47,29 @@ struct ErrandBatchesAndChainsSamples {
         _ = responses
     }
 
-    // Sample 4: Start, cancel, observe
+    // Sample 5: Chains
+    func sample5() async throws {
+        let chain = ChainRequest.Typed<User> { chain in
+            let image = chain.add(GetImage(id: 7))
+            let other = chain.add { GetImage(id: try image.output.width) }
+            chain.add(GetUser(id: 8)).onlyIf { try image.output.width > 100 }
+            return chain.add { GetUser(id: try image.output.width + other.output.width) }
+        }
+        let last = try await chain.value()
+        _ = last
+    }
+
+    // Sample 6: Chains
+    func sample6() async throws {
+        let image = ChainRequest.Step(GetImage(id: 7))
+        let list = ChainRequest {
+            image
+            ChainRequest.Step { GetUser(id: try image.output.width) }
+        }
+        try await list.send()
+    }
+
+    // Sample 7: Start, cancel, observe
     @MainActor
     func load(owner: RequestOwner) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)])
@@ -48,7 +81,7 @@ struct ErrandBatchesAndChainsSamples {
         print(task.progress.total)
     }
 
-    // Sample 5: Start, cancel, observe
+    // Sample 8: Start, cancel, observe
     func preload(_ agent: RequestAgent, on queue: DispatchQueue) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
         batch.deadline = .seconds(10)

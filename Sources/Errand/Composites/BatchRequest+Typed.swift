@@ -1,0 +1,195 @@
+public import ErrandCore
+
+extension BatchRequest {
+    /// A batch whose members have typed outputs.
+    ///
+    ///     let batch = BatchRequest.Typed(GetUser(id: 1), GetOrders(), maxConcurrent: 1)
+    ///     let (user, orders) = try await batch.values()
+    ///     let users = try await BatchRequest.Typed([GetUser(id: 1), GetUser(id: 2)]).values()
+    ///     let byName = try await BatchRequest.Typed(["a": GetUser(id: 1)]).values()
+    ///
+    /// Policy, limit, deadline, accessories, progress and ways to start are those of ``BatchRequest``. The type of
+    /// ``values(onStart:)`` is a tuple, an array or a dictionary of outputs, that of ``results(onStart:)`` the same of
+    /// `Result`s.
+    public final class Typed<Values: Sendable, Results: Sendable>: BatchRequest,
+        BaseRequest.TypedMember
+    {
+        /// Reads the outputs of the members; the argument returns the error of a member by its index.
+        private let readValues: () throws(RequestError) -> Values
+        private let readResults: ((Int) -> RequestError?) -> Results
+
+        init(
+            _ members: [any CompositeMember], _ policy: Policy, _ maxConcurrent: Int?,
+            values: @escaping () throws(RequestError) -> Values,
+            results: @escaping ((Int) -> RequestError?) -> Results
+        ) {
+            readValues = values
+            readResults = results
+            super.init(members: members, policy: policy, maxConcurrent: maxConcurrent)
+        }
+
+        /// The outputs of the last run; `nil` before it, and if a member has none.
+        public var output: Values? {
+            guard hasSucceeded else { return nil }
+            return try? readValues()
+        }
+
+        /// The result of each member in the last run: its output or its error.
+        public var memberResults: Results { readResults { self.memberErrors[$0] } }
+
+        /// Runs the members and returns their outputs, on the caller's actor.
+        ///
+        /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
+        /// - Throws: An error of ``BatchRequest/send(onStart:)``. If the batch succeeds by its policy although a member
+        ///   has no output, the error of that member: use ``results(onStart:)`` with policies other than
+        ///   ``BatchRequest/Policy/failFast``.
+        nonisolated(nonsending) public func values(
+            onStart: (CompositeTask) -> Void = { _ in }
+        ) async throws(RequestError) -> Values {
+            try await values(on: nil, onStart: onStart)
+        }
+
+        /// Runs the members and returns the output or the error of each, on the caller's actor.
+        ///
+        /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
+        /// - Throws: An error of ``BatchRequest/send(onStart:)``.
+        nonisolated(nonsending) public func results(
+            onStart: (CompositeTask) -> Void = { _ in }
+        ) async throws(RequestError) -> Results {
+            _ = try await perform(on: nil, onStart: onStart)
+            return memberResults
+        }
+
+        nonisolated(nonsending) func values(
+            on agent: RequestAgent?, onStart: (CompositeTask) -> Void
+        ) async throws(RequestError) -> Values {
+            _ = try await perform(on: agent, onStart: onStart)
+            if let error = memberErrors.lazy.compactMap({ $0 }).first { throw error }
+            return try readValues()
+        }
+
+        /// Starts the batch; one of the closures is called once on the main actor.
+        ///
+        /// - Parameters:
+        ///   - owner: An object whose deallocation cancels the run. Default `nil`.
+        ///   - values: Called with the outputs, if all members have one.
+        ///   - failure: Called with an error that ``values(onStart:)`` throws.
+        @MainActor @discardableResult
+        public func start(
+            owner: RequestOwner? = nil, values: @escaping @MainActor (Values) -> Void,
+            failure: @escaping @MainActor (RequestError) -> Void = { _ in }
+        ) -> CompositeTask {
+            launch(on: nil, owner: owner) { batch in
+                if let error = batch.memberErrors.lazy.compactMap({ $0 }).first {
+                    return failure(error)
+                }
+                do throws(RequestError) {
+                    values(try batch.readValues())
+                } catch {
+                    failure(error)
+                }
+            } failure: { _, error in
+                failure(error)
+            }
+        }
+    }
+}
+
+extension BatchRequest.Typed {
+    /// Creates a batch of members with outputs of any types.
+    ///
+    /// - Parameters:
+    ///   - members: The members.
+    ///   - policy: The effect of a member's end on the batch.
+    ///   - maxConcurrent: The maximum number of members in progress at the same time, at least 1; `nil` is no limit.
+    public convenience init<each Member: BaseRequest.TypedMember>(
+        _ members: repeat each Member, policy: BatchRequest.Policy = .failFast,
+        maxConcurrent: Int? = nil
+    )
+    where
+        Values == (repeat (each Member).Output),
+        Results == (repeat Result<(each Member).Output, RequestError>)
+    {
+        var all: [any CompositeMember] = []
+        repeat all.append(each members)
+        self.init(all, policy, maxConcurrent) { () throws(RequestError) in
+            (repeat try BatchRequest.output(of: each members))
+        } results: { error in
+            var index = 0
+            func result<One: BaseRequest.TypedMember>(
+                _ member: One
+            ) -> Result<One.Output, RequestError> {
+                defer { index += 1 }
+                return BatchRequest.result(of: member, error(index))
+            }
+            return (repeat result(each members))
+        }
+    }
+
+    /// Creates a batch of members of one type.
+    ///
+    /// - Parameters:
+    ///   - members: The members.
+    ///   - policy: The effect of a member's end on the batch.
+    ///   - maxConcurrent: The maximum number of members in progress at the same time, at least 1; `nil` is no limit.
+    public convenience init<Member: BaseRequest.TypedMember>(
+        _ members: [Member], policy: BatchRequest.Policy = .failFast, maxConcurrent: Int? = nil
+    ) where Values == [Member.Output], Results == [Result<Member.Output, RequestError>] {
+        self.init(members, policy, maxConcurrent) { () throws(RequestError) in
+            var values: [Member.Output] = []
+            values.reserveCapacity(members.count)
+            for member in members { values.append(try BatchRequest.output(of: member)) }
+            return values
+        } results: { error in
+            members.enumerated().map { BatchRequest.result(of: $1, error($0)) }
+        }
+    }
+
+    /// Creates a batch of members of one type with keys; they start in no particular order.
+    ///
+    /// - Parameters:
+    ///   - members: The members.
+    ///   - policy: The effect of a member's end on the batch.
+    ///   - maxConcurrent: The maximum number of members in progress at the same time, at least 1; `nil` is no limit.
+    public convenience init<Key: Hashable & Sendable, Member: BaseRequest.TypedMember>(
+        _ members: [Key: Member], policy: BatchRequest.Policy = .failFast, maxConcurrent: Int? = nil
+    ) where Values == [Key: Member.Output], Results == [Key: Result<Member.Output, RequestError>] {
+        let pairs = Array(members)
+        self.init(pairs.map(\.value), policy, maxConcurrent) { () throws(RequestError) in
+            var values: [Key: Member.Output] = [:]
+            for (key, member) in pairs { values[key] = try BatchRequest.output(of: member) }
+            return values
+        } results: { error in
+            var results: [Key: Result<Member.Output, RequestError>] = [:]
+            for (index, pair) in pairs.enumerated() {
+                results[pair.key] = BatchRequest.result(of: pair.value, error(index))
+            }
+            return results
+        }
+    }
+}
+
+extension BatchRequest {
+    nonisolated fileprivate static func output<Member: BaseRequest.TypedMember>(
+        of member: Member
+    ) throws(RequestError) -> Member.Output {
+        guard let output = member.output else {
+            throw RequestError(
+                .batchFailed, stage: .decode,
+                "A batch member has no output of type \(Member.Output.self). Do not start a member elsewhere "
+                    + "while the batch runs.")
+        }
+        return output
+    }
+
+    nonisolated fileprivate static func result<Member: BaseRequest.TypedMember>(
+        of member: Member, _ error: RequestError?
+    ) -> Result<Member.Output, RequestError> {
+        if let error { return .failure(error) }
+        do throws(RequestError) {
+            return .success(try output(of: member))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ErrandCore
+
+/// A step of a chain and its state in the last run.
+///
+/// The chain owns its steps; a step holds the chain weakly.
+nonisolated final class ChainStep {
+    /// What takes the place of a failed member.
+    enum Substitute {
+        case member(any CompositeMember)
+        case value(any Sendable)
+    }
+
+    let name: String?
+    weak var chain: ChainRequest?
+    var isAdded = false
+    /// The steps that are added to the chain together with this one, after it.
+    var following: [ChainStep] = []
+
+    /// Makes the member; `nil` ends the chain successfully.
+    var make: () async throws -> (any CompositeMember)?
+    /// Whether the step runs; `nil` for always.
+    var condition: (() async throws -> Bool)?
+    /// The type that a replacement by the chain must have.
+    var requirement: (isMet: (any CompositeMember) -> Bool, name: String)?
+    /// Called after the success of the member or of its replacement.
+    var succeeded: ((any CompositeMember) -> Void)?
+    /// Decides about a failure; `nil` leaves it to the chain.
+    var recover: ((RequestError) async throws -> Substitute?)?
+
+    /// The member of the last run; `nil` if the step was not reached or was skipped.
+    var member: (any CompositeMember)?
+    /// The value that took the place of the output.
+    var value: (any Sendable)?
+
+    init(
+        name: String?, make: @escaping () async throws -> (any CompositeMember)?
+    ) {
+        self.name = name
+        self.make = make
+    }
+
+    /// Forgets the last run.
+    func reset() {
+        member = nil
+        value = nil
+    }
+
+    /// Releases the closures, which may refer to earlier steps.
+    ///
+    /// Steps that refer to each other are thus not released by a recursion as deep as the chain is long.
+    func clear() {
+        make = { nil }
+        condition = nil
+        succeeded = nil
+        recover = nil
+    }
+}

@@ -1,0 +1,21 @@
+import ErrandCore
+
+extension RequestError {
+    /// The error of a run with a request that is a member of a run in progress.
+    nonisolated static func occursTwice(_ request: BaseRequest, in kind: String) -> RequestError {
+        RequestError(
+            .invalidCombination, stage: .build,
+            "This \(type(of: request)) is a member of the \(kind) twice, or of another run in progress. Create a "
+                + "request object for each place.")
+    }
+
+    /// The error of a run with an object that is neither a request nor a composite.
+    nonisolated static func notAMember(
+        _ member: any CompositeMember, of kind: String
+    ) -> RequestError {
+        RequestError(
+            .invalidCombination, stage: .build,
+            "A member of a \(kind) must be a request, a batch, a chain or a graph, not a \(type(of: member))."
+        )
+    }
+}

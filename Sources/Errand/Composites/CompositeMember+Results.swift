@@ -1,0 +1,47 @@
+import ErrandCore
+
+extension CompositeMember {
+    /// The requests of the member: itself, or those of a nested batch, chain or graph.
+    nonisolated var flattened: [BaseRequest] {
+        if let request = self as? BaseRequest { return [request] }
+        return (self as? any CompositeRun)?.requests ?? []
+    }
+
+    /// The first request, if it is known before the run.
+    nonisolated var firstRequest: BaseRequest? {
+        if let request = self as? BaseRequest { return request }
+        return (self as? any CompositeRun)?.firstRequest
+    }
+
+    /// The request that failed in the last run of a member that failed.
+    nonisolated var failedRequest: BaseRequest? {
+        if let request = self as? BaseRequest { return request }
+        return (self as? any CompositeRun)?.failedRequest
+    }
+
+    /// The results of the requests of an ended member.
+    ///
+    /// - Parameter result: The result of the member itself; `nil` if it has none.
+    nonisolated func results(
+        _ result: Result<Response?, RequestError>?
+    ) -> [Result<Response, RequestError>] {
+        if self is BaseRequest {
+            switch result {
+            case .success(let response?): return [.success(response)]
+            case .failure(let error): return [.failure(error)]
+            case .success(nil), nil: return [.failure(.cancelled)]
+            }
+        }
+        return flattened.map { request in
+            if let error = request.error { return .failure(error) }
+            return request.response.map { .success($0) } ?? .failure(.cancelled)
+        }
+    }
+}
+
+extension BaseRequest {
+    /// The error of a member of a batch that was refused before it was described.
+    nonisolated func notStarted(by agent: RequestAgent?) -> RequestError {
+        self.agent(atCall: agent).notStarted(name)
+    }
+}

@@ -1,0 +1,192 @@
+import ErrandCore
+
+/// The end of a member, after its hooks were called.
+nonisolated struct MemberEnd {
+    /// The index of the member.
+    let index: Int
+    /// The response of a request; `nil` for a nested batch, chain or graph that succeeded.
+    let result: Result<Response?, RequestError>
+
+    var error: RequestError? {
+        if case .failure(let error) = result { error } else { nil }
+    }
+}
+
+/// The members of one run of a batch or a graph: reserves, describes and starts them, and delivers
+/// their ends on the caller's actor.
+///
+/// ``reserve()`` comes first, then ``describe()`` for all members, then ``start(_:isolation:)`` or
+/// ``endWithoutStart(_:)`` once for each of them, and ``next()`` as often as members were started.
+/// Each described member thus has exactly one end. The run stays with the caller's actor.
+nonisolated final class CompositeMembers {
+    /// The members in order.
+    let members: [any CompositeMember]
+    private let control: CompositeTask
+    private let kind: String
+    private let priority: RequestPriority?
+    private let ends = MemberEnds()
+    /// The descriptions of requests that were not started yet.
+    private var prepared: [PreparedRequest?] = []
+    private var runs: [RequestRun?] = []
+    /// The tasks of nested batches, chains and graphs.
+    private var nested: [Int: CompositeTask] = [:]
+    /// The cache policy of the configuration of the agent of the latest member.
+    private var policy: (agent: RequestAgent, value: CachePolicy)?
+    /// Ends that were taken and not delivered yet, the next one last.
+    private var taken: [MemberOutcome] = []
+
+    /// - Parameters:
+    ///   - members: The members.
+    ///   - control: The run.
+    ///   - kind: "batch", "chain" or "graph", for messages.
+    ///   - priority: Replaces the priorities of the requests. Default `nil`: they keep their own.
+    init(
+        _ members: [any CompositeMember], of control: CompositeTask, kind: String,
+        priority: RequestPriority? = nil
+    ) {
+        self.members = members
+        self.control = control
+        self.kind = kind
+        self.priority = priority
+    }
+
+    // MARK: - Before the run
+
+    /// Reserves all members, including those of nested batches and graphs, so that none takes part
+    /// in another run; or none of them, and returns the reason.
+    ///
+    /// Calls no hooks.
+    func reserve() -> RequestError? {
+        for index in members.indices {
+            guard let refusal = reserve(index) else { continue }
+            for earlier in 0..<index { release(earlier) }
+            return refusal
+        }
+        return nil
+    }
+
+    private func reserve(_ index: Int) -> RequestError? {
+        let member = members[index]
+        if let request = member as? BaseRequest {
+            guard !request.isMember else { return .occursTwice(request, in: kind) }
+            request.isMember = true
+            return nil
+        }
+        guard let composite = member as? any CompositeRun else {
+            return .notAMember(member, of: kind)
+        }
+        let task = CompositeTask(composite, within: control)
+        if let refusal = composite.claim(task) { return refusal }
+        nested[index] = task
+        return nil
+    }
+
+    /// Gives up the reservation of a member that was not described.
+    private func release(_ index: Int) {
+        if let request = members[index] as? BaseRequest {
+            request.isMember = false
+        } else if let composite = members[index] as? any CompositeRun {
+            nested[index] = nil
+            composite.unclaim()
+        }
+    }
+
+    /// Gives up the reservation of all members, none of which was described.
+    func release() {
+        for index in members.indices { release(index) }
+    }
+
+    /// Notifies the members of the start and describes their requests; sends nothing.
+    ///
+    /// The first request of a nested chain is described when the chain runs.
+    func describe() {
+        prepared.reserveCapacity(members.count)
+        runs = Array(repeating: nil, count: members.count)
+        for (index, member) in members.enumerated() {
+            if let request = member as? BaseRequest {
+                prepared.append(prepare(request))
+            } else {
+                prepared.append(nil)
+                if let task = nested[index] { (member as? any CompositeRun)?.announce(task) }
+            }
+        }
+    }
+
+    private func prepare(_ request: BaseRequest) -> PreparedRequest {
+        var it = request.prepare(on: control.agent)
+        if let priority { it.description.priority = priority }
+        // Reading the configuration copies it; most members have one agent.
+        if policy?.agent !== it.agent { policy = (it.agent, it.agent.configuration.cachePolicy) }
+        if let policy = policy?.value,
+            let refusal = it.description.refusalOfTwoResponses(
+                policy, part: "a member of a \(kind)")
+        {
+            it.description.mistake = refusal
+        }
+        return it
+    }
+
+    // MARK: - The run
+
+    /// Starts a described member; its end is delivered by ``next()``, never by this function.
+    ///
+    /// A nested batch, chain or graph runs in a Swift task of the caller's actor.
+    func start(_ index: Int, isolation: isolated (any Actor)? = #isolation) {
+        let ends = ends
+        if let request = members[index] as? BaseRequest {
+            guard let description = prepared[index].take() else { return }
+            let run = request.start(description)
+            runs[index] = run
+            control.enter(.request(run.task), at: index)
+            run.task.whenEnded { ends.add(MemberOutcome(index: index, kind: .request($0))) }
+        } else if let composite = members[index] as? any CompositeRun, let task = nested[index] {
+            control.enter(.composite(task), at: index)
+            Task {
+                _ = isolation
+                let error = await composite.carryOut(task)
+                ends.add(MemberOutcome(index: index, kind: .composite(error)))
+            }
+        }
+    }
+
+    /// Waits for the next end of a started member, calls its hooks, and returns it.
+    ///
+    /// It returns also if the calling Swift task is cancelled; cancel the run's ``CompositeTask``.
+    nonisolated(nonsending) func next() async -> MemberEnd {
+        if taken.isEmpty { taken = await ends.takeAll().reversed() }
+        let end = taken.removeLast()
+        control.leave(end.index)
+        switch end.kind {
+        case .request(let outcome):
+            if let request = members[end.index] as? BaseRequest, let run = runs[end.index].take() {
+                request.isMember = false
+                request.end(outcome, of: run) { _ in }
+            }
+            return MemberEnd(index: end.index, result: outcome.result.map { $0 })
+        case .composite(let error):
+            nested[end.index] = nil
+            return MemberEnd(
+                index: end.index, result: error.map { .failure($0) } ?? .success(nil))
+        }
+    }
+
+    /// Ends a described member that will not be started, with ``RequestError/Code/cancelled``, and
+    /// calls its hooks.
+    ///
+    /// - Returns: `nil` if the member was started or has ended.
+    nonisolated(nonsending) func endWithoutStart(_ index: Int) async -> MemberEnd? {
+        if let request = members[index] as? BaseRequest {
+            guard let prepared = prepared[index].take() else { return nil }
+            request.isMember = false
+            let error = prepared.agent.notStarted { $0.name(prepared.description, $1) }
+            request.end(TaskOutcome(result: .failure(error)), of: nil, by: prepared.agent) { _ in }
+            return MemberEnd(index: index, result: .failure(error))
+        }
+        guard let composite = members[index] as? any CompositeRun,
+            let task = nested.removeValue(forKey: index)
+        else { return nil }
+        task.cancel()
+        let error = await composite.carryOut(task)
+        return MemberEnd(index: index, result: .failure(error ?? .cancelled))
+    }
+}

@@ -1,0 +1,56 @@
+import ErrandCore
+import Synchronization
+
+/// The end of a member, before its hooks are called.
+nonisolated struct MemberOutcome: Sendable {
+    /// The outcome of a request, or the error of a nested batch, chain or graph.
+    enum Kind: Sendable {
+        case request(TaskOutcome)
+        case composite(RequestError?)
+    }
+
+    /// The index of the member.
+    var index: Int
+    var kind: Kind
+}
+
+/// The ends of the members of one run, in the order of time.
+///
+/// Members add their ends on any thread; the run takes them. It replaces an `AsyncStream`, which
+/// ends when the waiting Swift task is cancelled: the ends of the cancelled members would be lost.
+nonisolated final class MemberEnds: Sendable {
+    private struct State {
+        var ends: [MemberOutcome] = []
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ end: MemberOutcome) {
+        let waiter = state.withLock { state in
+            state.ends.append(end)
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    /// Waits for at least one end and takes all, also if the calling Swift task is cancelled.
+    ///
+    /// Only one caller may wait at a time.
+    nonisolated(nonsending) func takeAll() async -> [MemberOutcome] {
+        let ends = take()
+        guard ends.isEmpty else { return ends }
+        await withCheckedContinuation { continuation in
+            let hasEnds = state.withLock { state in
+                if state.ends.isEmpty { state.waiter = continuation }
+                return !state.ends.isEmpty
+            }
+            if hasEnds { continuation.resume() }
+        }
+        return take()
+    }
+
+    private func take() -> [MemberOutcome] {
+        state.withLock { exchange(&$0.ends, with: []) }
+    }
+}

@@ -1,0 +1,36 @@
+import ErrandCore
+
+/// The task of a member in progress: of a request, or of a nested batch, chain or graph.
+nonisolated enum MemberHandle: Sendable {
+    case request(RequestTask)
+    case composite(CompositeTask)
+
+    func cancel() {
+        switch self {
+        case .request(let task): task.cancel()
+        case .composite(let task): task.cancel()
+        }
+    }
+
+    func suspend() {
+        switch self {
+        case .request(let task): task.suspend()
+        case .composite(let task): task.suspend()
+        }
+    }
+
+    func resume() {
+        switch self {
+        case .request(let task): task.resume()
+        case .composite(let task): task.resume()
+        }
+    }
+
+    /// The progress of the member.
+    var progress: ProgressHub {
+        switch self {
+        case .request(let task): task.context.progress
+        case .composite(let task): task.hub
+        }
+    }
+}

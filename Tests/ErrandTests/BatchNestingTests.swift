@@ -1,0 +1,143 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// Batches and chains as members of batches, and the rules for members.
+@Suite(.timeLimit(.minutes(5))) struct BatchNestingTests {
+    private let fixture = AgentFixture()
+
+    init() {
+        fixture.transport.respond { request in
+            let path = request.url.path
+            return path.hasSuffix("bad")
+                ? .json("{}", status: .notFound) : .json(#"{"path":"\#(path)"}"#)
+        }
+    }
+
+    private func plain(_ path: String) -> Plain { fixture.with(Plain(path)) }
+
+    private var paths: Set<String> { Set(fixture.transport.requests.map(\.url.path)) }
+
+    @Test func batchContainsBatchesAndChains() async throws {
+        let chain = ChainRequest()
+        chain.add(plain("c")).then { [self] _ in plain("d") }
+        let inner = BatchRequest([plain("a"), plain("b")])
+        let batch = BatchRequest([inner, chain, plain("e")] as [any CompositeMember])
+        let results = try await batch.send()
+        #expect(paths == ["/a", "/b", "/c", "/d", "/e"])
+        #expect(
+            results.map { try? $0.get().json["path"].string } == ["/a", "/b", "/c", "/d", "/e"])
+        #expect(batch.requests.map(\.url) == ["a", "b", "c", "d", "e"])
+    }
+
+    @Test func failureOfANestedChainFailsTheBatch() async throws {
+        let chain = ChainRequest()
+        chain.add(plain("bad")).then { [self] _ in plain("never") }
+        let batch = BatchRequest([chain, plain("a")] as [any CompositeMember])
+        let error = await #expect(throws: RequestError.self) { try await batch.send() }
+        #expect(error?.code == .unacceptableStatus && batch.failedRequest?.url == "bad")
+        #expect(batch.task == nil && chain.task == nil)
+    }
+
+    @Test func membersAreDescribedBeforeTheFirstIsSent() async throws {
+        let sent = fixture.transport
+        var counts: [Int] = []
+        let members = (0..<3).map { plain("\($0)") }
+        for member in members {
+            member.accessories = [
+                ClosureAccessory { event, _ in
+                    if event == .willStart { counts.append(sent.requestCount) }
+                }
+            ]
+        }
+        try await BatchRequest(members, maxConcurrent: 1).send()
+        #expect(counts == [0, 0, 0])
+    }
+
+    @Test func describedMembersThatAreNotStartedHaveOneEnd() async throws {
+        var lines: [String] = []
+        let members = ["bad", "a"].map { plain($0) }
+        for member in members {
+            member.accessories = [ClosureAccessory { lines.append("\($1.url) \($0)") }]
+        }
+        let inner = BatchRequest([members[1]])
+        let batch = BatchRequest([members[0], inner] as [any CompositeMember], maxConcurrent: 1)
+        _ = await #expect(throws: RequestError.self) { try await batch.send() }
+        let end = ["willCancel", "willStop", "didStop"].map { "a \($0)" }
+        #expect(
+            lines == ["bad willStart", "a willStart", "bad willStop", "bad didStop"] + end)
+        #expect(members[1].error?.code == .cancelled && inner.task == nil && paths == ["/bad"])
+    }
+
+    @Test func requestThatOccursTwiceIsRefusedBeforeHooksAreCalled() async throws {
+        let request = plain("a")
+        var events = 0
+        request.accessories = [ClosureAccessory { _, _ in events += 1 }]
+        let nested = BatchRequest([request])
+        for members in [[request, request], [nested, request]] as [[any CompositeMember]] {
+            let batch = BatchRequest(members)
+            let error = await #expect(throws: RequestError.self) { try await batch.send() }
+            #expect(error?.code == .invalidCombination && batch.task == nil && nested.task == nil)
+        }
+        #expect(events == 0 && fixture.transport.requests.isEmpty)
+        // The refusal keeps no reservation.
+        try await BatchRequest([nested] as [any CompositeMember]).send()
+        #expect(fixture.transport.requests.count == 1)
+    }
+
+    @Test func batchThatContainsItselfThroughAChainFails() async throws {
+        let chain = ChainRequest()
+        let batch = BatchRequest([chain] as [any CompositeMember])
+        chain.add(batch)
+        let error = await #expect(throws: RequestError.self) { try await batch.send() }
+        #expect(error?.code == .batchFailed && error?.message.contains("contains itself") == true)
+        #expect(batch.task == nil && chain.task == nil)
+    }
+
+    // MARK: - Typed values
+
+    private func typedFixture() -> AgentFixture {
+        let fixture = AgentFixture()
+        fixture.transport.respond { request in
+            let id = request.url.query?.dropFirst(3) ?? ""
+            return id == "0"
+                ? .json("{}", status: .notFound) : .json(#"{"nick":"\#(id)","level":3}"#)
+        }
+        return fixture
+    }
+
+    @Test func valuesAreATupleAnArrayOrADictionary() async throws {
+        let fixture = typedFixture()
+        func user(_ id: Int) -> GetUser { fixture.with(GetUser(id: id)) }
+        let nested = BatchRequest.Typed([user(3), user(4)])
+        let (one, response, more) = try await BatchRequest.Typed(
+            user(1), fixture.with(InlineRequest("users?id=2")), nested, maxConcurrent: 1
+        ).values()
+        #expect(one.nick == "1" && response.json["nick"].string == "2")
+        #expect(more.map(\.nick) == ["3", "4"])
+        let byKey = try await BatchRequest.Typed(["a": user(1), "b": user(2)]).values()
+        #expect(byKey.mapValues(\.nick) == ["a": "1", "b": "2"])
+    }
+
+    @Test func collectAllGivesResults() async throws {
+        let fixture = typedFixture()
+        func user(_ id: Int) -> GetUser { fixture.with(GetUser(id: id)) }
+        let batch = BatchRequest.Typed(user(0), user(1), policy: .collectAll)
+        let (first, second) = try await batch.results()
+        let error = #expect(throws: RequestError.self) { try first.get() }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(try second.get().nick == "1")
+        let thrown = await #expect(throws: RequestError.self) { try await batch.values() }
+        #expect(thrown?.code == .unacceptableStatus)
+    }
+
+    @Test @MainActor func closureReceivesTheValues() async throws {
+        let fixture = typedFixture()
+        let nicks = await withCheckedContinuation { continuation in
+            BatchRequest.Typed([1, 2].map { fixture.with(GetUser(id: $0)) }).start(
+                values: { users in continuation.resume(returning: users.map(\.nick)) },
+                failure: { _ in continuation.resume(returning: []) })
+        }
+        #expect(nicks == ["1", "2"])
+    }
+}
