@@ -231,8 +231,7 @@ public final class RequestAgent: Sendable {
 
     /// Cancels the tasks for which the predicate holds; each ends with ``RequestError/Code/cancelled``.
     ///
-    /// A sequence of server-sent events that waits for its next connection ends, too, if the predicate holds for the
-    /// task of its first one.
+    /// Event streams that wait for their next connection end, too, if the task of their first one is chosen.
     public func cancelAll(where predicate: (RequestTask) -> Bool = { _ in true }) {
         reconnectingStreams.cancel(where: predicate)
         for task in activeTasks where predicate(task) { task.cancel() }
