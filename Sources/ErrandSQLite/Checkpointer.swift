@@ -4,7 +4,8 @@ import Dispatch
 ///
 /// It uses its own queue and its own connection, because a checkpoint waits for the disk. Readers
 /// and writers are not blocked meanwhile. If it copies everything, the next write starts the log
-/// again; if not, a write that no longer fits empties the log itself (``LogGate``).
+/// again. Under steady writes the log has grown meanwhile; a write that no longer fits then copies
+/// the rest itself (``LogGate``).
 struct Checkpointer: Sendable {
     private let queue = DispatchQueue(label: "errand.store.checkpoint", qos: .utility)
 

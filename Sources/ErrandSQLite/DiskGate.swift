@@ -15,8 +15,8 @@ struct DiskGate: Sendable {
     }
 
     /// The cause of the suspension if no write is due yet.
-    func refusal(now: Instant) -> SQLiteFailure? {
-        guard let suspension, now < suspension.until else { return nil }
+    func refusal(now: @autoclosure () -> Instant) -> SQLiteFailure? {
+        guard let suspension, now() < suspension.until else { return nil }
         return suspension.cause
     }
 

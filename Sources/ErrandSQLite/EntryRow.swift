@@ -55,37 +55,41 @@ enum EntryRow {
     ) throws(SQLiteFailure) {
         var entry = entry
         if entry.expiresAt?.timeIntervalSinceReferenceDate.isNaN == true { entry.expiresAt = nil }
+        var keyText = key.canonical
+        var url = entry.url
         let headers = encode(entry.headers)
         let result = headers.withUnsafeBytes { headers in
             entry.body.withUnsafeBytes { body in
-                let sum = checksum(
-                    of: entry, key: key, headers: headers, body: body, bodyID: bodyID)
-                func run(_ statement: SQLiteStatement) throws(SQLiteFailure) -> Bool {
-                    bind(entry, key: key, to: statement)
-                    statement.bind(id, at: 1)
-                    statement.bind(Int64(size), at: 2)
-                    statement.bind(accessed, at: 3)
-                    statement.bind(sum, at: 4)
-                    statement.bindUnowned(headers, at: 13)
-                    statement.bindUnowned(body, at: 14)
-                    if statement === upsert { statement.bind(bodyID, at: 16) }
-                    defer { statement.clearBindings() }
-                    return try statement.runCountingChanges() > 0
-                }
-                return Result { () throws(SQLiteFailure) in
-                    if bodyID == nil, try run(update) { return }
-                    _ = try run(upsert)
+                keyText.withUTF8 { keyText in
+                    url.withUTF8 { url in
+                        let sum = checksum(
+                            of: entry, key: key, headers: headers, body: body, bodyID: bodyID)
+                        func run(_ statement: SQLiteStatement) throws(SQLiteFailure) -> Bool {
+                            bind(entry, to: statement)
+                            statement.bind(id, at: 1)
+                            statement.bind(Int64(size), at: 2)
+                            statement.bind(accessed, at: 3)
+                            statement.bind(sum, at: 4)
+                            statement.bindUnowned(text: keyText, at: 5)
+                            statement.bindUnowned(text: url, at: 6)
+                            statement.bindUnowned(headers, at: 13)
+                            statement.bindUnowned(body, at: 14)
+                            if statement === upsert { statement.bind(bodyID, at: 16) }
+                            defer { statement.clearBindings() }
+                            return try statement.runCountingChanges() > 0
+                        }
+                        return Result { () throws(SQLiteFailure) in
+                            if bodyID == nil, try run(update) { return }
+                            _ = try run(upsert)
+                        }
+                    }
                 }
             }
         }
         try result.get()
     }
 
-    private static func bind(
-        _ entry: StoredResponse, key: CacheKey, to statement: SQLiteStatement
-    ) {
-        statement.bind(key.canonical, at: 5)
-        statement.bind(entry.url, at: 6)
+    private static func bind(_ entry: StoredResponse, to statement: SQLiteStatement) {
         statement.bind(entry.storedAt.timeIntervalSinceReferenceDate, at: 7)
         statement.bind(Int64(entry.cacheVersion), at: 8)
         statement.bind(entry.appVersion, at: 9)
@@ -179,6 +183,7 @@ enum EntryRow {
     /// `HTTPField` guarantees that a value contains no line break.
     private static func encode(_ headers: HTTPFields) -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(32 * headers.count)
         for field in headers {
             bytes.append(contentsOf: field.name.rawName.utf8)
             bytes.append(UInt8(ascii: ":"))

@@ -34,6 +34,12 @@ struct LogGate: Sendable, Equatable {
         case blocked(until: Instant)
     }
 
+    /// Whether writes are refused until a checkpoint succeeds.
+    var isBlocked: Bool {
+        if case .blocked = phase { return true }
+        return false
+    }
+
     private let limit: Int
     private let patience: Duration
     private let pause: Duration
@@ -50,10 +56,10 @@ struct LogGate: Sendable, Equatable {
     /// - Parameters:
     ///   - log: The size of the log, in bytes.
     ///   - adding: The bytes that the write appends.
-    func decide(log: Int, adding: Int, now: Instant) -> Decision {
+    func decide(log: Int, adding: Int, now: @autoclosure () -> Instant) -> Decision {
         // A single entry may exceed the limit of the log; it needs an empty one.
         if log == 0 || log + adding <= limit { return .extend }
-        if case .blocked(let until) = phase, now < until { return .refuse }
+        if case .blocked(let until) = phase, now() < until { return .refuse }
         return .checkpoint
     }
 

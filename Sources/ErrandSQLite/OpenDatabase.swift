@@ -5,6 +5,8 @@ import Foundation
 /// An open database whose schema was checked and whose statements are prepared.
 final class OpenDatabase {
     let connection: SQLiteConnection
+    /// A bound of the sizes after the latest write of this connection.
+    private var sizeBound = SizeBound()
     private let logPath: String
     private let begin: SQLiteStatement
     private let commit: SQLiteStatement
@@ -37,6 +39,7 @@ final class OpenDatabase {
         // Set before anything is written, because SQLite creates log and index with this mode.
         chmod(path, 0o600)
         try Self.configure(connection, logLimit: logLimit)
+        connection.countLog()
         try Schema.prepare(connection)
         do throws(SQLiteFailure) {
             begin = try connection.prepare("BEGIN IMMEDIATE")
@@ -156,6 +159,7 @@ final class OpenDatabase {
     /// prepared statements, because each write needs one.
     func write<T>(_ body: () throws(SQLiteFailure) -> T) throws(SQLiteFailure) -> T {
         try begin.run()
+        connection.pagesInLog = 0
         do throws(SQLiteFailure) {
             let result = try body()
             try commit.run()
@@ -192,14 +196,37 @@ final class OpenDatabase {
         return stat(logPath, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Copies the log into the database and truncates it.
+    /// The used bytes of the log after the last transaction of this connection; `nil` if it wrote
+    /// nothing to the log.
+    var usedLogBytes: Int? {
+        let pages = connection.pagesInLog
+        return pages > 0 ? 32 + pages * RowCost.frameBytes : nil
+    }
+
+    /// The bound of the sizes, in a transaction.
+    var boundOfSizes: StoreMeasure? { sizeBound.sizes(at: connection.seenVersion) }
+
+    /// Records the sizes after the transaction that has just ended.
+    func committed(_ sizes: StoreMeasure) {
+        sizeBound.committed(sizes, log: usedLogBytes, version: connection.seenVersion)
+    }
+
+    /// Copies the log into the database, so that it starts again at its beginning.
     ///
     /// It waits for other connections as long as any statement does.
     ///
+    /// - Parameter truncating: Whether the file is truncated. If not, the next writes overwrite it,
+    ///   which costs the file system less than extending it.
     /// - Returns: False if another connection prevented it.
-    func emptyLog() throws(SQLiteFailure) -> Bool {
+    func emptyLog(truncating: Bool = true) throws(SQLiteFailure) -> Bool {
         do throws(SQLiteFailure) {
-            return try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
+            let mode = truncating ? "TRUNCATE" : "RESTART"
+            guard try connection.integer("PRAGMA wal_checkpoint(\(mode))") == 0 else {
+                return false
+            }
+            connection.pagesInLog = 0
+            sizeBound.logRestarts()
+            return true
         } catch {
             if error.isBusy { return false }
             throw error

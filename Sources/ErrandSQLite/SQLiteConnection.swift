@@ -6,6 +6,8 @@ import Foundation
 /// Not Sendable: the owner protects it with a lock.
 final class SQLiteConnection {
     fileprivate let handle: OpaquePointer
+    /// The number of pages in the log after the last transaction of this connection that wrote.
+    private let frames: UnsafeMutablePointer<Int32>
 
     /// Opens a database, and creates it if it does not exist.
     ///
@@ -24,17 +26,51 @@ final class SQLiteConnection {
             throw failure
         }
         self.handle = handle
+        frames = .allocate(capacity: 1)
+        frames.initialize(to: 0)
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, busyMilliseconds)
     }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        // Statements keep this object alive: none is left, and the handle is closed at once.
+        sqlite3_close_v2(handle)
+        frames.deallocate()
+    }
+
+    /// Sets ``pagesInLog`` from now on, in place of automatic checkpoints.
+    func countLog() {
+        _ = sqlite3_wal_hook(
+            handle,
+            { frames, _, _, count in
+                frames?.assumingMemoryBound(to: Int32.self).pointee = count
+                return SQLITE_OK
+            }, frames)
+    }
+
+    /// The number of pages in the log after the last transaction of this connection that wrote.
+    var pagesInLog: Int {
+        get { Int(frames.pointee) }
+        set { frames.pointee = Int32(clamping: newValue) }
+    }
 
     /// The number of rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
     /// Whether the file was opened for reading only, because it cannot be written.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+    /// A number that changes with every transaction that changes the database, of this connection or
+    /// of another one; `nil` if the library does not have it.
+    ///
+    /// It costs no statement and no system call: it is the version that the latest transaction of
+    /// this connection has seen. Other connections can change the database afterwards, except
+    /// during a write transaction.
+    var seenVersion: UInt32? {
+        var version: UInt32 = 0
+        let code = sqlite3_file_control(handle, nil, SQLITE_FCNTL_DATA_VERSION, &version)
+        return code == SQLITE_OK ? version : nil
+    }
 
     /// Leaves the log unchanged when the last connection to the file is closed.
     func keepLogAtClose() { _ = errand_sqlite_keep_log_at_close(handle) }
@@ -163,17 +199,27 @@ final class SQLiteStatement {
             sqlite3_bind_null(handle, index)
             return
         }
-        value.withUTF8 { text in
-            text.withMemoryRebound(to: CChar.self) { text in
-                // An empty buffer may have no address, and SQLite binds NULL without an address.
-                guard let start = text.baseAddress else {
-                    sqlite3_bind_text(handle, index, "", 0, errand_sqlite_transient())
-                    return
-                }
-                _ = sqlite3_bind_text64(
-                    handle, index, start, UInt64(text.count), errand_sqlite_transient(),
-                    UInt8(SQLITE_UTF8))
+        value.withUTF8 { bind(text: $0, at: index, errand_sqlite_transient()) }
+    }
+
+    /// Binds a text without a copy.
+    ///
+    /// It must stay valid until the statement has run.
+    func bindUnowned(text: UnsafeBufferPointer<UInt8>, at index: Int32) {
+        bind(text: text, at: index, nil)
+    }
+
+    private func bind(
+        text: UnsafeBufferPointer<UInt8>, at index: Int32, _ owner: sqlite3_destructor_type?
+    ) {
+        text.withMemoryRebound(to: CChar.self) { text in
+            // An empty buffer may have no address, and SQLite binds NULL without an address.
+            guard let start = text.baseAddress else {
+                sqlite3_bind_text(handle, index, "", 0, errand_sqlite_transient())
+                return
             }
+            _ = sqlite3_bind_text64(
+                handle, index, start, UInt64(text.count), owner, UInt8(SQLITE_UTF8))
         }
     }
 

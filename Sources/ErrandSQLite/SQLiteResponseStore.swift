@@ -27,8 +27,10 @@ public final class SQLiteResponseStore: ResponseStore {
     /// The maximum size of the database file and its write-ahead log together, in bytes.
     ///
     /// It holds at every moment and for all connections of all processes, plus the size of the
-    /// largest entry, of which at most 1 MiB counts, and 128 KiB. Unfinished bodies count. The least recently read entries are removed first. A file that
-    /// was written with a higher limit is emptied by the first write. If another connection never
+    /// largest entry, of which at most 1 MiB counts, and 128 KiB. Unfinished bodies count. The least
+    /// recently read entries are removed first. A file that was written with a higher limit is
+    /// emptied by the first write. The log's file keeps its size, up to a quarter of the limit and
+    /// 16 MiB, until the store is closed or many entries are removed. If another connection never
     /// ends a read transaction, the log cannot be emptied: once it is full, storing fails until
     /// that transaction has ended. Removals are performed even then.
     public let maximumBytes: Int

@@ -118,4 +118,11 @@ struct StoreMeasure: Sendable, Equatable {
     var log: Int
     /// The entries of other keys; 0 if their number is not limited.
     var otherEntries = 0
+
+    /// The sizes after a row was written, at most.
+    func adding(_ cost: RowCost) -> StoreMeasure {
+        StoreMeasure(
+            used: used + cost.database, file: file + cost.database, log: log + cost.log,
+            otherEntries: otherEntries)
+    }
 }

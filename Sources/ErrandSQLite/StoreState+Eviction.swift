@@ -34,7 +34,6 @@ extension StoreState {
                 memoryCache.remove(entry.id)
                 evictions += 1
                 budget.removedEntry(entry)
-                bytesSinceCheckpoint += entry.removalCost
                 if let body = entry.bodyID {
                     try remove([body], keeping: keeping, from: database, &budget)
                 }
@@ -73,7 +72,6 @@ extension StoreState {
             guard limit > 0 else { return }
             let count = try database.deleteParts(of: id, limit: limit)
             budget.removedParts(count, size: body.partSize, cost: cost)
-            bytesSinceCheckpoint += count * cost
         }
     }
 
@@ -140,7 +138,6 @@ extension StoreState {
         return try database.write { () throws(SQLiteFailure) in
             guard decision(in: database) == .extend else { return withoutRoom(in: database) }
             try database.vacuum(pages: pages)
-            bytesSinceCheckpoint += 3 * pages * RowCost.frameBytes
             // A file of version 1 does not shrink before all entries are removed.
             return try database.freePages() < free ? .more : .done
         }
@@ -176,7 +173,6 @@ extension StoreState {
                 try database.delete(id: entry.id)
                 memoryCache.remove(entry.id)
                 budget.removedEntry(entry)
-                bytesSinceCheckpoint += entry.removalCost
             }
             return .more
         }

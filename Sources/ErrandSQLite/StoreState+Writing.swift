@@ -51,13 +51,10 @@ extension StoreState {
             cost, limits: limits, checksFile: !isFileChecked && body == nil, isEntry: entry != nil)
         var checkpoints = 0
         while true {
-            let step = try database.write { () throws(SQLiteFailure) in
-                var sizes = try database.measure()
-                if limits.maximumEntries != nil, let entry {
-                    let isKnown = try database.contains(id: entry)
-                    sizes.otherEntries = try database.entryCount() - (isKnown ? 1 : 0)
-                }
-                let step = plan.next(sizes, gate: logGate, now: .now)
+            var isLogKnown = false
+            let (step, sizes) = try database.write { () throws(SQLiteFailure) in
+                isLogKnown = database.boundOfSizes != nil
+                let (step, sizes) = try nextStep(&plan, entry: entry, in: database)
                 switch step {
                 case .write: try row(database)
                 case .evict(let bytes) where pendingAccessTimes.isEmpty:
@@ -70,14 +67,16 @@ extension StoreState {
                             entries: count, keeping: body, now: now, from: database))
                 default: break
                 }
-                return step
+                return (step, sizes)
             }
             switch step {
             case .write:
+                database.committed(sizes.adding(cost))
                 if body == nil { isFileChecked = true }
-                bytesSinceCheckpoint += cost.database - RowCost.pageBytes
                 return
             case .evict, .evictEntries:
+                // Removals do not increase the sizes, except that of the log.
+                if database.usedLogBytes != nil { database.committed(sizes) }
                 // Pending times are written first: the order of eviction depends on them.
                 writeBackAccesses()
             case .shrink:
@@ -88,9 +87,35 @@ extension StoreState {
                 // Other processes may fill the log again before this one can write.
                 checkpoints += 1
                 guard checkpoints < 64 else { throw .busyLog }
-                try makeRoom(in: database)
+                // If the used part of the log is unknown, only a smaller file makes room.
+                database.committed(sizes)
+                try makeRoom(
+                    in: database, truncating: !isLogKnown || checkpoints > 1 || logGate.isBlocked)
             }
         }
+    }
+
+    /// The next step of a write, in its transaction, and the sizes from which it follows.
+    private func nextStep(
+        _ plan: inout WritePlan, entry: Int64?, in database: OpenDatabase
+    ) throws(SQLiteFailure) -> (WritePlan.Step, StoreMeasure) {
+        var otherEntries = 0
+        if limits.maximumEntries != nil, let entry {
+            otherEntries = try database.entryCount() - (try database.contains(id: entry) ? 1 : 0)
+        }
+        // The transaction has begun: no other connection can change the version any more.
+        var bound = database.boundOfSizes
+        bound?.otherEntries = otherEntries
+        if let bound {
+            var attempt = plan
+            if attempt.next(bound, gate: logGate, now: .now) == .write {
+                return (.write, bound)
+            }
+        }
+        var sizes = try database.measure()
+        if let bound { sizes.log = min(sizes.log, bound.log) }
+        sizes.otherEntries = otherEntries
+        return (plan.next(sizes, gate: logGate, now: .now), sizes)
     }
 
     private mutating func suspendWriting(after failure: SQLiteFailure) {
@@ -184,8 +209,10 @@ extension StoreState {
     /// Empties the log before a write.
     ///
     /// - Throws: A busy error if the caller must try again after a short time.
-    private mutating func makeRoom(in database: OpenDatabase) throws(SQLiteFailure) {
-        let didEmpty = try database.emptyLog()
+    private mutating func makeRoom(
+        in database: OpenDatabase, truncating: Bool
+    ) throws(SQLiteFailure) {
+        let didEmpty = try database.emptyLog(truncating: truncating)
         switch checkpointEnded(didEmpty, database) {
         case .emptied: return
         case .tryAgain: throw .busyLog
@@ -220,7 +247,7 @@ extension StoreState {
     ) -> LogGate.Outcome {
         let outcome = logGate.checkpointEnded(didEmpty: didEmpty, now: .now)
         if outcome == .emptied {
-            bytesSinceCheckpoint = 0
+            checkpointDemand = CheckpointDemand()
             isBlockedLogReported = false
         }
         return outcome
@@ -238,11 +265,12 @@ extension StoreState {
         return failure
     }
 
-    /// Whether a background checkpoint is due; resets the count if so.
+    /// Whether a background checkpoint is due; counts from here if so.
     mutating func takeCheckpointRequest() -> Bool {
-        guard bytesSinceCheckpoint > limits.backgroundBytes, database != nil else { return false }
-        bytesSinceCheckpoint = 0
-        return true
+        guard let database else { return false }
+        // Before the first write of this connection, only the size of the file is known.
+        if let bytes = database.usedLogBytes { checkpointDemand.observe(log: bytes) }
+        return checkpointDemand.take(above: limits.backgroundBytes)
     }
 
     // MARK: - Size and listing

@@ -34,8 +34,8 @@ struct StoreState {
     var isBlockedLogReported = false
     /// Whether the size of the file was checked since it was opened.
     var isFileChecked = false
-    /// The bytes written to the log since the last checkpoint.
-    var bytesSinceCheckpoint = 0
+    /// When the log is copied into the database in the background.
+    var checkpointDemand = CheckpointDemand()
 
     /// Whether writing is suspended after a failure of the disk.
     var diskGate: DiskGate
@@ -103,8 +103,9 @@ struct StoreState {
         isFileChecked = false
         nextMaintenance = .min
         // A process that was killed may have left a large log.
-        bytesSinceCheckpoint = database.logBytes
-        if bytesSinceCheckpoint > limits.logBytes { emptyLog(of: database) }
+        let logBytes = database.logBytes
+        checkpointDemand = CheckpointDemand(log: logBytes)
+        if logBytes > limits.logBytes { emptyLog(of: database) }
         self.database = database
         return database
     }

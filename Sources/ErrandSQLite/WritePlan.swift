@@ -48,7 +48,9 @@ struct WritePlan: Sendable, Equatable {
     }
 
     /// The next step for these sizes.
-    mutating func next(_ sizes: StoreMeasure, gate: LogGate, now: LogGate.Instant) -> Step {
+    mutating func next(
+        _ sizes: StoreMeasure, gate: LogGate, now: @autoclosure () -> LogGate.Instant
+    ) -> Step {
         if checksFile, sizes.file > fileLimit {
             checksFile = false
             return .shrink
@@ -58,7 +60,7 @@ struct WritePlan: Sendable, Equatable {
         let hasTooMany = maximumEntries.map { sizes.otherEntries >= $0 } ?? false
         let mustEvict = mustEvictBytes || canEvict && hasTooMany
         let adding = mustEvict ? max(batch, cost.log) : cost.log
-        switch gate.decide(log: sizes.log, adding: adding, now: now) {
+        switch gate.decide(log: sizes.log, adding: adding, now: now()) {
         case .checkpoint: return .checkpoint
         case .refuse: return .refuse
         case .extend: break
