@@ -3,8 +3,9 @@
 
     /// Commands that are sent together over one connection, and their replies.
     ///
-    /// `finish` is called once, by the loop's thread or by the sender if it could not be sent.
-    // @unchecked: the replies are changed by the loop's thread only, after the batch was sent.
+    /// `finish` is called once, by the reader of the connection, by the loop's thread if the
+    /// connection ends, or by the sender if it could not be sent.
+    // @unchecked: the replies are changed under the lock of the link only, after the batch was sent.
     final class RedisBatch: @unchecked Sendable {
         typealias Outcome = Result<[RedisReply], RedisFailure>
 
@@ -34,7 +35,7 @@
 
     /// The parser of one connection: hiredis' reader.
     ///
-    /// Owned by the loop's thread.
+    /// Used by the reader of the connection only.
     struct RedisParser: ~Copyable {
         private let reader: UnsafeMutablePointer<redisReader>
 

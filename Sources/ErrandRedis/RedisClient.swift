@@ -39,10 +39,12 @@
         func perform(
             _ commands: [RedisCommand], isRecovery: Bool = false
         ) async throws(RedisFailure) -> [RedisReply] {
+            let others = shared.callers.add(1, ordering: .relaxed).oldValue
+            defer { shared.callers.subtract(1, ordering: .relaxed) }
             let outcome = await withCheckedContinuation { continuation in
                 shared.submit(
                     RedisBatch(commands) { continuation.resume(returning: $0) },
-                    isRecovery: isRecovery)
+                    isRecovery: isRecovery, mayRead: others == 0 && !Thread.isMainThread)
             }
             return try outcome.get()
         }

@@ -55,6 +55,13 @@
                 kind: isAuthentication ? .authentication : .refused, message: message)
         }
 
+        /// Throws the failure for a reply to which no command belongs.
+        static func refuse(_ reply: RedisReply) throws(RedisFailure) {
+            if case .error(let message) = reply { throw .refused(message) }
+            throw RedisFailure(
+                kind: .invalidReply, message: "the server sent an unexpected reply")
+        }
+
         static func timedOut(_ limit: Duration) -> RedisFailure {
             RedisFailure(
                 kind: .timedOut, message: "no reply within \(limit.wholeMilliseconds) ms")

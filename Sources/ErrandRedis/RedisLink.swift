@@ -2,11 +2,11 @@
     import Foundation
     import Synchronization
 
-    /// One connection: callers send, the loop's thread receives.
+    /// One connection: callers send, and the loop's thread or a caller receives.
     ///
     /// A caller writes to the socket itself, without blocking; only the rest that the socket does
-    /// not accept is left to the loop. This saves a thread wake-up for each command.
-    // @unchecked: `parser` and `buffer` are used by the loop's thread only, all else by `state`.
+    /// not accept is left to the loop. ``ReplyReading`` says who receives. Both save thread wake-ups.
+    // @unchecked: only the reader that `reading` names uses `parser` and `buffer`, `state` the rest.
     final class RedisLink: @unchecked Sendable {
         private struct State {
             var output: [UInt8] = []
@@ -16,6 +16,9 @@
             /// The time since which the oldest command makes no progress.
             var progress: Int64 = 0
             var isClosed = false
+            var reading = ReplyReading()
+            /// What a caller found wrong while it received; the loop ends the connection.
+            var failure: RedisFailure?
 
             var isEmpty: Bool { first == pending.count }
         }
@@ -46,30 +49,46 @@
             buffer.deallocate()
         }
 
-        /// Sends a batch; false if the connection was closed.
+        /// What became of a batch.
+        struct Sent {
+            /// Whether the connection accepted it.
+            var isAccepted = false
+            /// Whether the loop must be woken.
+            var wakesLoop = false
+            /// Whether the caller must call ``receiveReply(of:until:)``.
+            var callerReads = false
+        }
+
+        /// Sends a batch.
         ///
-        /// - Parameter needsLoop: Set if the loop must send the rest.
-        func send(_ batch: RedisBatch, now: Int64, needsLoop: inout Bool) -> Bool {
+        /// - Parameter mayRead: Whether the caller can wait for the reply.
+        func send(_ batch: RedisBatch, now: Int64, mayRead: Bool) -> Sent {
             state.withLock { state in
-                guard !state.isClosed else { return false }
-                if state.isEmpty {
+                guard !state.isClosed else { return Sent() }
+                let isAlone = state.isEmpty
+                if isAlone {
                     state.pending.removeAll(keepingCapacity: true)
                     state.first = 0
                     state.progress = now
                 }
                 state.pending.append(batch)
+                var sent = Sent(isAccepted: true)
                 if state.output.isEmpty {
-                    // An error is found by the loop, which then reads the end of the connection.
+                    // An error is found by the reader, which then reads the end of the connection.
                     let count = max(0, write(batch.bytes[...]))
                     if count < batch.bytes.count {
                         state.output = Array(batch.bytes[count...])
                         state.sent = 0
-                        needsLoop = true
+                        sent.wakesLoop = true
                     }
                 } else {
                     state.output.append(contentsOf: batch.bytes)
                 }
-                return true
+                let reading = state.reading.sent(
+                    isAlone: isAlone && state.output.isEmpty, mayRead: mayRead)
+                sent.callerReads = reading.callerReads
+                sent.wakesLoop = sent.wakesLoop || reading.wakesLoop
+                return sent
             }
         }
 
@@ -111,10 +130,58 @@
             }
         }
 
-        /// Receives what has arrived, and passes each reply on.
+        /// Whether the loop polls the connection.
+        var isWatched: Bool { state.withLock { $0.reading.reader == .loop } }
+
+        /// Lets the loop poll the connection again if it was not used since the last call.
+        func checkUse() { state.withLock { $0.reading.check() } }
+
+        /// Lets the loop read the end of the connection, unless a caller does.
+        func connectionEnded() { state.withLock { $0.reading.connectionEnded() } }
+
+        /// Receives for the loop what has arrived, unless a caller receives.
         ///
         /// - Parameter unexpected: Called with a reply to which no command belongs.
         func receive(
+            now: Int64, unexpected: (RedisReply) throws(RedisFailure) -> Void
+        ) throws(RedisFailure) {
+            let (begins, failure) = state.withLock { ($0.reading.loopBegins(), $0.failure) }
+            guard begins else { return }
+            defer { state.withLock { $0.reading.loopEnded() } }
+            if let failure { throw failure }
+            try read(now: now, unexpected: unexpected)
+        }
+
+        /// Waits for the reply of the caller's batch, and passes on what has arrived.
+        ///
+        /// - Parameter time: The time after which the connection is left to the loop.
+        /// - Returns: Whether the loop must be woken.
+        func receiveReply(of batch: RedisBatch, until time: Int64) -> Bool {
+            var failure: RedisFailure?
+            do throws(RedisFailure) {
+                while isPending(batch), waitForInput(until: time) {
+                    try read(now: RedisTime.now, unexpected: RedisFailure.refuse)
+                }
+            } catch { failure = error }
+            return state.withLock { state in
+                state.failure = failure
+                return state.reading.callerEnded(isIdle: state.isEmpty && failure == nil)
+            }
+        }
+
+        /// Whether a batch is the oldest that has no reply.
+        private func isPending(_ batch: RedisBatch) -> Bool {
+            state.withLock { !$0.isEmpty && $0.pending[$0.first] === batch }
+        }
+
+        private func waitForInput(until time: Int64) -> Bool {
+            let rest = time - RedisTime.now
+            guard rest > 0 else { return false }
+            return PreciseWait.forInput(descriptor, nanoseconds: rest)
+        }
+
+        /// Reads what has arrived, and passes each reply on.
+        private func read(
             now: Int64, unexpected: (RedisReply) throws(RedisFailure) -> Void
         ) throws(RedisFailure) {
             while true {
@@ -131,29 +198,30 @@
                 }
                 try parser.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 while let reply = try parser.next() {
-                    if !deliver(reply, now: now) { try unexpected(reply) }
+                    if !deliver(reply) { try unexpected(reply) }
                 }
                 state.withLock { $0.progress = now }
                 if count < buffer.count { return }
             }
         }
 
-        private func deliver(_ reply: RedisReply, now: Int64) -> Bool {
-            let batch = state.withLock { state in
-                state.isEmpty ? nil : state.pending[state.first]
-            }
-            guard let batch else { return false }
-            guard batch.add(reply) else { return true }
-            state.withLock { state in
+        /// Passes a reply to the oldest batch; false if there is none.
+        private func deliver(_ reply: RedisReply) -> Bool {
+            // One locked section, so that `end` cannot fail a batch that has its last reply.
+            let (isExpected, finished) = state.withLock { state -> (Bool, RedisBatch?) in
+                guard !state.isEmpty else { return (false, nil) }
+                let batch = state.pending[state.first]
+                guard batch.add(reply) else { return (true, nil) }
                 state.first += 1
                 // Batches that were finished are released, without moving the others each time.
                 if state.first >= 64, state.first * 2 >= state.pending.count {
                     state.pending.removeFirst(state.first)
                     state.first = 0
                 }
+                return (true, batch)
             }
-            batch.succeed()
-            return true
+            finished?.succeed()
+            return isExpected
         }
 
         /// Refuses further commands and fails those that are pending.

@@ -13,15 +13,24 @@
             ignoreBrokenPipes()
             startConnecting()
             var lastTimeout = Int64.max
+            var nextCheck = Int64.max
             while true {
                 let links = shared.state.withLock { state in
                     state.isClosed ? nil : (state.session.links, state.session.invalidation)
                 }
                 guard let (links, invalidation) = links else { return finish() }
                 let now = RedisTime.now
+                if !links.allSatisfy(\.isWatched) {
+                    if now >= nextCheck { for link in links { link.checkUse() } }
+                    if now >= nextCheck || nextCheck == .max {
+                        nextCheck = now + RedisLoopState.useInterval
+                    }
+                } else {
+                    nextCheck = .max
+                }
                 // The planned time is kept once more after the last reply, so that a command after
                 // another one need not wake the thread to be watched.
-                var wakeup = nextTime(links, now: now)
+                var wakeup = min(nextTime(links, now: now), nextCheck)
                 if wakeup == .max, lastTimeout != .max, lastTimeout > now { wakeup = lastTimeout }
                 lastTimeout = wakeup
                 shared.nextWakeup.store(wakeup, ordering: .sequentiallyConsistent)
@@ -68,7 +77,9 @@
             guard let wakeup = shared.wakeup else { return }
             var descriptors = [pollfd(fd: wakeup.readEnd, events: Int16(POLLIN), revents: 0)]
             for link in links {
-                let events = Int16(POLLIN) | (link.hasOutput ? Int16(POLLOUT) : 0)
+                // The end of a connection is reported without any event as well.
+                let events =
+                    (link.isWatched ? Int16(POLLIN) : 0) | (link.hasOutput ? Int16(POLLOUT) : 0)
                 descriptors.append(pollfd(fd: link.descriptor, events: events, revents: 0))
             }
             if let invalidation {
@@ -79,17 +90,16 @@
             let milliseconds = time == .max ? -1 : Int32(clamping: (rest + 999_999) / 1_000_000)
             _ = Foundation.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
             if descriptors[0].revents != 0 { wakeup.clear() }
+            let ended = Int16(POLLHUP) | Int16(POLLERR)
+            for (link, descriptor) in zip(links, descriptors.dropFirst())
+            where descriptor.revents & ended != 0 { link.connectionEnded() }
         }
 
         private func receive(_ links: [RedisLink], now: Int64) {
             for link in links {
                 do throws(RedisFailure) {
                     link.flush(now: now)
-                    try link.receive(now: now) { reply throws(RedisFailure) in
-                        if case .error(let message) = reply { throw .refused(message) }
-                        throw RedisFailure(
-                            kind: .invalidReply, message: "the server sent an unexpected reply")
-                    }
+                    try link.receive(now: now, unexpected: RedisFailure.refuse)
                 } catch { return lose(error) }
             }
         }
@@ -326,7 +336,7 @@
                         RedisFailure(
                             kind: .bypassed, message: "removals that it missed are being repeated"))
                 } else {
-                    shared.submit(waiter.batch, isRecovery: false)
+                    shared.submit(waiter.batch, isRecovery: false, mayRead: false)
                 }
             }
         }
@@ -360,8 +370,7 @@
                         (state.lastPing, state.lastPong, state.isPinging) = (0, now, false)
                     }
                 }
-                var needsLoop = false
-                if !data.send(batch, now: now, needsLoop: &needsLoop) { return }
+                if !data.send(batch, now: now, mayRead: false).isAccepted { return }
             }
         }
     }

@@ -39,6 +39,12 @@
         /// The time after which a silent connection for notices counts as lost.
         static let silenceLimit: Int64 = 900_000_000
 
+        /// The time after which an unused connection is polled by the loop again.
+        static let useInterval: Int64 = 20_000_000
+        /// How long a caller waits for its reply itself: longer than a round trip in a data centre,
+        /// and short, because its thread belongs to the Swift concurrency pool.
+        static let callerWait: Int64 = 250_000
+
         let settings: RedisSettings
         let handlers: RedisClient.Handlers
         let limit: Int64
@@ -46,6 +52,11 @@
         let wakeup: WakeupPipe?
         /// The time at which the loop wakes up by itself.
         let nextWakeup = Atomic<Int64>(.max)
+        /// The callers that wait for replies.
+        ///
+        /// Only a single caller receives its reply itself: with more, the loop receives the replies
+        /// of many at a time.
+        let callers = Atomic(0)
 
         init(settings: RedisSettings, handlers: RedisClient.Handlers) {
             self.settings = settings
@@ -68,26 +79,33 @@
         }
 
         /// Sends a batch, lets it wait for the connection, or fails it.
-        func submit(_ batch: RedisBatch, isRecovery: Bool) {
+        ///
+        /// - Parameter mayRead: Whether the calling thread may wait for the reply, for a short time.
+        func submit(_ batch: RedisBatch, isRecovery: Bool, mayRead: Bool) {
             guard batch.count > 0 else { return batch.succeed() }
             let now = RedisTime.now
             switch state.withLock({ plan(&$0, batch, now: now, isRecovery: isRecovery) }) {
-            case .send(let link):
-                var needsLoop = false
-                guard link.send(batch, now: now, needsLoop: &needsLoop) else {
-                    return batch.fail(
-                        RedisFailure(
-                            kind: .connectionLost, message: "the connection has just ended"))
-                }
-                if needsLoop || nextWakeup.load(ordering: .sequentiallyConsistent) > now + limit {
-                    wakeup?.wake()
-                }
+            case .send(let link): send(batch, link, now: now, mayRead: mayRead)
             case .start:
                 let thread = Thread { RedisLoop(self).run() }
                 thread.name = "errand-redis"
                 thread.start()
             case .wait: wakeup?.wake()
             case .fail(let failure): batch.fail(failure)
+            }
+        }
+
+        private func send(_ batch: RedisBatch, _ link: RedisLink, now: Int64, mayRead: Bool) {
+            let sent = link.send(batch, now: now, mayRead: mayRead)
+            guard sent.isAccepted else {
+                return batch.fail(
+                    RedisFailure(kind: .connectionLost, message: "the connection has just ended"))
+            }
+            if sent.wakesLoop || nextWakeup.load(ordering: .sequentiallyConsistent) > now + limit {
+                wakeup?.wake()
+            }
+            if sent.callerReads, link.receiveReply(of: batch, until: now + Self.callerWait) {
+                wakeup?.wake()
             }
         }
 
