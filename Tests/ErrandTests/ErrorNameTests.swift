@@ -157,7 +157,7 @@ import Testing
         _ = try await failure { try await batch.send() }
         let error = try #require(batch.results.first?.error)
         #expect(error.endpoint == "GetIssue" && error.method == .get && error.url == nil)
-        #expect(error.message.contains("its batch or graph ended without it"))
+        #expect(error.message.contains("its batch ended without it"))
     }
 
     @Test func overridesOfAnImpossibleBatchAreNotRead() async throws {

@@ -6,7 +6,7 @@ public import ErrandCore
 ///     let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
 ///     let results = try await batch.send()
 ///
-/// A member is a request, another batch, a chain or a graph. All members are described, and notified of the start,
+/// A member is a request, another batch or a chain. All members are described, and notified of the start,
 /// before the first is sent; each has exactly one end. Members keep their own hooks, delegates, accessories and attached closures, which are called
 /// before those of the batch. The results have the order of the members, not the order of their
 /// ends. An empty batch succeeds at once, unless its policy requires a success.
@@ -32,7 +32,7 @@ nonisolated public class BatchRequest: CompositeRun {
         case quorum(Int)
     }
 
-    /// The requests in order, including those of nested batches, chains and graphs; those of a chain as far as they
+    /// The requests in order, including those of nested batches and chains; those of a chain as far as they
     /// are known.
     public var requests: [BaseRequest] { members.flatMap { $0.flattened } }
     /// The members in order.
@@ -82,7 +82,7 @@ nonisolated public class BatchRequest: CompositeRun {
         self.init(members: requests, policy: policy, maxConcurrent: maxConcurrent)
     }
 
-    /// Creates a batch of requests, batches, chains and graphs.
+    /// Creates a batch of requests, batches and chains.
     ///
     /// - Parameters:
     ///   - members: The members.

@@ -72,10 +72,10 @@ nonisolated public class ChainRequest: CompositeRun {
 
     deinit { for step in steps { step.clear() } }
 
-    /// Adds a request, a batch, a chain or a graph as the last step.
+    /// Adds a request, a batch or a chain as the last step.
     ///
     /// - Parameters:
-    ///   - request: The request, batch, chain or graph.
+    ///   - request: The request, batch or chain.
     ///   - name: The name of the step in errors. Default `nil`: its number and its endpoint.
     ///   - callback: Called after the member, or a replacement of its type, has succeeded; may add steps.
     @discardableResult

@@ -4,7 +4,7 @@ import ErrandCore
 nonisolated struct MemberEnd {
     /// The index of the member.
     let index: Int
-    /// The response of a request; `nil` for a nested batch, chain or graph that succeeded.
+    /// The response of a request; `nil` for a nested batch or chain that succeeded.
     let result: Result<Response?, RequestError>
 
     var error: RequestError? {
@@ -12,7 +12,7 @@ nonisolated struct MemberEnd {
     }
 }
 
-/// The members of one run of a batch or a graph: reserves, describes and starts them, and delivers
+/// The members of one run of a batch: reserves, describes and starts them, and delivers
 /// their ends on the caller's actor.
 ///
 /// ``reserve()`` comes first, then ``describe()`` for all members, then ``start(_:isolation:)`` or
@@ -28,7 +28,7 @@ nonisolated final class CompositeMembers {
     /// The descriptions of requests that were not started yet.
     private var prepared: [PreparedRequest?] = []
     private var runs: [RequestRun?] = []
-    /// The tasks of nested batches, chains and graphs.
+    /// The tasks of nested batches and chains.
     private var nested: [Int: CompositeTask] = [:]
     /// The cache policy of the configuration of the agent of the latest member.
     private var policy: (agent: RequestAgent, value: CachePolicy)?
@@ -38,7 +38,7 @@ nonisolated final class CompositeMembers {
     /// - Parameters:
     ///   - members: The members.
     ///   - control: The run.
-    ///   - kind: "batch", "chain" or "graph", for messages.
+    ///   - kind: "batch" or "chain", for messages.
     ///   - priority: Replaces the priorities of the requests. Default `nil`: they keep their own.
     init(
         _ members: [any CompositeMember], of control: CompositeTask, kind: String,
@@ -52,7 +52,7 @@ nonisolated final class CompositeMembers {
 
     // MARK: - Before the run
 
-    /// Reserves all members, including those of nested batches and graphs, so that none takes part
+    /// Reserves all members, including those of nested batches, so that none takes part
     /// in another run; or none of them, and returns the reason.
     ///
     /// Calls no hooks.
@@ -130,7 +130,7 @@ nonisolated final class CompositeMembers {
 
     /// Starts a described member; its end is delivered by ``next()``, never by this function.
     ///
-    /// A nested batch, chain or graph runs in a Swift task of the caller's actor.
+    /// A nested batch or chain runs in a Swift task of the caller's actor.
     func start(_ index: Int, isolation: isolated (any Actor)? = #isolation) {
         let ends = ends
         if let request = members[index] as? BaseRequest {

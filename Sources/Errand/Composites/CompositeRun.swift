@@ -1,7 +1,7 @@
 import Dispatch
 import ErrandCore
 
-/// The parts of a run that batches, chains and graphs share: accessories, closures, cancellation and
+/// The parts of a run that batches and chains share: accessories, closures, cancellation and
 /// deadline.
 ///
 /// A run is claimed, then announced, then carried out. A member of another run is claimed and announced
@@ -34,7 +34,7 @@ nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMe
     func releaseMembers()
     /// Describes the reserved members; sends nothing.
     func describeMembers()
-    /// Runs the members to their ends; returns the error of the batch, chain or graph.
+    /// Runs the members to their ends; returns the error of the batch or chain.
     ///
     /// Starts no member if the run is stopped already, and ends those that were described.
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError?
@@ -78,7 +78,7 @@ extension CompositeRun {
     }
 
     /// Runs to the end on the caller's actor and notifies the accessories; returns the error of the
-    /// batch, chain or graph.
+    /// batch or chain.
     ///
     /// - Parameter control: A run that was announced.
     nonisolated(nonsending) func carryOut(_ control: CompositeTask) async -> RequestError? {
@@ -109,7 +109,7 @@ extension CompositeRun {
 
     /// Announces and carries out a run on the caller's actor.
     ///
-    /// A caller without an actor lends the composite to an actor of the run: nested batches, chains and graphs are
+    /// A caller without an actor lends the composite to an actor of the run: nested batches and chains are
     /// Swift tasks of that actor, so their closures and hooks never run at the same time.
     nonisolated(nonsending) private func carryOutOnOneActor(
         _ control: CompositeTask

@@ -2,7 +2,7 @@ public import ErrandCore
 public import Foundation
 import Synchronization
 
-/// One run of a batch, a chain or a graph; may be used from any thread.
+/// One run of a batch or a chain; may be used from any thread.
 nonisolated public final class CompositeTask: Sendable, Identifiable {
     /// Identifies the run.
     public let id = UUID()
@@ -162,7 +162,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         case .deadline(let deadline):
             RequestError(
                 .timedOut, stage: .schedule,
-                "The batch, chain or graph took longer than its deadline of \(deadline), so its members were cancelled. "
+                "The batch or chain took longer than its deadline of \(deadline), so its members were cancelled. "
                     + "Increase the deadline.",
                 timeout: .total)
         }

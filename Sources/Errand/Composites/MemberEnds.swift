@@ -3,7 +3,7 @@ import Synchronization
 
 /// The end of a member, before its hooks are called.
 nonisolated struct MemberOutcome: Sendable {
-    /// The outcome of a request, or the error of a nested batch, chain or graph.
+    /// The outcome of a request, or the error of a nested batch or chain.
     enum Kind: Sendable {
         case request(TaskOutcome)
         case composite(RequestError?)

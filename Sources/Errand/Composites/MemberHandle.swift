@@ -1,6 +1,6 @@
 import ErrandCore
 
-/// The task of a member in progress: of a request, or of a nested batch, chain or graph.
+/// The task of a member in progress: of a request, or of a nested batch or chain.
 nonisolated enum MemberHandle: Sendable {
     case request(RequestTask)
     case composite(CompositeTask)

@@ -384,7 +384,7 @@ nonisolated open class BaseRequest {
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.
     @exclusivity(unchecked) var storedOutput: (any Sendable)?
-    /// Whether a batch, a chain or a graph in progress has the request as a member.
+    /// Whether a batch or a chain in progress has the request as a member.
     @exclusivity(unchecked) var isMember = false
     @exclusivity(unchecked) var attachedSuccess: ((BaseRequest) -> Void)?
     @exclusivity(unchecked) var attachedProgress:
