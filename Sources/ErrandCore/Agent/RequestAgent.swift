@@ -230,7 +230,6 @@ public final class RequestAgent: Sendable {
     }
 
     /// Cancels the tasks for which the predicate holds; each ends with ``RequestError/Code/cancelled``.
-    /// Event streams that wait for their next connection end, too, if the task of their first one is chosen.
     public func cancelAll(where predicate: (RequestTask) -> Bool = { _ in true }) {
         reconnectingStreams.cancel(where: predicate)
         for task in activeTasks where predicate(task) { task.cancel() }
