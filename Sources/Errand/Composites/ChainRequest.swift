@@ -20,11 +20,11 @@ nonisolated public class ChainRequest: CompositeRun {
         /// The chain fails with the member's error; the default.
         case stop
         /// The chain continues with the next step, which gets the failed member; the callback of
-        /// ``ChainRequest/add(_:then:)`` is not called.
+        /// ``ChainRequest/add(_:named:then:)`` is not called.
         case proceed
         /// The chain runs this request in place of the failed member.
         ///
-        /// The callback of ``ChainRequest/add(_:then:)`` gets the replacement, so a replacement of a step with a
+        /// The callback of ``ChainRequest/add(_:named:then:)`` gets the replacement, so a replacement of a step with a
         /// callback must have the member's type. Otherwise the chain fails with
         /// ``RequestError/Code/chainFailed``, and the replacement is not sent.
         case replace(BaseRequest)
