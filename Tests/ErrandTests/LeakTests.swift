@@ -1,3 +1,4 @@
+import Dispatch
 import Errand
 import ErrandTesting
 import Testing
@@ -34,6 +35,55 @@ import Testing
             #expect(weakCaptured == nil)
             #expect(weakAgent == nil)
         }
+    }
+
+    /// Gets the stored response first.
+    private final class StoredFirst: BaseRequest {
+        override var url: String { "x" }
+        override var cacheSeconds: Int { 60 }
+        override var cachePolicy: CachePolicy? { .cacheThenLoad }
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func requestWithAStoredResponseFirstIsReleased(hasStored: Bool, onQueue: Bool) async throws {
+        weak var weakRequest: StoredFirst?
+        weak var weakTask: RequestTask?
+        weak var weakAgent: RequestAgent?
+        do {
+            let fixture = AgentFixture()
+            fixture.transport.on(.get, "/x", .json("1"), .json("2"))
+            if hasStored {
+                _ = try await fixture.with(StoredFirst()).send()
+                await fixture.agent.flushCache()
+            }
+            // The network's response comes after the receiver of the stored one was set.
+            let gate = Gate()
+            fixture.transport.on(.get, "/x", ScriptedResponse.json("2").held(by: gate))
+            let request = fixture.with(StoredFirst())
+            weakRequest = request
+            weakAgent = fixture.agent
+            await withCheckedContinuation { continuation in
+                if onQueue {
+                    weakTask = request.start(on: .global()) {
+                        (result: Result<Response, RequestError>) in
+                        if (try? result.get())?.source == .network { continuation.resume() }
+                    }
+                } else {
+                    weakTask = request.start { request in
+                        if request.response?.source == .network { continuation.resume() }
+                    } failure: { _, error in
+                        Issue.record("\(error)")
+                        continuation.resume()
+                    }
+                }
+                gate.open()
+            }
+            try await fixture.transport.untilIdle()
+        }
+        for _ in 0..<1000 where weakTask != nil || weakAgent != nil { await Task.yield() }
+        #expect(weakRequest == nil)
+        #expect(weakTask == nil)
+        #expect(weakAgent == nil)
     }
 
     enum Ending: CaseIterable {

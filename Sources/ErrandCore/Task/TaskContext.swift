@@ -164,7 +164,7 @@ package final class TaskContext: Sendable {
     func deliverStored() {
         let (receiver, outcome) = changeStored {
             $0.isDelivered = true
-            return ($0.receiver, $0.outcome)
+            return ($0.receiver.take(), $0.outcome)
         }
         if let receiver, let outcome { receiver(outcome) }
     }
@@ -172,15 +172,15 @@ package final class TaskContext: Sendable {
     /// Records that the response of the end equals the stored one.
     func markStoredAsRepeated() { changeStored { $0.isRepeated = true } }
 
-    /// Sets the receiver of the stored response, which is called once, on any thread, before the end; immediately if
-    /// the response was delivered before.
-    package func whenStored(_ receiver: @escaping @Sendable (TaskOutcome) -> Void) {
+    /// Sets the receiver of the stored response, which is called once, on any thread, before the end, and immediately
+    /// if the response was delivered before, or releases it (`nil`).
+    package func whenStored(_ receiver: (@Sendable (TaskOutcome) -> Void)?) {
         let outcome = changeStored { stored -> TaskOutcome? in
             if stored.isDelivered { return stored.outcome }
             stored.receiver = receiver
             return nil
         }
-        if let outcome { receiver(outcome) }
+        if let outcome { receiver?(outcome) }
     }
 
     @discardableResult
