@@ -48,10 +48,7 @@ final class ChannelReceiver: StreamReceiver {
             receive: { [weak self] in (self?.transfer() as? any ReadableTransfer)?.receiveOnCaller()
             },
             cancel: { [weak self] in self?.transfer()?.cancel() })
-        channel.whenOver { [weak self] end in
-            self?.state.withLock { ($0.error, $0.ends) = (end.error, $0.ends + 1) }
-            channel.close(end.error)
-        }
+        channel.whenOver { end in channel.close(end.error) }
         let waiter = state.withLock { state in
             state.channel = channel
             return state.waiter.take()
@@ -76,5 +73,8 @@ final class ChannelReceiver: StreamReceiver {
     var waitingTime: Duration? { current?.waitingTime }
 
     // A transfer that fails before its head has a channel with its error.
-    func didEnd(_ end: TransferEnd) { (current ?? begin()).transferEnded(end) }
+    func didEnd(_ end: TransferEnd) {
+        state.withLock { ($0.error, $0.ends) = (end.error, $0.ends + 1) }
+        (current ?? begin()).transferEnded(end)
+    }
 }
