@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "ErrandRedis", targets: ["ErrandRedis"]),
         .library(name: "ErrandObservability", targets: ["ErrandObservability"]),
         .library(name: "ErrandReachability", targets: ["ErrandReachability"]),
+        .library(name: "ErrandRecording", targets: ["ErrandRecording"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
     ],
     traits: [
@@ -155,7 +156,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "ErrandTesting", dependencies: ["ErrandCore", "ErrandTransport", httpTypes],
+            name: "ErrandRecording",
+            dependencies: ["ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandJSON", httpTypes],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandTesting",
+            dependencies: ["ErrandCore", "ErrandTransport", "ErrandRecording", httpTypes],
             swiftSettings: settings
         ),
         .testTarget(
@@ -225,7 +232,7 @@ let package = Package(
             name: "RealPeerTests",
             dependencies: [
                 "Errand", "ErrandUploads", "ErrandCurl", "ErrandURLSession", "ErrandCore",
-                "ErrandTransport", "ErrandStreaming", "ErrandTesting", httpTypes,
+                "ErrandTransport", "ErrandStreaming", "ErrandRecording", "ErrandTesting", httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -261,9 +268,17 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ErrandRecordingTests",
+            dependencies: [
+                "ErrandRecording", "ErrandTesting", "ErrandCurl", "ErrandCore", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "DocumentationSamples",
             dependencies: [
                 "Errand", "ErrandTransport", "ErrandOutbox", "ErrandUploads", "ErrandReachability",
+                "ErrandRecording",
                 "ErrandRedis",
                 "ErrandObservability", "ErrandTesting", logging,
             ],

@@ -1,4 +1,4 @@
-"""A small client of the Chrome DevTools protocol, for Scripts/check-docs.
+"""A small client of the Chrome DevTools protocol, for Scripts/check-docs and Scripts/peers/har-in-chromium.
 
 It starts headless Chromium and speaks the protocol over two pipes (--remote-debugging-pipe), so it needs
 neither a port nor a WebSocket. https://chromedevtools.github.io/devtools-protocol/
@@ -27,8 +27,9 @@ class DevToolsError(Exception):
 class Browser:
     """One headless Chromium with its own, temporary profile."""
 
-    def __init__(self, size):
+    def __init__(self, size, arguments=()):
         self.size = size
+        self.arguments = list(arguments)
         self.numbers = itertools.count(1)
         self.replies = {}
         self.listeners = {}  # by session
@@ -59,7 +60,7 @@ class Browser:
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")
         self.process = subprocess.Popen(
-            arguments + ["about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            arguments + self.arguments + ["about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, preexec_fn=connect, pass_fds=(3, 4), start_new_session=True)
         os.close(from_us)
         os.close(to_us)

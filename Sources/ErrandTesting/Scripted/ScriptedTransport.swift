@@ -136,7 +136,13 @@ public final class ScriptedTransport: Transport {
     public func start(
         _ request: TransportRequest, receiver: any TransferReceiver
     ) -> any Transfer {
-        let response = response(to: request)
+        start(request, response: response(to: request), receiver: receiver)
+    }
+
+    /// Starts a transfer that performs a given response; it is not recorded.
+    func start(
+        _ request: TransportRequest, response: ScriptedResponse, receiver: any TransferReceiver
+    ) -> any Transfer {
         let transfer = ScriptedTransfer(response: response, request: request, receiver: receiver)
         let isShutDown = state.change { state in
             if !state.isShutDown { state.transfers[ObjectIdentifier(transfer)] = transfer }

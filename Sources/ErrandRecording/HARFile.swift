@@ -1,0 +1,86 @@
+package import ErrandHTTP
+package import Foundation
+
+/// Appends entries to an archive in a file, which is a complete document after each one.
+///
+/// Used by one thread at a time. Only the owner can read the file.
+package struct HARFile {
+    private let handle: FileHandle
+    /// The offset behind the last complete entry.
+    private var end: UInt64
+    private var isEmpty: Bool
+    private static let footer = Data("\n]}}\n".utf8)
+
+    /// Creates the file with the given entries, and replaces an existing one when it is complete.
+    ///
+    /// - Throws: ``RequestError/Code/fileFailed``.
+    package init(_ file: URL, entries: [HAR.Entry] = []) throws(RequestError) {
+        let temporary = file.deletingLastPathComponent()
+            .appendingPathComponent(".\(file.lastPathComponent).\(UUID().uuidString)")
+        let head = Self.head
+        do {
+            try Data().write(to: temporary, options: .withoutOverwriting)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: temporary.path)
+            handle = try FileHandle(forWritingTo: temporary)
+            try handle.write(contentsOf: head + Self.footer)
+        } catch {
+            try? FileManager.default.removeItem(at: temporary)
+            throw Self.failure(file, error)
+        }
+        end = UInt64(head.count)
+        isEmpty = true
+        do {
+            for entry in entries { try append(entry) }
+            guard rename(temporary.path, file.path) == 0 else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+        } catch {
+            try? FileManager.default.removeItem(at: temporary)
+            throw Self.failure(file, error)
+        }
+    }
+
+    /// Appends an entry.
+    ///
+    /// - Throws: An error of the file system. The file then ends with the entry before, unless that is impossible
+    ///   as well.
+    package mutating func append(_ entry: HAR.Entry) throws {
+        var encoder = FastJSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        let text = Data((isEmpty ? "\n" : ",\n").utf8) + (try encoder.encode(entry))
+        do {
+            try handle.seek(toOffset: end)
+            try handle.write(contentsOf: text + Self.footer)
+        } catch {
+            try? handle.truncate(atOffset: end)
+            try? handle.seek(toOffset: end)
+            try? handle.write(contentsOf: Self.footer)
+            throw error
+        }
+        end += UInt64(text.count)
+        isEmpty = false
+    }
+
+    /// Writes the file's content to the disk, and closes it.
+    package func close() throws {
+        try handle.synchronize()
+        try handle.close()
+    }
+
+    private static var head: Data {
+        let log = HAR().log
+        return Data(
+            """
+            {"log":{"version":"\(log.version)","creator":{"name":"\(log.creator.name)",\
+            "version":"\(log.creator.version)"},"entries":[
+            """.utf8)
+    }
+
+    package static func failure(_ file: URL, _ error: any Error) -> RequestError {
+        RequestError(
+            .fileFailed, stage: .transport,
+            "The archive \(file.path) cannot be written: \(error.localizedDescription)",
+            underlying: error)
+    }
+}

@@ -1,0 +1,128 @@
+import ErrandHTTP
+import ErrandJSON
+import Foundation
+
+/// Replaces the secret values of JSON documents.
+///
+/// A document without secrets is returned unchanged, with its white space.
+struct JSONRedaction {
+    private let rules: RedactionRules
+    private let paths: [MemberPath]
+
+    init(_ rules: RedactionRules, _ paths: [MemberPath]) {
+        self.rules = rules
+        self.paths = paths
+    }
+
+    /// A document; `nil` if it cannot be parsed.
+    func document(_ bytes: Data) -> Data? {
+        guard let json = try? JSON(parsing: bytes) else { return nil }
+        var hasChanged = false
+        let redacted = value(json, at: paths.map { $0.steps[...] }, &hasChanged)
+        return hasChanged ? Data(redacted.description.utf8) : bytes
+    }
+
+    /// Lines that contain a document each, possibly after the field name `data:` or a record separator.
+    ///
+    /// Lines that are not objects and not arrays are unchanged, except lines that begin like one, whose content is
+    /// replaced.
+    func lines(_ bytes: Data) -> Data {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return Data(lines.map(line).joined(separator: [UInt8(ascii: "\n")]))
+    }
+
+    private func line(_ line: Data) -> Data {
+        var prefix = line.prefix { $0 == 0x1E || $0 == UInt8(ascii: " ") }
+        if line.starts(with: Array("data:".utf8)) {
+            prefix = line.prefix(5)
+            prefix += line.dropFirst(5).prefix { $0 == UInt8(ascii: " ") }
+        }
+        let text = line.dropFirst(prefix.count)
+        guard let first = text.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        else { return line }
+        return prefix + (document(Data(text)) ?? Data(RedactionRules.placeholder.utf8))
+    }
+
+    private func value(
+        _ json: JSON, at paths: [ArraySlice<MemberPath.Step>], _ hasChanged: inout Bool
+    ) -> JSON {
+        if paths.contains(where: \.isEmpty) {
+            hasChanged = true
+            return JSON(RedactionRules.placeholder)
+        }
+        if let members = json.object {
+            return JSON(
+                members: members.map { name, member in
+                    let isVisible = member.isNull || member.string.map(rules.isSubstitution) == true
+                    if rules.isSecret(name: name), !isVisible {
+                        hasChanged = true
+                        return (name, JSON(RedactionRules.placeholder))
+                    }
+                    return (name, value(member, at: follow(paths, .member(name)), &hasChanged))
+                })
+        }
+        if let elements = json.array {
+            let inner = follow(paths, .element)
+            return JSON(elements.map { value($0, at: inner, &hasChanged) })
+        }
+        return json
+    }
+
+    private func follow(
+        _ paths: [ArraySlice<MemberPath.Step>], _ place: MemberPath.Step
+    ) -> [ArraySlice<MemberPath.Step>] {
+        paths.compactMap { path in
+            guard let step = path.first, step.includes(place) else { return nil }
+            return path.dropFirst()
+        }
+    }
+}
+
+/// A path to values in JSON documents, such as `$.items[*].email`.
+struct MemberPath: Sendable, Hashable {
+    enum Step: Sendable, Hashable {
+        case member(String), anyMember, element
+
+        func includes(_ place: Step) -> Bool {
+            if case .member = place, self == .anyMember { return true }
+            return self == place
+        }
+    }
+
+    let steps: [Step]
+
+    init(_ text: String) throws(RequestError) {
+        var rest = text[...]
+        guard rest.first == "$" else { throw Self.invalid(text) }
+        rest.removeFirst()
+        var steps: [Step] = []
+        while !rest.isEmpty {
+            guard let step = Self.takeStep(&rest) else { throw Self.invalid(text) }
+            steps.append(step)
+        }
+        self.steps = steps
+    }
+
+    private static func takeStep(_ rest: inout Substring) -> Step? {
+        if rest.hasPrefix("[*]") {
+            rest.removeFirst(3)
+            return .element
+        }
+        if rest.hasPrefix("['"), let end = rest.firstRange(of: "']") {
+            defer { rest = rest[end.upperBound...] }
+            return .member(String(rest[rest.index(rest.startIndex, offsetBy: 2)..<end.lowerBound]))
+        }
+        guard rest.first == "." else { return nil }
+        let name = rest.dropFirst().prefix { $0 != "." && $0 != "[" }
+        guard !name.isEmpty else { return nil }
+        rest = rest[name.endIndex...]
+        return name == "*" ? .anyMember : .member(String(name))
+    }
+
+    private static func invalid(_ text: String) -> RequestError {
+        RequestError(
+            .invalidConfiguration, stage: .build,
+            "“\(text)” is not a path to values of JSON. Begin with $, then .name or ['name'] for a member, "
+                + "[*] for every element and .* for every member, for example $.items[*].email.")
+    }
+}

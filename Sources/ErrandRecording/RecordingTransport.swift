@@ -1,0 +1,162 @@
+package import ErrandHTTP
+package import ErrandTransport
+package import Foundation
+import Synchronization
+
+/// A transfer that has ended, with its messages.
+package struct RecordedTransfer: Sendable {
+    /// The request, as the transport received it.
+    package var request: TransportRequest
+    /// The bytes of the request's body, if it is a stream; other bodies are read from the request.
+    package var streamedBody: RecordedBody?
+    /// The number of bytes of the request's body that were sent.
+    package var bytesSent: Int64 = 0
+    /// The time at which the transfer started.
+    package var started: Date
+    /// The head of the final response; `nil` if the transfer ended before it.
+    package var head: ResponseHead?
+    /// The body of the response, after content decoding.
+    package var body = RecordedBody()
+    /// The end.
+    package var end = TransferEnd()
+}
+
+/// Passes transfers to another transport, and hands each ended one to a closure.
+///
+/// Bodies are kept up to a limit. Back-pressure, cancellation and errors are those of the other transport.
+package final class RecordingTransport: Transport {
+    private let inner: any Transport
+    private let limit: Int
+    private let memory: RecordingMemory
+    private let record: @Sendable (RecordedTransfer) -> Void
+
+    package var name: String { inner.name }
+
+    /// - Parameters:
+    ///   - limit: The largest body whose bytes are kept.
+    ///   - memory: The memory of all bodies; the closure releases the bytes of a transfer.
+    ///   - record: Called once for each transfer, before its receiver gets the end.
+    package init(
+        _ inner: any Transport, limit: Int, memory: RecordingMemory,
+        record: @escaping @Sendable (RecordedTransfer) -> Void
+    ) {
+        self.inner = inner
+        self.limit = limit
+        self.memory = memory
+        self.record = record
+    }
+
+    package func check(_ request: TransportRequest) throws(RequestError) {
+        try inner.check(request)
+    }
+
+    package func start(
+        _ request: TransportRequest, receiver: any TransferReceiver
+    ) -> any Transfer {
+        let observer = Observer(
+            RecordedTransfer(request: request, started: Date()), receiver, limit, memory, record)
+        var sent = request
+        if case .stream(let length, let make)? = sent.body?.storage {
+            sent.body?.storage = .stream(length: length) {
+                AnyChunks(CopiedChunks(chunks: try make(), observer: observer))
+            }
+        }
+        return inner.start(sent, receiver: observer)
+    }
+
+    package func shutDown() { inner.shutDown() }
+
+    /// Notes what a transfer delivers, and passes it on.
+    fileprivate final class Observer: TransferReceiver {
+        private let transfer: Mutex<RecordedTransfer>
+        private let receiver: any TransferReceiver
+        private let limit: Int
+        private let memory: RecordingMemory
+        private let record: @Sendable (RecordedTransfer) -> Void
+
+        init(
+            _ transfer: RecordedTransfer, _ receiver: any TransferReceiver, _ limit: Int,
+            _ memory: RecordingMemory, _ record: @escaping @Sendable (RecordedTransfer) -> Void
+        ) {
+            self.transfer = Mutex(transfer)
+            self.receiver = receiver
+            self.limit = limit
+            self.memory = memory
+            self.record = record
+        }
+
+        var waitingTime: Duration? { receiver.waitingTime }
+
+        func didReceive(informational head: ResponseHead) {
+            receiver.didReceive(informational: head)
+        }
+
+        func didReceive(head: ResponseHead) {
+            transfer.withLock { $0.head = head }
+            receiver.didReceive(head: head)
+        }
+
+        func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+            // The buffer is valid until the end of this call only, which the lock does not outlive.
+            nonisolated(unsafe) let bytes = bytes
+            transfer.withLock { $0.body.append(bytes, limit: limit, in: memory) }
+            return receiver.didReceive(bytes: bytes)
+        }
+
+        func didSend(bodyBytes: Int64) {
+            transfer.withLock { $0.bytesSent = bodyBytes }
+            receiver.didSend(bodyBytes: bodyBytes)
+        }
+
+        func didNotice(_ mismatch: PinMismatch) { receiver.didNotice(mismatch) }
+
+        func didEnd(_ end: TransferEnd) {
+            let ended = transfer.withLock { transfer in
+                transfer.end = end
+                defer { transfer.body = RecordedBody() }
+                defer { transfer.streamedBody = nil }
+                return transfer
+            }
+            record(ended)
+            receiver.didEnd(end)
+        }
+
+        /// A new copy of the request's body begins.
+        func restartBody() {
+            transfer.withLock { transfer in
+                transfer.streamedBody?.restart(in: memory)
+                transfer.streamedBody = RecordedBody()
+            }
+        }
+
+        func sends(_ chunk: Data) {
+            transfer.withLock { transfer in
+                chunk.withUnsafeBytes {
+                    transfer.streamedBody?.append($0, limit: limit, in: memory)
+                }
+            }
+        }
+    }
+
+    /// The chunks of a request's body, noted before they are sent.
+    private struct CopiedChunks: AsyncSequence, Sendable {
+        let chunks: AnyChunks
+        let observer: Observer
+
+        func makeAsyncIterator() -> Iterator {
+            observer.restartBody()
+            return Iterator(next: chunks.makeIterator(), observer: observer)
+        }
+
+        struct Iterator: AsyncIteratorProtocol {
+            let next: AnyChunks.NextChunk
+            let observer: Observer
+
+            mutating func next() async throws -> Data? {
+                guard let chunk = try await next() else { return nil }
+                observer.sends(chunk)
+                return chunk
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+#if os(Linux)
+    import ErrandCurl
+    import ErrandRecording
+    import ErrandTesting
+    import ErrandTransport
+    import Foundation
+    import Testing
+
+    /// Archives in Chromium's developer tools, and archives that they have exported.
+    @Suite("Real peers: archives in Chromium", .timeLimit(.minutes(3)))
+    struct ChromiumArchiveTests {
+        /// A request as the developer tools show it.
+        private struct Shown: Decodable, Equatable {
+            var method: String
+            var url: String
+            var status: Int
+            var type: String?
+            var duration: Double
+            var fromCache: Bool
+            var content: String?
+        }
+
+        private let image = Data((0...255).map { UInt8($0) })
+
+        private func server() async throws -> LoopbackServer {
+            let server = LoopbackServer()
+            server.route("/items") { request in
+                LoopbackResponse(
+                    status: 201, headers: ["Content-Type": "application/json"],
+                    body: Data(#"{"received":\#(request.body.count),"token":"hunter2"}"#.utf8))
+            }
+            server.route("/image") { [image] _ in
+                LoopbackResponse(headers: ["Content-Type": "image/png"], body: image)
+            }
+            try await server.start()
+            return server
+        }
+
+        private func run(
+            _ request: TransportRequest, _ transport: any Transport
+        ) async throws -> RecordingReceiver.Record {
+            let receiver = RecordingReceiver()
+            _ = transport.start(request, receiver: receiver)
+            return try await receiver.ended()
+        }
+
+        /// Imports the archive into Chromium, and exports it again.
+        private func export(_ file: URL, to exported: URL) async throws -> [Shown] {
+            var root = URL(fileURLWithPath: #filePath)
+            for _ in 0..<3 { root.deleteLastPathComponent() }
+            let process = Process()
+            process.executableURL = root.appendingPathComponent("Scripts/peers/har-in-chromium")
+            process.arguments = [file.path, exported.path]
+            let output = Pipe()
+            process.standardOutput = output
+            let ended = AsyncStream<Int32>.makeStream()
+            process.terminationHandler = {
+                ended.continuation.yield($0.terminationStatus)
+                ended.continuation.finish()
+            }
+            try process.run()
+            for await status in ended.stream { #expect(status == 0) }
+            let text = output.fileHandleForReading.readDataToEndOfFile()
+            return try JSONDecoder().decode([Shown].self, from: text)
+        }
+
+        @Test func archiveIsImportedAndTheExportedOneIsReplayed() async throws {
+            let file = try TemporaryFile(name: "session.har")
+            let exported = file.url.deletingLastPathComponent().appendingPathComponent(
+                "chromium.har")
+            let server = try await server()
+            let recorder = try HARRecorder(writingTo: file.url)
+            let transport = recorder.transport(over: CurlTransport())
+            let requests = [
+                TransportRequest(
+                    method: .post, url: try URI(parsing: server.url("/items?page=1")),
+                    body: .string(#"{"a":1}"#, contentType: "application/json")),
+                TransportRequest(url: try URI(parsing: server.url("/image"))),
+            ]
+            for request in requests {
+                #expect(try await run(request, transport).end?.error == nil)
+            }
+            try await recorder.finish()
+            transport.shutDown()
+            await server.stop()
+
+            let shown = try await export(file.url, to: exported)
+            let entries = try HAR(contentsOf: file.url).log.entries
+            #expect(shown.map(\.method) == ["POST", "GET"])
+            #expect(shown.map(\.url) == entries.map(\.request.url))
+            #expect(shown.map(\.status) == [201, 200])
+            #expect(shown.map(\.type) == ["application/json", "image/png"])
+            #expect(
+                shown.map(\.content) == [
+                    #"{"received":7,"token":"REDACTED"}"#, image.base64EncodedString(),
+                ])
+            for (shown, entry) in zip(shown, entries) {
+                #expect(abs(shown.duration - entry.time) < 0.001)
+            }
+
+            let cassette = try CassetteTransport(exported, mode: .replay)
+            let item = try await run(requests[0], cassette)
+            #expect(item.head?.status == .created)
+            #expect(item.body == Data(#"{"received":7,"token":"REDACTED"}"#.utf8))
+            #expect(try await run(requests[1], cassette).body == image)
+            #expect(cassette.unusedRecordings.isEmpty)
+        }
+    }
+#endif
