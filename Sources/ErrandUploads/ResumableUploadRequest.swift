@@ -18,7 +18,7 @@ public import Foundation
 /// ``discard(on:)`` removes it. Failed pieces are retried by ``BaseRequest/retryPolicy``; each piece
 /// that arrives resets its count of attempts.
 ///
-/// The run is one request for the agent's interceptors, accessories, batches and chains. Each HTTP
+/// The run is one request for the agent's interceptors, accessories, batches, chains and graphs. Each HTTP
 /// request of it passes the other steps: request processors, limits, retry, redirects, credentials and
 /// cookies. Credentials are not sent to an upload at another origin. See <doc:ResumableUploads>.
 nonisolated open class ResumableUploadRequest: Request<UploadedFile> {

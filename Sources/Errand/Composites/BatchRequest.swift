@@ -6,10 +6,10 @@ public import ErrandCore
 ///     let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
 ///     let results = try await batch.send()
 ///
-/// A member is a request, another batch or a chain. All members are described, and notified of the start,
-/// before the first is sent; each has exactly one end. Members keep their own hooks, delegates, accessories and attached closures, which are called
-/// before those of the batch. The results have the order of the members, not the order of their
-/// ends. An empty batch succeeds at once, unless its policy requires a success.
+/// A member is a request, another batch, a chain or a graph. All members are described, and notified of the start,
+/// before the first is sent; each has exactly one end. Members keep their own hooks, delegates, accessories and
+/// attached closures, which are called before those of the batch. The results have the order of the members, not the
+/// order of their ends. An empty batch succeeds at once, unless its policy requires a success.
 nonisolated public class BatchRequest: CompositeRun {
     /// The effect of a member's end on the batch and on the other members.
     public enum Policy: Sendable, Hashable {
@@ -32,8 +32,7 @@ nonisolated public class BatchRequest: CompositeRun {
         case quorum(Int)
     }
 
-    /// The requests in order, including those of nested batches and chains; those of a chain as far as they
-    /// are known.
+    /// The requests in order, including those of nested batches, chains and graphs, as far as they are known.
     public var requests: [BaseRequest] { members.flatMap { $0.flattened } }
     /// The members in order.
     let members: [any CompositeMember]
@@ -82,7 +81,7 @@ nonisolated public class BatchRequest: CompositeRun {
         self.init(members: requests, policy: policy, maxConcurrent: maxConcurrent)
     }
 
-    /// Creates a batch of requests, batches and chains.
+    /// Creates a batch of requests, batches, chains and graphs.
     ///
     /// - Parameters:
     ///   - members: The members.
@@ -247,7 +246,7 @@ nonisolated public class BatchRequest: CompositeRun {
             found[indices[end.index]] = end.result
             if state.verdict == .open, let error = end.error, firstError == nil {
                 firstError = error
-                failedRequest = run.members[end.index].failedRequest
+                failedRequest = run.members[end.index]?.failedRequest
             }
             if state.end(isSuccess: end.error == nil) { control.cancelMembers() }
         }

@@ -14,7 +14,7 @@ extension ChainRequest {
         /// Creates a step of a member, to be added to a chain.
         ///
         /// - Parameters:
-        ///   - member: The request, batch or chain.
+        ///   - member: The request, batch, chain or graph.
         ///   - name: The name of the step in errors. Default `nil`: its number and its endpoint.
         public init(
             _ member: Member, named name: String? = nil
@@ -41,7 +41,7 @@ extension ChainRequest {
         /// another type.
         public var member: Member? { record.member as? Member }
 
-        /// Adds a step that creates the next member (a request, a batch or a chain) from the member of this
+        /// Adds a step that creates the next member (a request, a batch, a chain or a graph) from the member of this
         /// one after its success, or after ``ChainRequest/Recovery/proceed``.
         ///
         /// The step is added at the end of the chain. If the chain was released, nothing is added.

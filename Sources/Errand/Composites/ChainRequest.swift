@@ -30,7 +30,7 @@ nonisolated public class ChainRequest: CompositeRun {
         case replace(BaseRequest)
     }
 
-    /// The requests that have run so far, in order, including those of nested batches and chains.
+    /// The requests that have run so far, in order, including those of nested batches, chains and graphs.
     public private(set) var requests: [BaseRequest] = []
     /// A number for the caller's own use.
     ///
@@ -72,10 +72,10 @@ nonisolated public class ChainRequest: CompositeRun {
 
     deinit { for step in steps { step.clear() } }
 
-    /// Adds a request, a batch or a chain as the last step.
+    /// Adds a request, a batch, a chain or a graph as the last step.
     ///
     /// - Parameters:
-    ///   - request: The request, batch or chain.
+    ///   - request: The request, batch, chain or graph.
     ///   - name: The name of the step in errors. Default `nil`: its number and its endpoint.
     ///   - callback: Called after the member, or a replacement of its type, has succeeded; may add steps.
     @discardableResult
@@ -141,8 +141,8 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Sets a closure that decides about a failed member.
     ///
-    /// If a nested batch or chain fails, the closure gets its failed member, and a replacement takes
-    /// the place of the whole batch or chain. The closure is not called if the chain was cancelled.
+    /// If a nested composite fails, the closure gets its failed member, and a replacement takes
+    /// the place of the whole composite. The closure is not called if the chain was cancelled.
     public func recover(_ decide: @escaping (BaseRequest, RequestError) -> Recovery) {
         recovery = decide
     }

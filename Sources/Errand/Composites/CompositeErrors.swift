@@ -15,7 +15,7 @@ extension RequestError {
     ) -> RequestError {
         RequestError(
             .invalidCombination, stage: .build,
-            "A member of a \(kind) must be a request, a batch or a chain, not a \(type(of: member))."
+            "A member of a \(kind) must be a request, a batch, a chain or a graph, not a \(type(of: member))."
         )
     }
 }

@@ -1,7 +1,7 @@
 import ErrandCore
 
 extension CompositeMember {
-    /// The requests of the member: itself, or those of a nested batch or chain.
+    /// The requests of the member: itself, or those of a nested composite.
     nonisolated var flattened: [BaseRequest] {
         if let request = self as? BaseRequest { return [request] }
         return (self as? any CompositeRun)?.requests ?? []

@@ -4,7 +4,7 @@ import ErrandCore
 nonisolated struct MemberEnd {
     /// The index of the member.
     let index: Int
-    /// The response of a request; `nil` for a nested batch or chain that succeeded.
+    /// The response of a request; `nil` for another member that succeeded.
     let result: Result<Response?, RequestError>
 
     var error: RequestError? {
@@ -12,15 +12,18 @@ nonisolated struct MemberEnd {
     }
 }
 
-/// The members of one run of a batch: reserves, describes and starts them, and delivers
-/// their ends on the caller's actor.
+/// The members of one run: reserves, describes and starts them, and delivers their ends on the caller's
+/// actor.
 ///
 /// ``reserve()`` comes first, then ``describe()`` for all members, then ``start(_:isolation:)`` or
 /// ``endWithoutStart(_:)`` once for each of them, and ``next()`` as often as members were started.
 /// Each described member thus has exactly one end. The run stays with the caller's actor.
+///
+/// A place without a member is a node of a graph: ``start(_:closure:)`` runs its closure, and ``add(_:at:)`` gives
+/// it the member that the closure has made.
 nonisolated final class CompositeMembers {
-    /// The members in order.
-    let members: [any CompositeMember]
+    /// The members in order; `nil` for a node of a graph that has none yet.
+    private(set) var members: [(any CompositeMember)?]
     private let control: CompositeTask
     private let kind: String
     private let priority: RequestPriority?
@@ -28,7 +31,7 @@ nonisolated final class CompositeMembers {
     /// The descriptions of requests that were not started yet.
     private var prepared: [PreparedRequest?] = []
     private var runs: [RequestRun?] = []
-    /// The tasks of nested batches and chains.
+    /// The tasks of nested composites.
     private var nested: [Int: CompositeTask] = [:]
     /// The cache policy of the configuration of the agent of the latest member.
     private var policy: (agent: RequestAgent, value: CachePolicy)?
@@ -38,10 +41,10 @@ nonisolated final class CompositeMembers {
     /// - Parameters:
     ///   - members: The members.
     ///   - control: The run.
-    ///   - kind: "batch" or "chain", for messages.
+    ///   - kind: "batch", "chain" or "graph", for messages.
     ///   - priority: Replaces the priorities of the requests. Default `nil`: they keep their own.
     init(
-        _ members: [any CompositeMember], of control: CompositeTask, kind: String,
+        _ members: [(any CompositeMember)?], of control: CompositeTask, kind: String,
         priority: RequestPriority? = nil
     ) {
         self.members = members
@@ -52,7 +55,7 @@ nonisolated final class CompositeMembers {
 
     // MARK: - Before the run
 
-    /// Reserves all members, including those of nested batches, so that none takes part
+    /// Reserves all members, including those of nested batches and graphs, so that none takes part
     /// in another run; or none of them, and returns the reason.
     ///
     /// Calls no hooks.
@@ -66,7 +69,7 @@ nonisolated final class CompositeMembers {
     }
 
     private func reserve(_ index: Int) -> RequestError? {
-        let member = members[index]
+        guard let member = members[index] else { return nil }
         if let request = member as? BaseRequest {
             guard !request.isMember else { return .occursTwice(request, in: kind) }
             request.isMember = true
@@ -100,16 +103,28 @@ nonisolated final class CompositeMembers {
     ///
     /// The first request of a nested chain is described when the chain runs.
     func describe() {
-        prepared.reserveCapacity(members.count)
+        prepared = Array(repeating: nil, count: members.count)
         runs = Array(repeating: nil, count: members.count)
-        for (index, member) in members.enumerated() {
-            if let request = member as? BaseRequest {
-                prepared.append(prepare(request))
-            } else {
-                prepared.append(nil)
-                if let task = nested[index] { (member as? any CompositeRun)?.announce(task) }
-            }
+        for index in members.indices { describe(index) }
+    }
+
+    private func describe(_ index: Int) {
+        if let request = members[index] as? BaseRequest {
+            prepared[index] = prepare(request)
+        } else if let task = nested[index] {
+            (members[index] as? any CompositeRun)?.announce(task)
         }
+    }
+
+    /// Reserves and describes a member that was made during the run; returns the reason why it is not possible.
+    func add(_ member: any CompositeMember, at index: Int) -> RequestError? {
+        members[index] = member
+        if let refusal = reserve(index) {
+            members[index] = nil
+            return refusal
+        }
+        describe(index)
+        return nil
     }
 
     private func prepare(_ request: BaseRequest) -> PreparedRequest {
@@ -130,7 +145,7 @@ nonisolated final class CompositeMembers {
 
     /// Starts a described member; its end is delivered by ``next()``, never by this function.
     ///
-    /// A nested batch or chain runs in a Swift task of the caller's actor.
+    /// A nested composite runs in a Swift task of the caller's actor.
     func start(_ index: Int, isolation: isolated (any Actor)? = #isolation) {
         let ends = ends
         if let request = members[index] as? BaseRequest {
@@ -149,12 +164,32 @@ nonisolated final class CompositeMembers {
         }
     }
 
+    /// Starts the closure of a node; its end is delivered by ``nextOutcome()``.
+    func start(
+        _ index: Int,
+        closure: @escaping @Sendable () async -> Result<GraphNodeTask.Output, RequestError>
+    ) {
+        let ends = ends
+        let task = GraphNodeTask()
+        control.enter(.closure(task), at: index)
+        task.start {
+            Task { ends.add(MemberOutcome(index: index, kind: .closure(await closure()))) }
+        }
+    }
+
     /// Waits for the next end of a started member, calls its hooks, and returns it.
     ///
     /// It returns also if the calling Swift task is cancelled; cancel the run's ``CompositeTask``.
-    nonisolated(nonsending) func next() async -> MemberEnd {
+    nonisolated(nonsending) func next() async -> MemberEnd { end(await nextOutcome()) }
+
+    /// Waits for the next end of a started member or closure; its hooks are not called yet.
+    nonisolated(nonsending) func nextOutcome() async -> MemberOutcome {
         if taken.isEmpty { taken = await ends.takeAll().reversed() }
-        let end = taken.removeLast()
+        return taken.removeLast()
+    }
+
+    /// Records the end of a member and calls its hooks.
+    func end(_ end: MemberOutcome) -> MemberEnd {
         control.leave(end.index)
         switch end.kind {
         case .request(let outcome):
@@ -167,6 +202,8 @@ nonisolated final class CompositeMembers {
             nested[end.index] = nil
             return MemberEnd(
                 index: end.index, result: error.map { .failure($0) } ?? .success(nil))
+        case .closure(let result):
+            return MemberEnd(index: end.index, result: result.map { _ in nil })
         }
     }
 

@@ -1,7 +1,7 @@
 import Dispatch
 import ErrandCore
 
-/// The parts of a run that batches and chains share: accessories, closures, cancellation and
+/// The parts of a run that batches, chains and graphs share: accessories, closures, cancellation and
 /// deadline.
 ///
 /// A run is claimed, then announced, then carried out. A member of another run is claimed and announced
@@ -10,7 +10,7 @@ nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMe
     /// The result of a successful run.
     associatedtype Success: Sendable
 
-    /// The code of errors of the batch or chain itself.
+    /// The code of errors of the composite itself.
     static var failureCode: RequestError.Code { get }
 
     /// The run in progress.
@@ -23,7 +23,7 @@ nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMe
     var expectedCount: Int { get }
 
     /// The first request, if it is known before the run; its agent's accessories are notified of
-    /// the batch or chain.
+    /// the composite.
     var firstRequest: BaseRequest? { get }
     /// The member that failed in the last run.
     var failedRequest: BaseRequest? { get }
@@ -34,7 +34,7 @@ nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMe
     func releaseMembers()
     /// Describes the reserved members; sends nothing.
     func describeMembers()
-    /// Runs the members to their ends; returns the error of the batch or chain.
+    /// Runs the members to their ends; returns the error of the composite.
     ///
     /// Starts no member if the run is stopped already, and ends those that were described.
     nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError?
@@ -78,7 +78,7 @@ extension CompositeRun {
     }
 
     /// Runs to the end on the caller's actor and notifies the accessories; returns the error of the
-    /// batch or chain.
+    /// composite.
     ///
     /// - Parameter control: A run that was announced.
     nonisolated(nonsending) func carryOut(_ control: CompositeTask) async -> RequestError? {
@@ -109,7 +109,7 @@ extension CompositeRun {
 
     /// Announces and carries out a run on the caller's actor.
     ///
-    /// A caller without an actor lends the composite to an actor of the run: nested batches and chains are
+    /// A caller without an actor lends the composite to an actor of the run: nested batches, chains and graphs are
     /// Swift tasks of that actor, so their closures and hooks never run at the same time.
     nonisolated(nonsending) private func carryOutOnOneActor(
         _ control: CompositeTask
@@ -127,7 +127,7 @@ extension CompositeRun {
         }
     }
 
-    /// Runs a batch or chain that the caller gives up, off every actor; the closure is called once, on the queue.
+    /// Runs a composite that the caller gives up, off every actor; the closure is called once, on the queue.
     static func dispatch(
         _ composite: sending Self, on agent: RequestAgent?, _ queue: DispatchQueue,
         completion: @escaping @Sendable (Result<Success, RequestError>) -> Void
@@ -201,7 +201,7 @@ private actor CompositeActor {
     func run(_ body: @Sendable () async -> RequestError?) async -> RequestError? { await body() }
 }
 
-/// Notifies the accessories of a batch or chain, on the main actor, of changes of its run, which
+/// Notifies the accessories of a composite, on the main actor, of changes of its run, which
 /// happen on any thread.
 @MainActor
 private final class CompositeRelay {

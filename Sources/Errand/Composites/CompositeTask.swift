@@ -2,7 +2,7 @@ public import ErrandCore
 public import Foundation
 import Synchronization
 
-/// One run of a batch or a chain; may be used from any thread.
+/// One run of a batch, a chain or a graph; may be used from any thread.
 nonisolated public final class CompositeTask: Sendable, Identifiable {
     /// Identifies the run.
     public let id = UUID()
@@ -89,7 +89,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         }
     }
 
-    /// Cancels the members in progress because the deadline of the batch or chain has passed.
+    /// Cancels the members in progress because the deadline of the composite has passed.
     func expire(after deadline: Duration) {
         let (members, waiters) = state.withLock { state in
             guard !state.hasEnded, state.stopReason == nil else {
@@ -162,7 +162,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         case .deadline(let deadline):
             RequestError(
                 .timedOut, stage: .schedule,
-                "The batch or chain took longer than its deadline of \(deadline), so its members were cancelled. "
+                "The composite took longer than its deadline of \(deadline), so its members were cancelled. "
                     + "Increase the deadline.",
                 timeout: .total)
         }

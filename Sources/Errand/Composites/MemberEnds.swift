@@ -3,10 +3,11 @@ import Synchronization
 
 /// The end of a member, before its hooks are called.
 nonisolated struct MemberOutcome: Sendable {
-    /// The outcome of a request, or the error of a nested batch or chain.
+    /// The outcome of a request, the error of a nested composite, or the result of a closure of a graph's node.
     enum Kind: Sendable {
         case request(TaskOutcome)
         case composite(RequestError?)
+        case closure(Result<GraphNodeTask.Output, RequestError>)
     }
 
     /// The index of the member.

@@ -1,14 +1,16 @@
 import ErrandCore
 
-/// The task of a member in progress: of a request, or of a nested batch or chain.
+/// The task of a member in progress: of a request, a nested composite or a closure of a graph's node.
 nonisolated enum MemberHandle: Sendable {
     case request(RequestTask)
     case composite(CompositeTask)
+    case closure(GraphNodeTask)
 
     func cancel() {
         switch self {
         case .request(let task): task.cancel()
         case .composite(let task): task.cancel()
+        case .closure(let task): task.cancel()
         }
     }
 
@@ -16,6 +18,7 @@ nonisolated enum MemberHandle: Sendable {
         switch self {
         case .request(let task): task.suspend()
         case .composite(let task): task.suspend()
+        case .closure(let task): task.suspend()
         }
     }
 
@@ -23,6 +26,7 @@ nonisolated enum MemberHandle: Sendable {
         switch self {
         case .request(let task): task.resume()
         case .composite(let task): task.resume()
+        case .closure(let task): task.resume()
         }
     }
 
@@ -31,6 +35,7 @@ nonisolated enum MemberHandle: Sendable {
         switch self {
         case .request(let task): task.context.progress
         case .composite(let task): task.hub
+        case .closure(let task): task.hub
         }
     }
 }

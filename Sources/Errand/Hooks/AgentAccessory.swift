@@ -9,7 +9,7 @@ import Synchronization
 ///     ]
 ///
 /// It is notified of requests on many actors, so its closures and the accessory must be Sendable.
-/// For a single request, batch or chain use ``ClosureAccessory`` and ``WeakAccessory``.
+/// For a single request, batch, chain or graph use ``ClosureAccessory`` and ``WeakAccessory``.
 nonisolated public final class AgentAccessory: LifecycleAccessory, Sendable {
     private let body: @Sendable (ClosureAccessory.LifecycleEvent, BaseRequest) -> Void
     private let compositeBody:
@@ -18,8 +18,8 @@ nonisolated public final class AgentAccessory: LifecycleAccessory, Sendable {
     /// Creates an accessory from closures, which are called on the actor of each request.
     ///
     /// - Parameters:
-    ///   - body: Called for requests, including members of batches and chains.
-    ///   - composite: Called for batches and chains themselves. Default: does nothing.
+    ///   - body: Called for requests, including members of batches, chains and graphs.
+    ///   - composite: Called for batches, chains and graphs themselves. Default: does nothing.
     public init(
         _ body: @escaping @Sendable (ClosureAccessory.LifecycleEvent, BaseRequest) -> Void,
         composite:
@@ -43,7 +43,7 @@ nonisolated public final class AgentAccessory: LifecycleAccessory, Sendable {
         body(event, request)
     }
 
-    /// Calls the closure for batches and chains.
+    /// Calls the closure for batches, chains and graphs.
     public func composite(
         _ composite: any CompositeRequest, reached event: ClosureAccessory.LifecycleEvent
     ) {

@@ -5,14 +5,14 @@
 ///         if event == .didStop { spinner.stop() }
 ///     })
 ///
-/// Batches and chains have a separate closure:
+/// Batches, chains and graphs have a separate closure:
 ///
 ///     batch.accessories.append(ClosureAccessory.ofComposites { event, batch in … })
 ///
 /// The closure is called on the actor of the request, whenever a method of ``RequestAccessory`` is
 /// called. It is held, with everything it captures, until the accessory is removed.
 nonisolated public final class ClosureAccessory: LifecycleAccessory {
-    /// A point in the lifecycle of a request, a batch or a chain at which accessories are notified.
+    /// A point in the lifecycle of a request, a batch, a chain or a graph at which accessories are notified.
     ///
     /// New cases may be added: a `switch` needs a `default`.
     public enum LifecycleEvent: Sendable, Hashable, CaseIterable {
@@ -37,7 +37,7 @@ nonisolated public final class ClosureAccessory: LifecycleAccessory {
     ///
     /// - Parameters:
     ///   - body: Called for requests.
-    ///   - composite: Called for batches and chains. Default: does nothing.
+    ///   - composite: Called for batches, chains and graphs. Default: does nothing.
     public init(
         _ body: @escaping (LifecycleEvent, BaseRequest) -> Void,
         composite: @escaping (LifecycleEvent, any CompositeRequest) -> Void = { _, _ in }
@@ -46,7 +46,7 @@ nonisolated public final class ClosureAccessory: LifecycleAccessory {
         compositeBody = composite
     }
 
-    /// Creates an accessory for batches and chains.
+    /// Creates an accessory for batches, chains and graphs.
     public static func ofComposites(
         _ body: @escaping (LifecycleEvent, any CompositeRequest) -> Void
     ) -> ClosureAccessory {
@@ -58,7 +58,7 @@ nonisolated public final class ClosureAccessory: LifecycleAccessory {
         body(event, request)
     }
 
-    /// Calls the closure for batches and chains.
+    /// Calls the closure for batches, chains and graphs.
     public func composite(_ composite: any CompositeRequest, reached event: LifecycleEvent) {
         compositeBody(event, composite)
     }

@@ -5,7 +5,7 @@ extension Configuration {
     ///
     /// Default none. They are called on the actors of many requests, so they must be Sendable. They
     /// are notified of requests that are started with `start(success:failure:)`, `send()` or
-    /// `value()`, including members of batches and chains; and of batches and chains whose first
+    /// `value()`, including members of batches, chains and graphs; and of batches, chains and graphs whose first
     /// request belongs to the agent. ``AgentAccessory`` is made of a closure or holds another
     /// accessory weakly; ``FilteredAccessory`` forwards the events of some requests.
     public var accessories: [any RequestAccessory & Sendable] {
@@ -22,7 +22,7 @@ nonisolated private struct SharedAccessory: Sendable {
 }
 
 extension RequestAgent {
-    /// The agent's accessories, then those of a request, a batch or a chain.
+    /// The agent's accessories, then those of a request, a batch, a chain or a graph.
     nonisolated fileprivate func accessories(
         before own: [any RequestAccessory]
     ) -> [any RequestAccessory] {
@@ -40,7 +40,7 @@ extension BaseRequest {
 }
 
 extension CompositeRun {
-    /// Notifies the accessories of an event of the batch or chain: those of the agent at the call or else of the first
+    /// Notifies the accessories of an event of the composite: those of the agent at the call or else of the first
     /// request's agent, then its own.
     func notify(_ event: ClosureAccessory.LifecycleEvent, of control: CompositeTask) {
         let agent = control.agent ?? firstRequest?.agent(atCall: nil)

@@ -3,7 +3,7 @@
 ///
 ///     configuration.accessories = [FilteredAccessory(profile) { $0 is GetUser || $0.tag == 7 }]
 ///
-/// Events of batches and chains are not forwarded; those of their members are. For the events of
+/// Events of batches, chains and graphs are not forwarded; those of their members are. For the events of
 /// all phases, which contain no responses, use ``FilteredListener``.
 nonisolated public final class FilteredAccessory: LifecycleAccessory, Sendable {
     private let accessory: any RequestAccessory & Sendable

@@ -15,7 +15,7 @@ nonisolated public protocol LifecycleAccessory: RequestAccessory {
     /// Called when a request reaches a lifecycle event, on the actor of the request.
     func request(_ request: BaseRequest, reached event: ClosureAccessory.LifecycleEvent)
 
-    /// Called when a batch or a chain reaches a lifecycle event, on the actor on which it runs.
+    /// Called when a batch, a chain or a graph reaches a lifecycle event, on the actor on which it runs.
     ///
     /// Default: does nothing.
     func composite(
@@ -92,7 +92,7 @@ extension RequestAccessory {
         }
     }
 
-    /// Calls the method for an event of a batch or a chain.
+    /// Calls the method for an event of a batch, a chain or a graph.
     nonisolated func notify(
         _ event: ClosureAccessory.LifecycleEvent, of composite: any CompositeRequest
     ) {

@@ -371,7 +371,7 @@ nonisolated open class BaseRequest {
 
     /// The task of the run in progress; `nil` before and after it.
     ///
-    /// Set for `start(success:failure:)`, `send()`, `value()` and members of batches and chains, before the first
+    /// Set for `start(success:failure:)`, `send()`, `value()` and members of composites, before the first
     /// step of the pipeline. If the request is started again during a run, it is the task of the last start.
     /// `start(on:completion:)` does not set it.
     @exclusivity(unchecked) public internal(set) var task: RequestTask?
@@ -384,7 +384,7 @@ nonisolated open class BaseRequest {
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.
     @exclusivity(unchecked) var storedOutput: (any Sendable)?
-    /// Whether a batch or a chain in progress has the request as a member.
+    /// Whether a batch, a chain or a graph in progress has the request as a member.
     @exclusivity(unchecked) var isMember = false
     @exclusivity(unchecked) var attachedSuccess: ((BaseRequest) -> Void)?
     @exclusivity(unchecked) var attachedProgress:

@@ -1,6 +1,6 @@
 public import ErrandCore
 
-/// A member of a batch or a chain: a request, or another batch or chain.
+/// A member of a batch, a chain or a graph: a request, or another composite.
 ///
 /// A run in progress has each object as a member at most once. Other types must not conform: a run
 /// that has such a member fails with ``RequestError/Code/invalidCombination``.
@@ -9,8 +9,8 @@ nonisolated public protocol CompositeMember: AnyObject {}
 extension BaseRequest: CompositeMember {}
 
 extension BaseRequest {
-    /// A member with a typed output: a ``TypedRequest``, an ``InlineRequest``, or a typed batch or
-    /// chain.
+    /// A member with a typed output: a ``TypedRequest``, an ``InlineRequest``, a typed batch or
+    /// chain, or a graph.
     nonisolated public protocol TypedMember: CompositeMember {
         /// The type of the output.
         associatedtype Output: Sendable

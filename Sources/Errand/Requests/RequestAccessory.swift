@@ -3,7 +3,7 @@
 /// The methods are called on the actor of the request and have empty defaults. Requests, batches,
 /// chains and ``Configuration/accessories`` hold their accessories strongly; ``WeakAccessory``
 /// holds another accessory weakly. ``ClosureAccessory`` is made of a closure, and
-/// ``LifecycleAccessory`` has one method for all events. The accessories of a batch or a chain are
+/// ``LifecycleAccessory`` has one method for all events. The accessories of a batch, a chain or a graph are
 /// notified of it by the methods that begin with `composite`; its members have their own
 /// accessories.
 nonisolated public protocol RequestAccessory: AnyObject {
@@ -15,7 +15,7 @@ nonisolated public protocol RequestAccessory: AnyObject {
     func requestDidResume(_ request: BaseRequest)
     /// The request is about to be cancelled; `requestWillStop` and `requestDidStop` follow.
     ///
-    /// For requests awaited with `send()` or `value()`, and for members of batches and chains, it
+    /// For requests awaited with `send()` or `value()`, and for members of batches, chains and graphs, it
     /// is called directly before the end, because the request's actor is not available earlier.
     /// Their accessories are not notified of suspending and resuming.
     func requestWillCancel(_ request: BaseRequest)
@@ -24,20 +24,20 @@ nonisolated public protocol RequestAccessory: AnyObject {
     /// Hooks, delegate and closures have been called.
     func requestDidStop(_ request: BaseRequest)
 
-    /// The batch or chain is about to start.
+    /// The composite is about to start.
     func compositeWillStart(_ composite: any CompositeRequest)
-    /// The batch or chain is about to be suspended.
+    /// The composite is about to be suspended.
     func compositeWillSuspend(_ composite: any CompositeRequest)
-    /// The batch or chain has resumed.
+    /// The composite has resumed.
     func compositeDidResume(_ composite: any CompositeRequest)
-    /// The batch or chain is about to be cancelled; `compositeWillStop` and `compositeDidStop`
+    /// The composite is about to be cancelled; `compositeWillStop` and `compositeDidStop`
     /// follow.
     ///
     /// If it is awaited with `send()`, this is called directly before the end.
     func compositeWillCancel(_ composite: any CompositeRequest)
-    /// The batch or chain has ended; its closures are called next.
+    /// The composite has ended; its closures are called next.
     func compositeWillStop(_ composite: any CompositeRequest)
-    /// The closures of the batch or chain have been called.
+    /// The closures of the composite have been called.
     func compositeDidStop(_ composite: any CompositeRequest)
 }
 
@@ -68,13 +68,13 @@ extension RequestAccessory {
     public func compositeDidStop(_ composite: any CompositeRequest) {}
 }
 
-/// A batch or a chain, as accessories see it.
+/// A batch, a chain or a graph, as accessories see it.
 nonisolated public protocol CompositeRequest: AnyObject {
     /// A number for the caller's own use.
     var tag: Int { get set }
     /// The members in order, as far as they are known.
     var requests: [BaseRequest] { get }
-    /// The accessories of the batch or chain itself; the members have their own.
+    /// The accessories of the composite itself; the members have their own.
     var accessories: [any RequestAccessory] { get set }
 }
 

@@ -86,7 +86,7 @@ extension StartableRequest {
         set { assignedAgent = newValue }
     }
 
-    /// Attaches closures to the next run, however it is started; members of a batch or a chain keep theirs.
+    /// Attaches closures to the next run, however it is started; members of a batch, a chain or a graph keep theirs.
     ///
     /// Called on the actor of the request, then released.
     @discardableResult

@@ -18,7 +18,7 @@ extension StartableRequest {
     /// Settings that need the complete body are refused with ``RequestError/Code/invalidCombination`` before anything is
     /// sent: `validator`, `businessValidator`, `processors`, `removesNulls`, a `responseSerializer` with a closure,
     /// `configuration.responseProcessors`, the duplicate policy `.join`, and downloads. A typed endpoint decodes no output.
-    /// Streams are not members of batches and chains.
+    /// Streams are not members of batches, chains and graphs.
     ///
     /// The body of the request, for example from an async sequence, is sent while the response is read.
     /// `URLSessionTransport` refuses a body of unknown length with ``RequestError/Code/unsupported`` before anything is

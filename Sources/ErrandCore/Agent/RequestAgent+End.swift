@@ -64,7 +64,7 @@ extension RequestAgent {
         task.finish(outcome)
     }
 
-    /// The error of a request that a batch or a chain did not start, with the message for users.
+    /// The error of a request that a batch, a chain or a graph did not start, with the message for users.
     ///
     /// - Parameter name: Names the request in the error.
     package func notStarted(

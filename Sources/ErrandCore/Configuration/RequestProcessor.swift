@@ -3,7 +3,7 @@ import ErrandTransport
 /// Changes the final request, for example to sign or encrypt the body.
 ///
 /// It runs before each attempt, after serialization, compression and interceptors, for single
-/// requests and for members of batches and chains; `HTTPBody.bytes()` reads the body. The cache key
+/// requests and for members of batches, chains and graphs; `HTTPBody.bytes()` reads the body. The cache key
 /// is that of the request before it. A URL with an invalid component fails the request with
 /// ``RequestError/Code/invalidURL``; if the URL has another origin afterwards, credentials of the
 /// original request are removed. Implement one of the two methods.

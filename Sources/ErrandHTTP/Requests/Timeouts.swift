@@ -11,7 +11,7 @@ public struct Timeouts: Sendable, Hashable, Codable {
     ///
     /// It counts from the start of the task. Time during which the computer is suspended does not count: the timer of
     /// `SystemClock` uses `CLOCK_MONOTONIC` on Linux and `mach_absolute_time` on Apple platforms, which do not
-    /// advance meanwhile. Delays before retries and the `deadline` of a batch or chain do count that time.
+    /// advance meanwhile. Delays before retries and the `deadline` of a composite do count that time.
     public var total: Duration?
 
     /// Creates the three limits, with the defaults of the properties.

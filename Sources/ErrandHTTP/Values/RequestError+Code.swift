@@ -20,7 +20,8 @@ extension RequestError {
             case unacceptableStatus, unacceptableContentType, emptyBody, shapeMismatch
             case undecodable, processingFailed, fileFailed, resumeFailed, digestMismatch, cancelled,
                 insufficientSpace
-            case batchFailed, chainFailed, authenticationFailed, rejected, bodyNotReplayable
+            case batchFailed, chainFailed, graphFailed, authenticationFailed, rejected
+            case bodyNotReplayable
         }
 
         /// All codes.
@@ -128,5 +129,7 @@ extension RequestError {
         public static let batchFailed = Code(.batchFailed)
         /// A chain was aborted.
         public static let chainFailed = Code(.chainFailed)
+        /// A graph is in progress already, a closure of a node threw, or a node was skipped.
+        public static let graphFailed = Code(.graphFailed)
     }
 }

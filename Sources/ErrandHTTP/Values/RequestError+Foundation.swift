@@ -62,6 +62,7 @@ extension RequestError.Code {
         .fileFailed: 701, .resumeFailed: 702, .digestMismatch: 703, .insufficientSpace: 704,
         .cancelled: 801,
         .authenticationFailed: 901, .batchFailed: 902, .chainFailed: 903,
+        .graphFailed: 904,
     ]
 
     fileprivate var urlErrorCode: URLError.Code? { Self.urlErrorCodes[self] }

@@ -69,7 +69,17 @@ struct ErrandBatchesAndChainsSamples {
         try await list.send()
     }
 
-    // Sample 7: Start, cancel, observe
+    // Sample 7: Graphs
+    func sample7() async throws {
+        let graph = RequestGraph()
+        let image = graph.add(GetImage(id: 7))
+        let user = graph.add(after: image) { image in GetUser(id: image.width) }
+        let title = graph.compute(after: user, image) { user, image in "\(user.nick), \(image.width)" }
+        let text = try await graph.value(title)
+        print(graph.dot, text, try graph.value(of: user))
+    }
+
+    // Sample 8: Start, cancel, observe
     @MainActor
     func load(owner: RequestOwner) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)])
@@ -81,7 +91,7 @@ struct ErrandBatchesAndChainsSamples {
         print(task.progress.total)
     }
 
-    // Sample 8: Start, cancel, observe
+    // Sample 9: Start, cancel, observe
     func preload(_ agent: RequestAgent, on queue: DispatchQueue) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
         batch.deadline = .seconds(10)
