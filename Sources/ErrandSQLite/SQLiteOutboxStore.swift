@@ -1,6 +1,5 @@
 public import ErrandOutbox
 public import Foundation
-import Synchronization
 
 /// Stores the entries of an ``Outbox`` in a SQLite database.
 ///
@@ -11,16 +10,16 @@ import Synchronization
 /// one of them sends an entry.
 public final class SQLiteOutboxStore: SharedOutboxStore {
     /// The absolute path of the database file.
-    public let path: String
+    public var path: String { database.path }
 
-    private struct State {
-        var connection: SQLiteConnection?
-    }
-
-    private let state = Mutex(State())
+    private let database: SharedDatabase
 
     /// Creates a store in a file that need not exist yet; nothing is opened before the first use.
-    public init(path: String) { self.path = URL(fileURLWithPath: path).path }
+    public init(path: String) {
+        database = SharedDatabase(path: path) { connection throws(SQLiteFailure) in
+            try OutboxTable(connection).prepare()
+        }
+    }
 
     /// Adds an entry after all others.
     ///
@@ -178,45 +177,13 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
             underlying: error)
     }
 
-    /// Runs a closure under the lock, and retries while another process holds the database.
     private func perform<T: Sendable>(
         _ work: (SQLiteConnection) throws(SQLiteFailure) -> T
     ) async throws(RequestError) -> T {
-        var attempt = 0
-        while true {
-            do throws(SQLiteFailure) {
-                return try state.withLock { (state) throws(SQLiteFailure) in
-                    try work(Self.opened(&state, path: path))
-                }
-            } catch {
-                guard error.isBusy, attempt < 100,
-                    (try? await Task.sleep(for: .milliseconds(30))) != nil
-                else { throw failure(error.message, error) }
-                attempt += 1
-            }
+        do throws(SQLiteFailure) {
+            return try await database.perform(work)
+        } catch {
+            throw failure(error.message, error)
         }
-    }
-
-    private static func opened(
-        _ state: inout State, path: String
-    ) throws(SQLiteFailure) -> SQLiteConnection {
-        if let connection = state.connection { return connection }
-        try? FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
-        chmod(path, 0o600)
-        // FULL: an added entry also survives a loss of power.
-        try connection.execute(
-            """
-            PRAGMA journal_mode = WAL;
-            PRAGMA synchronous = FULL;
-            PRAGMA mmap_size = 0;
-            PRAGMA trusted_schema = OFF;
-            PRAGMA secure_delete = ON;
-            """)
-        try OutboxTable(connection).prepare()
-        state.connection = connection
-        return connection
     }
 }
