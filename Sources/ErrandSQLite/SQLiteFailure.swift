@@ -32,12 +32,18 @@ struct SQLiteFailure: Error, CustomStringConvertible {
         (primaryCode == SQLITE_FULL && hint == nil) || primaryCode == SQLITE_IOERR
     }
 
-    /// The error for a response store of a newer version, which is not changed.
-    static func newerSchema(_ version: Int64) -> SQLiteFailure {
+    /// The error for a store of a newer version, which is not changed.
+    ///
+    /// - Parameters:
+    ///   - version: The version of the file.
+    ///   - known: The newest version that this program reads. Default: that of response stores.
+    static func newerSchema(
+        _ version: Int64, upTo known: Int64 = Schema.version
+    ) -> SQLiteFailure {
         SQLiteFailure(
             code: SQLITE_CANTOPEN,
             message: "it was written by a newer version of Errand (schema \(version); this version "
-                + "reads up to \(Schema.version))",
+                + "reads up to \(known))",
             hint: "Update this program, or give it a file of its own.")
     }
 

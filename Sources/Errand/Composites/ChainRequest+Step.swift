@@ -32,13 +32,13 @@ extension ChainRequest {
             named name: String? = nil,
             _ make: @escaping () async throws -> Member?
         ) {
-            record = ChainStep(name: name) { try await make() }
+            record = ChainStep(name: name, make: make)
         }
 
         init(_ record: ChainStep) { self.record = record }
 
-        /// The member of the last run; `nil` if the step was not reached, was skipped or was replaced by a request of
-        /// another type.
+        /// The member of the last run; `nil` if the step was not reached, was skipped, was restored from a checkpoint
+        /// or was replaced by a request of another type.
         public var member: Member? { record.member as? Member }
 
         /// Adds a step that creates the next member (a request, a batch, a chain or a graph) from the member of this
@@ -96,7 +96,8 @@ extension ChainRequest {
         ) -> Step<Next> {
             // The chain owns both steps; the later one does not own the earlier one, so that a long chain is
             // released without a recursion.
-            let next = ChainStep(name: name) { [weak record] in
+            let next = ChainStep(name: name, readsMember: true) {
+                [weak record] () async throws -> Next? in
                 guard let record else { return nil }
                 return try await make(Step(record))
             }
@@ -118,6 +119,12 @@ extension ChainRequest.Step where Member: BaseRequest.TypedMember {
         get throws(RequestError) {
             if let value = record.value as? Member.Output { return value }
             if let output = member?.output { return output }
+            if record.isRestored {
+                throw RequestError(
+                    .chainFailed, stage: .build,
+                    "The step requires the output of the \(Member.self) before it, which is not in the checkpoint of "
+                        + "the chain. Make \(Member.Output.self) Codable.")
+            }
             throw RequestError(
                 .chainFailed, stage: .build,
                 "The step requires the output of the \(Member.self) before it, which was not reached, was skipped or "

@@ -46,6 +46,22 @@ nonisolated public class ChainRequest: CompositeRun {
     /// Default `nil`: no limit. Time during which the computer is suspended counts, unlike in ``Timeouts/total``.
     /// Errors: ``RequestError/Code/invalidConfiguration`` for a duration of zero or less, before anything is sent.
     public var deadline: Duration?
+    /// The name of the chain in its ``checkpointStore``; chains of one name run one after the other.
+    ///
+    /// Default `nil`.
+    public var name: String?
+    /// The store for the outputs of finished steps, with which a later run continues, also in another process.
+    ///
+    /// Default `nil`: each run starts with the first step. With a store, the chain needs a ``name``. Each output that
+    /// is Codable is saved after its step, and a run continues after the last saved one: a step that was in progress
+    /// when the process ended is run again, and so are the steps without a Codable output directly before it. A
+    /// restored step has its `output` only; its callback and its condition are not called. The checkpoint is removed
+    /// after the success of the chain, and kept after a failure or a cancellation.
+    ///
+    /// Errors: ``RequestError/Code/invalidConfiguration`` without a name; ``RequestError/Code/invalidCombination`` if a
+    /// step was created by `then`, or is added during the run; ``RequestError/Code/chainFailed`` with a
+    /// ``CheckpointProblem``; ``RequestError/Code/storeFailed``.
+    public var checkpointStore: (any CheckpointStore)?
     /// The run in progress; `nil` before and after it.
     public internal(set) var task: CompositeTask?
     /// The member that failed in the last run.
@@ -66,6 +82,8 @@ nonisolated public class ChainRequest: CompositeRun {
     private var recovery: (BaseRequest, RequestError) -> Recovery = { _, _ in .stop }
     private var isFinished = false
     private var abortion: RequestError?
+    /// Whether the run ends after the current step.
+    private var isEnding: Bool { isFinished || abortion != nil }
 
     /// Creates a chain without steps, which succeeds at once.
     public init() {}
@@ -123,6 +141,13 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Adds a step and those that follow it.
     func append(_ first: ChainStep) {
+        if checkpointStore != nil, task != nil {
+            return abort(
+                RequestError(
+                    .invalidCombination, stage: .build,
+                    "A chain with a checkpoint store got a further step during its run, which a later run would not "
+                        + "have. Add all steps before the start, with conditions if necessary."))
+        }
         var waiting = [first]
         while let step = waiting.popLast() {
             guard !step.isAdded else {
@@ -219,7 +244,15 @@ nonisolated public class ChainRequest: CompositeRun {
         // `steps` may grow during the run; the steps that were added are removed at its end.
         let permanent = steps.count
         defer { removeSteps(from: permanent) }
+        var checkpoints: ChainCheckpoints?
         var index = 0
+        do throws(RequestError) {
+            checkpoints = try makeCheckpoints()
+            index = try await checkpoints?.restore() ?? 0
+        } catch {
+            return error
+        }
+        for _ in 0..<index { control.skip() }
         while index < steps.count, !isFinished {
             control.expect(total: steps.count)
             await control.untilResumed()
@@ -238,10 +271,24 @@ nonisolated public class ChainRequest: CompositeRun {
                 failedStep = failed
                 return error.naming(failed)
             }
+            // After `finish()` or `abort(_:)` the step is not saved: a later run would continue with the next one.
+            guard control.stopError == nil, !isEnding else { continue }
+            do throws(RequestError) { try await checkpoints?.save() } catch { return error }
         }
-        let error = control.stopError ?? abortion
-        hasSucceeded = error == nil
-        return error
+        if let error = control.stopError ?? abortion { return error }
+        do throws(RequestError) { try await checkpoints?.remove() } catch { return error }
+        hasSucceeded = true
+        return nil
+    }
+
+    private func makeCheckpoints() throws(RequestError) -> ChainCheckpoints? {
+        guard let checkpointStore else { return nil }
+        guard let name else {
+            throw RequestError(
+                .invalidConfiguration, stage: .build,
+                "A chain with a checkpoint store needs a name. Set `name`.")
+        }
+        return ChainCheckpoints(of: name, in: checkpointStore, steps)
     }
 
     private func removeSteps(from index: Int) {

@@ -11,6 +11,10 @@ nonisolated final class ChainStep {
     }
 
     let name: String?
+    /// The type of the member.
+    let memberType: any CompositeMember.Type
+    /// Whether its closure gets the member of an earlier step.
+    let readsMember: Bool
     weak var chain: ChainRequest?
     var isAdded = false
     /// The steps that are added to the chain together with this one, after it.
@@ -29,13 +33,17 @@ nonisolated final class ChainStep {
 
     /// The member of the last run; `nil` if the step was not reached or was skipped.
     var member: (any CompositeMember)?
-    /// The value that took the place of the output.
+    /// The value that took the place of the output, or the output of a restored step.
     var value: (any Sendable)?
+    /// Whether the step finished in an earlier run, and is not run in this one.
+    var isRestored = false
 
-    init(
-        name: String?, make: @escaping () async throws -> (any CompositeMember)?
+    init<Member: CompositeMember>(
+        name: String?, readsMember: Bool = false, make: @escaping () async throws -> Member?
     ) {
         self.name = name
+        self.readsMember = readsMember
+        memberType = Member.self
         self.make = make
     }
 
@@ -43,6 +51,7 @@ nonisolated final class ChainStep {
     func reset() {
         member = nil
         value = nil
+        isRestored = false
     }
 
     /// Releases the closures, which may refer to earlier steps.

@@ -69,8 +69,19 @@ struct ErrandBatchesAndChainsSamples {
         try await list.send()
     }
 
-    // Sample 7: Graphs
-    func sample7() async throws {
+    // Sample 7: Checkpoints
+    func orderImage(in folder: String) async throws -> User {
+        let chain = ChainRequest.Typed<User> { chain in
+            let image = chain.add(GetImage(id: 7), named: "image")
+            return chain.add(named: "user") { GetUser(id: try image.output.width) }
+        }
+        chain.name = "order"
+        chain.checkpointStore = ChainRequest.SQLiteCheckpointStore(path: folder + "/chains.sqlite")
+        return try await chain.value()
+    }
+
+    // Sample 8: Graphs
+    func sample8() async throws {
         let graph = RequestGraph()
         let image = graph.add(GetImage(id: 7))
         let user = graph.add(after: image) { image in GetUser(id: image.width) }
@@ -79,7 +90,7 @@ struct ErrandBatchesAndChainsSamples {
         print(graph.dot, text, try graph.value(of: user))
     }
 
-    // Sample 8: Start, cancel, observe
+    // Sample 9: Start, cancel, observe
     @MainActor
     func load(owner: RequestOwner) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)])
@@ -91,7 +102,7 @@ struct ErrandBatchesAndChainsSamples {
         print(task.progress.total)
     }
 
-    // Sample 9: Start, cancel, observe
+    // Sample 10: Start, cancel, observe
     func preload(_ agent: RequestAgent, on queue: DispatchQueue) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
         batch.deadline = .seconds(10)
