@@ -17,7 +17,7 @@
     /// thread sleeps. For example:
     ///
     ///     let agent = RequestAgent(transport: CurlTransport())
-    public final class CurlTransport: Transport {
+    public final class CurlTransport: Transport, ConnectionCounting {
         /// The configuration's name, `curl` by default.
         public let name: String
 
@@ -78,6 +78,9 @@
         /// Ends every active transfer, and each later one at once, with
         /// ``RequestError/Code/agentShutDown``.
         public func shutDown() { for mailbox in mailboxes { _ = mailbox.post(.shutDown) } }
+
+        /// The number of connections that are open or being opened, in use and idle.
+        public var openConnections: Int { mailboxes.reduce(0) { $0 + $1.connections.value } }
 
         /// The number of turns that callers ran in place of the loop's thread.
         package var callerTurns: Int { mailboxes.reduce(0) { $0 + $1.callerTurns } }

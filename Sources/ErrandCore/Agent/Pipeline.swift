@@ -52,6 +52,7 @@ package struct Pipeline: Sendable {
             CookieStep(),  // cookies of this hop out, new ones into the jar
             // wait for the rate limits of this hop
             RateLimitStep(rateLimiter: rateLimiter),
+            InstrumentStep(),  // traces and metrics of this hop
             TransportStep(),  // the network
         ])
     }

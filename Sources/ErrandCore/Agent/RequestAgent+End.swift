@@ -21,7 +21,7 @@ extension RequestAgent {
     private static func reportEnd(_ outcome: TaskOutcome, _ context: TaskContext) -> Bool {
         // Another request that shares the transfer may be calling a progress handler of this task on its thread.
         guard context.progress.finish(isWhole: outcome.error == nil) else { return false }
-        context.emitEnd(outcome.error)
+        context.emitEnd(outcome)
         return !context.isObserved || context.hasDeliveredEvents
     }
 
@@ -29,7 +29,7 @@ extension RequestAgent {
     private static func untilReported(_ outcome: TaskOutcome, _ context: TaskContext) async {
         await context.progress.untilDelivered()
         // The event queue delivers only the first end.
-        context.emitEnd(outcome.error)
+        context.emitEnd(outcome)
         await context.untilDelivered()
     }
 

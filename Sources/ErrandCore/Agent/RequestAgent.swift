@@ -202,9 +202,11 @@ public final class RequestAgent: Sendable {
     private func admit(
         _ description: consuming RequestDescription
     ) -> (task: RequestTask, isAlone: Bool) {
+        let configuration = state.withLock { $0.configuration }
+        for instrument in configuration.instruments { instrument.willStart(&description) }
         let context = TaskContext(
-            id: TaskID.next(), description: description,
-            configuration: state.withLock { $0.configuration }, services: services)
+            id: TaskID.next(), description: description, configuration: configuration,
+            services: services)
         let task = RequestTask(context: context)
         let count = state.withLock { state in
             guard !state.isShutDown else { return 0 }

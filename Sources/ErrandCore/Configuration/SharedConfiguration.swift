@@ -10,6 +10,8 @@ package final class SharedConfiguration: Sendable {
     let hasValidTimeouts: Bool
     /// Whether ``Configuration/complete(_:)`` can change a description.
     let completesDescriptions: Bool
+    /// The listeners that observe each transfer.
+    let instruments: [any RequestInstrument]
 
     package init(_ value: Configuration) {
         self.value = value
@@ -17,6 +19,7 @@ package final class SharedConfiguration: Sendable {
         let limits = [value.timeouts.connect, value.timeouts.idle, value.timeouts.total]
         hasValidTimeouts = limits.allSatisfy { $0.map { $0 > .zero } ?? true }
         completesDescriptions = value.completesDescriptions
+        instruments = value.eventListeners.compactMap { $0 as? any RequestInstrument }
     }
 
     /// The configuration with the selected environment applied; itself if none is selected.

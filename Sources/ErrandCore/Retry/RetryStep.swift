@@ -286,8 +286,9 @@ package final class RetryStep: Step {
     private func checkCircuit(_ pipelineRequest: PipelineRequest) throws(RequestError) {
         guard let policy = pipelineRequest.configuration.circuitBreaker else { return }
         let host = Self.host(of: pipelineRequest)
-        let decision = hostHealth.request(
+        let (decision, state) = hostHealth.request(
             policy, host: host, now: pipelineRequest.context.clock.uptime)
+        if let state { pipelineRequest.context.emit(.circuitChanged(host: host, state)) }
         switch decision {
         case .pass: return
         case .refuse(let pause):
@@ -317,8 +318,10 @@ package final class RetryStep: Step {
 
     private func updateCircuit(_ pipelineRequest: PipelineRequest, _ error: RequestError?) {
         guard let policy = pipelineRequest.configuration.circuitBreaker else { return }
-        hostHealth.ended(
-            CircuitBreaker.Outcome(error), policy, host: Self.host(of: pipelineRequest),
+        let host = Self.host(of: pipelineRequest)
+        let state = hostHealth.ended(
+            CircuitBreaker.Outcome(error), policy, host: host,
             now: pipelineRequest.context.clock.uptime)
+        if let state { pipelineRequest.context.emit(.circuitChanged(host: host, state)) }
     }
 }

@@ -218,7 +218,10 @@ package final class TaskContext: Sendable {
 
     /// Emits the end of the request.
     @inline(never)  // decision 10
-    func emitEnd(_ error: RequestError?) { emit(.ended(error)) }
+    func emitEnd(_ outcome: TaskOutcome) {
+        guard isObserved else { return }
+        eventContext.enqueue(.ended(outcome.error), try? outcome.result.get())
+    }
 
     /// Whether events have a listener or a reader.
     var isObserved: Bool {
@@ -259,9 +262,9 @@ package final class TaskContext: Sendable {
         eventContext.enqueueForLater(kind())
     }
 
-    private func enqueue(_ kind: RequestEvent.Kind) {
+    private func enqueue(_ kind: RequestEvent.Kind, _ response: Response? = nil) {
         // The time is read under the lock, so that times have the order of the queue.
-        deliver(eventQueue.withLock { $0.enter(event(kind)) })
+        deliver(eventQueue.withLock { $0.enter(event(kind, response)) })
     }
 
     private func enqueueForLater(_ kind: RequestEvent.Kind) {
@@ -269,11 +272,11 @@ package final class TaskContext: Sendable {
         ListenerQueue.run { self.deliver(self.eventQueue.withLock { $0.begin() }) }
     }
 
-    private func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+    private func event(_ kind: RequestEvent.Kind, _ response: Response? = nil) -> RequestEvent {
         RequestEvent(
             taskID: id, endpoint: description.endpoint,
             endpointType: description.endpointType, tag: description.tag,
-            uptime: clock.uptime, kind: kind, metadata: description.metadata)
+            uptime: clock.uptime, kind: kind, metadata: description.metadata, response: response)
     }
 
     /// Whether every event was delivered, except one that a listener of this thread is handling.

@@ -41,7 +41,7 @@ extension RequestTask {
         let context = context
         let events = context.events(keeping: capacity)
         // An unobserved task emits no end, so it is emitted here. The event queue delivers only the first end.
-        whenEnded { context.emitEnd($0.error) }
+        whenEnded { context.emitEnd($0) }
         return events
     }
 }

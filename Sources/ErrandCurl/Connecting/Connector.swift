@@ -104,6 +104,8 @@
             if socket >= 0, loop.socketToKeep >= 0 {
                 loop.sockets.unwatch(socket)
                 socket = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+                // libcurl closes its own, which is counted then.
+                if socket >= 0 { loop.connections.opened() }
             }
             loop.socketToKeep = -1
             curl_easy_cleanup(handle)

@@ -20,6 +20,7 @@
         let key: ConnectionKey
         let facts: Connector.Facts
         private let poll: Int32
+        private let connections: ConnectionCount
         /// The connector whose handle carries the bytes; `nil` if the socket does.
         let connector: Connector?
         /// Whether input may remain that no event of the socket announces.
@@ -53,6 +54,7 @@
         init(_ connector: Connector, poll: Int32) throws(RequestError) {
             key = connector.key
             self.poll = poll
+            connections = connector.loop.connections
             buffersInput = key.usesTLS
             socket = buffersInput ? connector.keepHandle() : connector.takeSocket()
             facts = connector.facts
@@ -116,7 +118,9 @@
         }
 
         func close() {
-            if let connector { connector.cancel() } else { Glibc.close(socket) }
+            if let connector { return connector.cancel() }
+            connections.closed()
+            Glibc.close(socket)
         }
 
         /// Starts to observe whether the server ends TLS with close_notify, for a body that ends

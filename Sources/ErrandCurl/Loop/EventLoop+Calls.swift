@@ -73,6 +73,7 @@
             let socket = errand_socket(address)
             guard socket >= 0 else { return socket }
             sockets.opened(socket, as: use)
+            connections.opened()
             if use == .shared { watchdog.opened(socket) }
             return socket
         }
@@ -80,6 +81,7 @@
         func close(_ socket: Int32) -> Int32 {
             sockets.closed(socket)
             watchdog.closed(socket)
+            connections.closed()
             return Glibc.close(socket)
         }
     }

@@ -10,6 +10,7 @@
     /// transfers. Then the loop sleeps until an event or a message (`docs/curl-transport.md`).
     final class EventLoop {
         private let mailbox: Mailbox
+        var connections: ConnectionCount { mailbox.connections }
         private let poll: Int32
         private let wakeUp: Int32
         let configuration: CurlConfiguration

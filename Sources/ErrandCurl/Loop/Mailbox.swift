@@ -41,6 +41,8 @@
 
         private let isCounting: Bool
         private let load = Atomic<Int>(0)
+        /// The open connections of the loop.
+        let connections = ConnectionCount()
 
         /// Creates a mailbox; transfers are counted only to choose between several loops.
         init(configuration: CurlConfiguration, isCounting: Bool) {

@@ -6,6 +6,15 @@ package struct CircuitBreaker: Sendable, Equatable {
         /// One request probes the host; others are refused until it ends, or until this time, because the probe may be
         /// suspended or queued.
         case halfOpen(until: Duration)
+
+        /// The state without its numbers.
+        var kind: CircuitBreakerPolicy.State {
+            switch self {
+            case .closed: .closed
+            case .open: .open
+            case .halfOpen: .halfOpen
+            }
+        }
     }
 
     package enum Decision: Sendable, Equatable {

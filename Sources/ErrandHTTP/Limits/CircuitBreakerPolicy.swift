@@ -5,6 +5,16 @@
 /// caused by the request or its settings do not count, such as a body that is too large, a redirect
 /// that is not followed, or a pin mismatch.
 public struct CircuitBreakerPolicy: Sendable, Hashable {
+    /// The state of one host's circuit breaker.
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// Requests are sent.
+        case closed
+        /// Requests are refused with ``RequestError/Code/circuitOpen``.
+        case open
+        /// One request probes the host; others are refused.
+        case halfOpen
+    }
+
     /// The number of consecutive failures that open the circuit.
     ///
     /// Default 5; less than 1 fails requests with ``RequestError/Code/invalidConfiguration``.

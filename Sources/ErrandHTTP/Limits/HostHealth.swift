@@ -22,17 +22,20 @@ package final class HostHealth: Sendable {
         change(budget, host) { $0.withdraw() }
     }
 
+    /// Asks whether a request may be sent; also returns the new state if this changed it.
     package func request(
         _ policy: CircuitBreakerPolicy, host: String, now: Duration
-    ) -> CircuitBreaker.Decision {
+    ) -> (CircuitBreaker.Decision, CircuitBreakerPolicy.State?) {
         change(host) { $0.request(policy, now: now) }
     }
 
+    /// Records the end of an attempt; returns the new state if this changed it.
+    @discardableResult
     package func ended(
         _ outcome: CircuitBreaker.Outcome, _ policy: CircuitBreakerPolicy, host: String,
         now: Duration
-    ) {
-        change(host) { $0.ended(outcome, policy, now: now) }
+    ) -> CircuitBreakerPolicy.State? {
+        change(host) { $0.ended(outcome, policy, now: now) }.1
     }
 
     private func change<Result: Sendable>(
@@ -47,9 +50,13 @@ package final class HostHealth: Sendable {
 
     private func change<Result: Sendable>(
         _ host: String, _ change: (inout CircuitBreaker) -> Result
-    ) -> Result {
+    ) -> (Result, CircuitBreakerPolicy.State?) {
         state.withLock { state in
-            state.circuits.update(host, new: CircuitBreaker(), isIdle: \.isIdle, change)
+            state.circuits.update(host, new: CircuitBreaker(), isIdle: \.isIdle) { circuit in
+                let before = circuit.state.kind
+                let result = change(&circuit)
+                return (result, circuit.state.kind == before ? nil : circuit.state.kind)
+            }
         }
     }
 }

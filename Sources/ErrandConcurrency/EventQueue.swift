@@ -4,7 +4,7 @@
 /// events in order and one at a time. Events of a transfer are not delivered on the transfer's
 /// thread, which serves other transfers: they wait for a drain on another thread, or for the next
 /// event that the pipeline adds.
-struct EventQueue: Sendable {
+package struct EventQueue: Sendable {
     private var waiting: [RequestEvent] = []
     private var isDelivering = false
     private var isDrainScheduled = false
@@ -13,11 +13,13 @@ struct EventQueue: Sendable {
     private var isClosed = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
+    package init() {}
+
     /// Adds an event; returns the event that the caller must deliver first, `nil` if there is none.
     ///
     /// After the end only the outcome of a store write is accepted, because the task does not wait
     /// for the write.
-    mutating func enter(_ event: RequestEvent) -> RequestEvent? {
+    package mutating func enter(_ event: RequestEvent) -> RequestEvent? {
         guard admits(event) else { return nil }
         waiting.append(event)
         return begin(elsewhere: false)
@@ -26,7 +28,7 @@ struct EventQueue: Sendable {
     /// Adds an event that the caller must not deliver.
     ///
     /// - Returns: Whether the caller must schedule a drain, which calls ``begin(elsewhere:)``.
-    mutating func leave(_ event: RequestEvent) -> Bool {
+    package mutating func leave(_ event: RequestEvent) -> Bool {
         guard admits(event) else { return false }
         waiting.append(event)
         guard !isDelivering, !isDrainScheduled else { return false }
@@ -37,7 +39,7 @@ struct EventQueue: Sendable {
     /// Starts a delivery with the first event; `nil` if none waits or another thread delivers.
     ///
     /// - Parameter elsewhere: Whether the caller is a scheduled drain.
-    mutating func begin(elsewhere: Bool = true) -> RequestEvent? {
+    package mutating func begin(elsewhere: Bool = true) -> RequestEvent? {
         isDrainScheduled = false
         guard !isDelivering, !waiting.isEmpty else { return nil }
         isDelivering = true
@@ -46,7 +48,7 @@ struct EventQueue: Sendable {
     }
 
     /// The next event to deliver after one was delivered; `nil` ends the delivery.
-    mutating func next() -> RequestEvent? {
+    package mutating func next() -> RequestEvent? {
         guard !waiting.isEmpty else {
             isDelivering = false
             return nil
@@ -58,17 +60,17 @@ struct EventQueue: Sendable {
     ///
     /// Only a drain is waited for: a listener may block a thread of the user, in `cancel()` for
     /// example, until the task ends.
-    var isBusyElsewhere: Bool { isDelivering && isDrain }
+    package var isBusyElsewhere: Bool { isDelivering && isDrain }
 
     /// Adds a waiter for the drain; false if no drain is delivering.
-    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+    package mutating func wait(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
         guard isBusyElsewhere else { return false }
         waiters.append(continuation)
         return true
     }
 
     /// Removes the waiters, once no delivery is in progress.
-    mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+    package mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
         guard !isDelivering else { return [] }
         defer { waiters = [] }
         return waiters

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 public import Foundation
 public import HTTPTypes
 
@@ -15,12 +16,17 @@ public struct RequestEvent: Sendable {
     public var kind: Kind
     /// The typed values that were attached to the request.
     public var metadata = RequestMetadata()
+    /// The response that the request delivers; `nil` except for ``Kind/ended(_:)`` without an error.
+    ///
+    /// The body of a streamed response has been read by then, and is not included.
+    public var response: Response?
     /// The endpoint's type, if an endpoint described the request.
     package var endpointType: ObjectIdentifier?
 
     package init(
         taskID: UUID, endpoint: String, endpointType: ObjectIdentifier? = nil, tag: Int,
-        uptime: Duration, kind: Kind, metadata: RequestMetadata = RequestMetadata()
+        uptime: Duration, kind: Kind, metadata: RequestMetadata = RequestMetadata(),
+        response: Response? = nil
     ) {
         self.taskID = taskID
         self.endpoint = endpoint
@@ -29,6 +35,7 @@ public struct RequestEvent: Sendable {
         self.uptime = uptime
         self.kind = kind
         self.metadata = metadata
+        self.response = response
     }
 
     /// The kind of event.
@@ -83,6 +90,8 @@ public struct RequestEvent: Sendable {
         case phase(attempt: Int, Phase, after: Duration)
         /// A transfer ended, with its timings, and an error if it failed.
         case transferEnded(attempt: Int, AttemptTimings, RequestError?)
+        /// The circuit breaker of a host has changed its state.
+        case circuitChanged(host: String, CircuitBreakerPolicy.State)
         /// No further attempt: the host's retry budget is exhausted.
         case retryBudgetSpent
         /// No further attempt, with the reason.

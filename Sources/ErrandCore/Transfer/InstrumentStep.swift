@@ -1,0 +1,48 @@
+import ErrandStreaming
+import ErrandTransport
+
+/// Calls the instruments of the configuration before and after each transfer.
+package final class InstrumentStep: Step {
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        !pipelineRequest.context.sharedConfiguration.instruments.isEmpty
+    }
+
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        var pipelineRequest = pipelineRequest
+        let observers = Self.begin(&pipelineRequest)
+        do throws(RequestError) {
+            let response = try await next(pipelineRequest)
+            Self.report(response, to: observers)
+            return response
+        } catch {
+            let timings = error.timings ?? error.response?.timings.last ?? AttemptTimings()
+            let end = TransferEnd(error: error, timings: timings)
+            for observer in observers { observer(error.response, end) }
+            throw error
+        }
+    }
+
+    private static func begin(_ pipelineRequest: inout PipelineRequest) -> [TransferObserver] {
+        let context = pipelineRequest.context
+        return context.sharedConfiguration.instruments.compactMap {
+            $0.willSend(
+                &pipelineRequest.request, attempt: pipelineRequest.attempt,
+                of: context.description, context.configuration, over: context.transport)
+        }
+    }
+
+    /// Reports a response: at once, or at the end of its streamed body.
+    private static func report(_ response: Response, to observers: [TransferObserver]) {
+        let head = response.withoutStream()
+        guard let channel = response.channel else {
+            let end = TransferEnd(timings: response.timings.last ?? AttemptTimings())
+            for observer in observers { observer(head, end) }
+            return
+        }
+        channel.whenEnded { end in
+            for observer in observers { observer(head, end) }
+        }
+    }
+}
