@@ -1,6 +1,6 @@
 # All commands of the project. `make test` is the complete check; `make help` lists the rest.
 .POSIX:
-.PHONY: help setup demo demo-hub test boundaries language lint format samples build unit airline hub
+.PHONY: help setup demo demo-hub test traits boundaries language lint format samples build unit airline hub
 .PHONY: release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
@@ -31,8 +31,11 @@ demo: setup
 demo-hub: setup
 	@Scripts/example Hub
 
-test: setup boundaries language lint samples build unit check-docs airline hub release
+test: setup boundaries language lint samples traits build unit check-docs airline hub release
 	@echo 'make test: all checks passed'
+
+traits: setup
+	@Scripts/check-traits
 
 boundaries:
 	@Scripts/check-boundaries

@@ -18,9 +18,17 @@ let settings: [SwiftSetting] =
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
-// Without the trait, swift-log is not resolved.
-let logging = Target.Dependency.product(
-    name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"]))
+// Without its trait, a package is not resolved.
+func optional(_ name: String, of package: String, trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+let logging = optional("Logging", of: "swift-log", trait: "Logging")
+let metrics = optional("Metrics", of: "swift-metrics", trait: "Metrics")
+let tracing = optional("Tracing", of: "swift-distributed-tracing", trait: "Tracing")
+let lifecycle = optional(
+    "ServiceLifecycle", of: "swift-service-lifecycle", trait: "ServiceLifecycle")
+let configuration = optional(
+    "Configuration", of: "swift-configuration", trait: "Configuration")
 
 // Without the trait, libhiredis is not needed.
 let hiredis = Target.Dependency.target(
@@ -51,20 +59,44 @@ let package = Package(
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
         .library(name: "ErrandRedis", targets: ["ErrandRedis"]),
         .library(name: "ErrandObservability", targets: ["ErrandObservability"]),
+        .library(name: "ErrandServiceLifecycle", targets: ["ErrandServiceLifecycle"]),
+        .library(name: "ErrandConfiguration", targets: ["ErrandConfiguration"]),
         .library(name: "ErrandReachability", targets: ["ErrandReachability"]),
         .library(name: "ErrandRecording", targets: ["ErrandRecording"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
     ],
     traits: [
         .trait(
-            name: "Observability",
-            description: "Builds ErrandObservability. Only then is swift-log resolved."),
+            name: "Logging",
+            description: "Builds LoggingListener. Only then is swift-log resolved."),
+        .trait(
+            name: "Metrics",
+            description: "Builds MetricsListener. Only then is swift-metrics resolved."),
+        .trait(
+            name: "Tracing",
+            description: "Builds RequestTracing. Only then is swift-distributed-tracing resolved."),
+        .trait(
+            name: "Observability", description: "Enables Logging, Metrics and Tracing.",
+            enabledTraits: ["Logging", "Metrics", "Tracing"]),
+        .trait(
+            name: "ServiceLifecycle",
+            description:
+                "Builds ErrandServiceLifecycle. Only then is swift-service-lifecycle resolved."),
+        .trait(
+            name: "Configuration",
+            description: "Builds ErrandConfiguration. Only then is swift-configuration resolved."),
         .trait(
             name: "Redis", description: "Builds ErrandRedis. Only then is libhiredis needed."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.3.0"),
+        .package(
+            url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
+        .package(
+            url: "https://github.com/apple/swift-configuration.git", from: "1.0.0", traits: []),
     ],
     targets: [
         // Scripts/check-boundaries checks which modules the files of each target may import.
@@ -150,9 +182,16 @@ let package = Package(
         ),
         .target(
             name: "ErrandObservability",
-            dependencies: [
-                "ErrandCore", logging,
-            ],
+            dependencies: ["ErrandCore", httpTypes, logging, metrics, tracing],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandServiceLifecycle",
+            dependencies: ["ErrandCore", "ErrandOutbox", lifecycle],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandConfiguration", dependencies: ["ErrandCore", configuration],
             swiftSettings: settings
         ),
         .target(
@@ -250,7 +289,28 @@ let package = Package(
         ),
         .testTarget(
             name: "ErrandObservabilityTests",
-            dependencies: ["ErrandObservability", "ErrandCore", "ErrandTesting", logging],
+            dependencies: [
+                "ErrandObservability", "ErrandCore", "ErrandTransport", "ErrandStreaming",
+                "ErrandTesting", httpTypes, logging, metrics, tracing,
+                optional("MetricsTestKit", of: "swift-metrics", trait: "Metrics"),
+                optional("InMemoryTracing", of: "swift-distributed-tracing", trait: "Tracing"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandServiceLifecycleTests",
+            dependencies: [
+                "ErrandServiceLifecycle", "ErrandOutbox", "ErrandCore", "ErrandTransport",
+                "ErrandTesting", lifecycle,
+                optional(
+                    "ServiceLifecycleTestKit", of: "swift-service-lifecycle",
+                    trait: "ServiceLifecycle"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandConfigurationTests",
+            dependencies: ["ErrandConfiguration", "ErrandCore", "ErrandTesting", configuration],
             swiftSettings: settings
         ),
         .testTarget(
@@ -280,7 +340,8 @@ let package = Package(
                 "Errand", "ErrandTransport", "ErrandOutbox", "ErrandUploads", "ErrandReachability",
                 "ErrandRecording",
                 "ErrandRedis",
-                "ErrandObservability", "ErrandTesting", logging,
+                "ErrandObservability", "ErrandServiceLifecycle", "ErrandConfiguration",
+                "ErrandTesting", logging, metrics, tracing, lifecycle, configuration,
             ],
             swiftSettings: strict
         ),

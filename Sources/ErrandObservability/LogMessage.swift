@@ -1,8 +1,8 @@
-#if Observability
+#if Logging
     import ErrandCore
     import Logging
 
-    /// The log level and the text for an event.
+    /// The log level and the text for an event other than the end, which ``RequestSummary`` describes.
     struct LogMessage: Equatable {
         var level: Logger.Level
         var text: String
@@ -12,8 +12,13 @@
             self.text = text
         }
 
-        init(_ kind: RequestEvent.Kind) {
-            self = Self.ofTask(kind) ?? Self.ofCache(kind) ?? Self.ofAttempt(kind)
+        /// `nil` for an event that is not logged.
+        init?(_ kind: RequestEvent.Kind) {
+            switch kind {
+            // The endpoint never caches.
+            case .cacheMiss(.invalidCacheTime), .ended: return nil
+            default: self = Self.ofTask(kind) ?? Self.ofCache(kind) ?? Self.ofAttempt(kind)
+            }
         }
 
         private static func ofTask(_ kind: RequestEvent.Kind) -> LogMessage? {
@@ -25,18 +30,8 @@
             case .suspended: LogMessage(.debug, "suspended")
             case .continued: LogMessage(.debug, "continued")
             case .cancelled: LogMessage(.debug, "cancellation requested")
-            case .ended(nil): LogMessage(.info, "succeeded")
-            case .ended(let error?) where error.isCancellation: LogMessage(.debug, "cancelled")
-            case .ended(let error?): LogMessage(.warning, "failed: \(withoutEndpoint(error))")
             default: nil
             }
-        }
-
-        /// Each line begins with the endpoint already.
-        private static func withoutEndpoint(_ error: RequestError) -> RequestError {
-            var error = error
-            error.endpoint = nil
-            return error
         }
 
         private static func ofCache(_ kind: RequestEvent.Kind) -> LogMessage? {
@@ -67,7 +62,12 @@
                     "attempt \(number) ended, \(timings.bytesReceived) bytes"
                         + (error.map { ": \($0.code)" } ?? ""))
             case .retrying(let pause, let error):
-                LogMessage(.notice, "retries in \(pause) after \(error.code)")
+                LogMessage(
+                    .notice,
+                    "retries in \(RequestSummary.text(pause)) after \(HTTPAttribute.type(of: error))"
+                )
+            case .circuitChanged(let host, let state):
+                LogMessage(.notice, "circuit breaker of \(host) is \(state.rawValue)")
             case .resumed(let offset): LogMessage(.debug, "resumed at byte \(offset)")
             case .validated(let error):
                 LogMessage(.debug, error.map { "invalid: \($0.code)" } ?? "passed validation")

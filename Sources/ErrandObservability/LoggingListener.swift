@@ -1,31 +1,154 @@
-#if Observability
+#if Logging
     public import ErrandCore
+    package import ErrandTransport
     public import Logging
+    import Synchronization
 
-    /// Writes request events to a swift-log logger.
+    /// Writes one line for each request to a swift-log logger.
     ///
     ///     configuration.eventListeners = [LoggingListener(Logger(label: "app.network"))]
     ///
-    /// It requires the package trait `Observability`; without the trait, swift-log is not resolved. A line
-    /// contains the endpoint, the task, the URL without its query, statuses, times and sizes, but no headers, bodies
-    /// or arguments. Success is logged at `info`, a failure at `warning`, a retry at `notice`, and most other events,
-    /// including a cancellation, at `debug`.
+    /// It requires the package trait `Logging`; without the trait, swift-log is not resolved. At the end of a request
+    /// it writes a line such as
+    ///
+    ///     GetIssue GET api.example.com/repos/…/issues/4 → 200 in 43 ms, 1302 B, network, attempt 2
+    ///
+    /// at `info`, of a failure at `warning`, of a cancellation at `debug`. Retries are logged at `notice`, other events
+    /// at `debug`. The logger's own level selects which lines are written. No line contains headers, bodies, or
+    /// values of the query, except those of ``init(_:visibleQueryNames:)``.
+    ///
+    /// The metadata has the names of OpenTelemetry: `http.request.method`, `url.full`, `server.address`, `server.port`,
+    /// `http.response.status_code`, `http.response.body.size`, `error.type`, `http.request.resend_count` (absent if
+    /// nothing was sent again), and `errand.endpoint`, `errand.task`, `errand.tag`, `errand.source`.
     public struct LoggingListener: RequestEventListener {
-        private let logger: Logger
+        private let core: Core
 
         /// Creates a listener for a logger.
         ///
-        /// The logger's own level selects which lines are written.
-        public init(_ logger: Logger) { self.logger = logger }
+        /// - Parameters:
+        ///   - logger: The logger; its level selects the lines.
+        ///   - visibleQueryNames: The names of query parameters whose values are logged, percent-encoded as in the URL.
+        ///     Default none: `url.full` has `REDACTED` in place of each value.
+        public init(_ logger: Logger, visibleQueryNames: Set<String> = []) {
+            core = Core(logger, SanitizedURL(visibleQueryNames: visibleQueryNames))
+        }
 
-        /// Writes one line for the event, if the logger's level includes it.
+        /// Writes the lines about an event whose level the logger includes.
         public func handle(_ event: RequestEvent) {
-            let line = LogMessage(event.kind)
-            logger.log(
-                level: line.level, "\(event.endpoint) \(line.text)",
-                metadata: [
-                    "task": "\(event.taskID)", "tag": "\(event.tag)", "uptime": "\(event.uptime)",
-                ])
+            guard let record = event.metadata.state(of: core, as: Record.self) else { return }
+            let summary = record.summary.withLock { summary in
+                summary.add(event)
+                return summary
+            }
+            if case .ended = event.kind {
+                core.log(summary, event)
+            } else if let message = LogMessage(event.kind) {
+                core.log(message, event)
+            }
+        }
+
+        /// The summary of one request.
+        private final class Record: Sendable {
+            let summary = Mutex(RequestSummary())
+            private let core: Core
+
+            init(_ core: Core) {
+                self.core = core
+                core.records.add(1, ordering: .relaxed)
+            }
+
+            deinit { core.records.subtract(1, ordering: .relaxed) }
+        }
+
+        private final class Core: Sendable {
+            private static let levelOfFailure = Logger.Level.warning
+
+            let logger: Logger
+            let urls: SanitizedURL
+            /// The number of summaries in memory.
+            let records = Atomic<Int>(0)
+
+            init(_ logger: Logger, _ urls: SanitizedURL) {
+                self.logger = logger
+                self.urls = urls
+            }
+
+            func log(_ message: LogMessage, _ event: RequestEvent) {
+                logger.log(
+                    level: message.level, "\(event.endpoint) \(message.text)",
+                    metadata: Self.identity(of: event))
+            }
+
+            func log(_ summary: RequestSummary, _ event: RequestEvent) {
+                let level: Logger.Level =
+                    switch summary.result {
+                    case .response: .info
+                    case .failure: Self.levelOfFailure
+                    case .cancellation, nil: .debug
+                    }
+                logger.log(
+                    level: level, "\(summary.line(event.endpoint))",
+                    metadata: metadata(of: summary, event))
+            }
+
+            private static func identity(of event: RequestEvent) -> Logger.Metadata {
+                [
+                    HTTPAttribute.endpoint: "\(event.endpoint)",
+                    HTTPAttribute.task: "\(event.taskID)", HTTPAttribute.tag: "\(event.tag)",
+                ]
+            }
+
+            private func metadata(
+                of summary: RequestSummary, _ event: RequestEvent
+            ) -> Logger.Metadata {
+                var metadata = Self.identity(of: event)
+                metadata[HTTPAttribute.method] = summary.method.map { "\($0.rawValue)" }
+                metadata[HTTPAttribute.url] = summary.url.map { "\(urls.text($0))" }
+                metadata[HTTPAttribute.address] = summary.url?.host.map { "\($0)" }
+                metadata[HTTPAttribute.port] = summary.url?.observedPort.map { "\($0)" }
+                if summary.resends > 0 {
+                    metadata[HTTPAttribute.resendCount] = "\(summary.resends)"
+                }
+                switch summary.result {
+                case .response(let status, let bytes, let source):
+                    metadata[HTTPAttribute.status] = "\(status)"
+                    metadata[HTTPAttribute.responseBodySize] = bytes.map { "\($0)" }
+                    metadata[HTTPAttribute.source] = "\(source.rawValue)"
+                case .failure(_, let type, let status):
+                    metadata[HTTPAttribute.errorType] = "\(type)"
+                    metadata[HTTPAttribute.status] = status.map { "\($0)" }
+                case .cancellation: metadata[HTTPAttribute.errorType] = "cancelled"
+                case nil: break
+                }
+                return metadata
+            }
         }
     }
+
+    extension LoggingListener: RequestInstrument {
+        package func willStart(_ description: inout RequestDescription) {
+            description.metadata.attach(Record(core), of: core)
+        }
+
+        package func willSend(
+            _ request: inout TransportRequest, attempt: Int, of description: RequestDescription,
+            _ configuration: Configuration, over transport: any Transport
+        ) -> TransferObserver? {
+            let record = description.metadata.state(of: core, as: Record.self)
+            let (method, url) = (request.method, request.url)
+            record?.summary.withLock { $0.send(method, url, attempt: attempt) }
+            return nil
+        }
+
+        /// The number of requests whose summaries are in memory.
+        package var openRecords: Int { core.records.load(ordering: .relaxed) }
+    }
+#else
+    /// Writes request events to a swift-log logger; requires the package trait `Logging`.
+    @available(
+        *, unavailable,
+        message:
+            "Enable the package trait Logging in Package.swift: .package(url: \"…/errand.git\", …, traits: [\"Logging\"])"
+    )
+    public struct LoggingListener {}
 #endif

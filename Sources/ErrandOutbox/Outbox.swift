@@ -137,7 +137,15 @@ public final class Outbox: Sendable {
     /// Stops sending; requests in progress are cancelled, and their entries stay in the store.
     ///
     /// Calls of ``untilDelivered()`` return.
-    public func stop() async {
+    public func stop() async { await stop(within: .zero) }
+
+    /// Stops sending; requests in progress may end within a time, and are cancelled after it.
+    ///
+    /// Entries that are not delivered stay in the store. Calls of ``untilDelivered()`` return. Cancelling the calling
+    /// Swift task cancels the requests in progress.
+    ///
+    /// - Parameter limit: The time, on the agent's clock. Zero or less cancels at once.
+    public func stop(within limit: Duration) async {
         let tasks = state.withLock { state in
             state.isRunning = false
             state.round += 1
@@ -146,8 +154,18 @@ public final class Outbox: Sendable {
             (state.watches, state.timer) = ([], nil)
             return Array(state.tasks.values)
         }
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
+        if limit <= .zero { for task in tasks { task.cancel() } }
+        let timer = Task { [clock = agent.clock] in
+            // A cancelled sleep: all requests have ended before the limit.
+            guard (try? await clock.sleep(for: limit)) != nil else { return }
+            for task in tasks { task.cancel() }
+        }
+        await withTaskCancellationHandler {
+            for task in tasks { await task.value }
+        } onCancel: {
+            for task in tasks { task.cancel() }
+        }
+        timer.cancel()
         let (waiters, isIdle) = state.withLock {
             state -> ([CheckedContinuation<Bool, Never>], Bool) in
             // The outbox may have been started again meanwhile.

@@ -9,10 +9,12 @@ import Logging
 import Synchronization
 
 struct ErrandObservabilitySamples {
-    // Sample 3: Add the listener
+    // Sample 3: Add the listeners
     func sample3() async throws {
         var configuration = Configuration(baseURL: "https://api.example.com")
-        configuration.eventListeners = [LoggingListener(Logger(label: "app.network"))]
+        configuration.eventListeners = [
+            LoggingListener(Logger(label: "app.network")), MetricsListener(), TracingListener(),
+        ]
     }
 
     // Sample 4: Write your own listener

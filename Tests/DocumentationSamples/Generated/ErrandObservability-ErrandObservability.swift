@@ -11,7 +11,9 @@ struct ErrandObservabilityErrandObservabilitySamples {
     // Sample 2: Overview
     func sample2() async throws {
         var configuration = Configuration(baseURL: "https://api.example.com")
-        configuration.eventListeners.append(LoggingListener(Logger(label: "app.network")))
+        configuration.eventListeners = [
+            LoggingListener(Logger(label: "app.network")), MetricsListener(), TracingListener(),
+        ]
     }
 }
 #endif
