@@ -295,22 +295,16 @@ package final class PartFile: Sendable {
     ) -> RequestError? {
         // Separate names, because both may write at the same time.
         let suffix = generation == nil ? Self.temporarySuffixes[0] : Self.temporarySuffixes[1]
-        let temporary = destination.journal.path + suffix
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return Self.failure("created (its journal)", errno) }
-        let data = journal.encoded()
-        let count = data.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        let code = errno
-        let isSafe = generation == nil || flush(descriptor)
-        Foundation.close(descriptor)
-        let isInPlace = state.withLock { state in
-            guard count == data.count, isSafe, state.generation == generation ?? state.generation
-            else { return false }
-            return rename(temporary, destination.journal.path) == 0
-        }
-        guard isInPlace else {
-            unlink(temporary)
-            return Self.failure("written (its journal)", code)
+        let path = destination.journal.path
+        do throws(FileReplacement.Failure) {
+            try FileReplacement.write(journal.encoded(), to: path, through: path + suffix) { file in
+                generation == nil || flush(file)
+            } place: { rename in
+                state.withLock { $0.generation == generation ?? $0.generation && rename() }
+            }
+        } catch {
+            let verb = error.step == .create ? "created" : "written"
+            return Self.failure(verb + " (its journal)", error.code)
         }
         return nil
     }

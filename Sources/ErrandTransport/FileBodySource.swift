@@ -8,7 +8,7 @@ import Synchronization
 /// incomplete file as a complete one.
 package final class FileBodySource: BodySource {
     private struct State {
-        var descriptor: FileDescriptor?
+        var file: SourceFile?
         var offset: Int64 = 0
     }
 
@@ -21,44 +21,43 @@ package final class FileBodySource: BodySource {
     /// - Parameter expectedLength: The length that was declared for the file; `nil` if none was.
     /// - Throws: ``RequestError/Code/invalidBody``.
     package init(_ url: URL, expectedLength: Int64? = nil) throws(RequestError) {
-        let descriptor = try FileDescriptor(opening: url)
-        let size = try descriptor.regularFileSize(of: url)
+        let (file, size) = try Self.open(url)
         if let expectedLength, expectedLength != size {
             throw FileBodySource.changed(url.lastPathComponent)
         }
         name = url.lastPathComponent
         self.size = size
-        state = Mutex(State(descriptor: descriptor))
+        state = Mutex(State(file: file))
     }
 
     /// Checks that a file can be sent and returns its length; does not keep it open.
     ///
     /// - Throws: ``RequestError/Code/invalidBody``.
     package static func checkedLength(of url: URL) throws(RequestError) -> Int64 {
-        try FileDescriptor(opening: url).regularFileSize(of: url)
+        try open(url).size
     }
 
     package var length: Int64? { size }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
         state.withLock { state in
-            guard let descriptor = state.descriptor else {
+            guard let file = state.file else {
                 return .failed(Self.failure("The file \(name) was closed while it was sent."))
             }
             let rest = size - state.offset
             let wanted = Int(min(Int64(buffer.count), rest))
             guard wanted > 0 else {
                 if rest > 0 { return .wait }
-                return descriptor.currentSize == size ? .end : .failed(Self.changed(name))
+                return file.size == size ? .end : .failed(Self.changed(name))
             }
             let slice = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-            guard let count = descriptor.read(into: slice, at: state.offset) else {
+            guard let count = file.read(into: slice, at: state.offset) else {
                 return .failed(Self.failure("Reading the file \(name) failed while it was sent."))
             }
             // A transport that knows the length does not read until `end`: check the size before
             // returning the last byte.
             let isLast = Int64(count) == rest
-            guard count > 0, !isLast || descriptor.currentSize == size else {
+            guard count > 0, !isLast || file.size == size else {
                 return .failed(Self.changed(name))
             }
             state.offset += Int64(count)
@@ -71,12 +70,40 @@ package final class FileBodySource: BodySource {
     package func rewind() -> Bool {
         state.withLock { state in
             state.offset = 0
-            return state.descriptor != nil
+            return state.file != nil
         }
     }
 
     package func close() {
-        state.withLock { $0.descriptor = nil }
+        state.withLock { $0.file = nil }
+    }
+
+    private static func open(_ url: URL) throws(RequestError) -> (file: SourceFile, size: Int64) {
+        do throws(SourceFile.Problem) {
+            let file = try SourceFile(url)
+            return (file, file.size ?? 0)
+        } catch { throw refusal(of: url, error) }
+    }
+
+    private static func refusal(of url: URL, _ problem: SourceFile.Problem) -> RequestError {
+        switch problem {
+        case .noFileURL:
+            RequestError(
+                .invalidBody, stage: .build,
+                "The URL of the body's file has the scheme \(url.scheme ?? "(none)"); "
+                    + "create it with URL(fileURLWithPath:).")
+        case .cannotOpen(let reason):
+            RequestError(
+                .invalidBody, stage: .build,
+                "The body's file \(url.lastPathComponent) cannot be opened: "
+                    + "\(String(cString: strerror(reason))). It must exist and be readable.",
+                underlying: POSIXErrorCode(rawValue: reason).map { POSIXError($0) })
+        case .notRegular:
+            RequestError(
+                .invalidBody, stage: .build,
+                "The body's file \(url.lastPathComponent) is not a regular file. "
+                    + "Use HTTPBody.stream for a pipe or a device.")
+        }
     }
 
     private static func changed(_ name: String) -> RequestError {
@@ -87,59 +114,5 @@ package final class FileBodySource: BodySource {
 
     private static func failure(_ message: String) -> RequestError {
         RequestError(.bodyReadFailed, stage: .transport, message)
-    }
-}
-
-/// An open file; closed when deallocated.
-private final class FileDescriptor: Sendable {
-    private let number: Int32
-
-    init(opening url: URL) throws(RequestError) {
-        guard url.isFileURL else {
-            throw RequestError(
-                .invalidBody, stage: .build,
-                "The URL of the body's file has the scheme \(url.scheme ?? "(none)"); "
-                    + "create it with URL(fileURLWithPath:).")
-        }
-        // Without O_NONBLOCK, opening a named pipe would block until another process writes to it.
-        number = url.withUnsafeFileSystemRepresentation { path in
-            path.map { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) } ?? -1
-        }
-        guard number >= 0 else {
-            let reason = errno
-            throw RequestError(
-                .invalidBody, stage: .build,
-                "The body's file \(url.lastPathComponent) cannot be opened: "
-                    + "\(String(cString: strerror(reason))). It must exist and be readable.",
-                underlying: POSIXErrorCode(rawValue: reason).map { POSIXError($0) })
-        }
-    }
-
-    deinit {
-        if number >= 0 { _ = close(number) }
-    }
-
-    func regularFileSize(of url: URL) throws(RequestError) -> Int64 {
-        var information = stat()
-        guard fstat(number, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
-            throw RequestError(
-                .invalidBody, stage: .build,
-                "The body's file \(url.lastPathComponent) is not a regular file. "
-                    + "Use HTTPBody.stream for a pipe or a device.")
-        }
-        return Int64(information.st_size)
-    }
-
-    var currentSize: Int64? {
-        var information = stat()
-        return fstat(number, &information) == 0 ? Int64(information.st_size) : nil
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
-        while true {
-            let count = pread(number, buffer.baseAddress, buffer.count, off_t(offset))
-            if count >= 0 { return count }
-            if errno != EINTR { return nil }
-        }
     }
 }

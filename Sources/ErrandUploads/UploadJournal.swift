@@ -87,26 +87,10 @@ final class UploadJournalFile: Sendable {
     }
 
     func write(_ journal: UploadJournal) throws(RequestError) {
-        let temporary = url.path + "-new"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw failure("created", errno) }
-        let data = journal.encoded()
-        let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-        var code = errno
-        var isSafe = count == data.count
-        if isSafe {
-            isSafe = fsync(file) == 0
-            code = errno
-        }
-        close(file)
-        if isSafe {
-            isSafe = rename(temporary, url.path) == 0
-            code = errno
-        }
-        guard isSafe else {
-            unlink(temporary)
-            throw failure("written", code)
-        }
+        do throws(FileReplacement.Failure) {
+            try FileReplacement.write(
+                journal.encoded(), to: url.path, through: url.path + "-new", flush: PartFile.flush)
+        } catch { throw failure(error.step == .create ? "created" : "written", error.code) }
         FilePlacement.syncDirectory(of: url)
     }
 

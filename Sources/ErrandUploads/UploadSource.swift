@@ -16,7 +16,7 @@ final class UploadSource: Sendable {
     }
 
     let identity: Identity
-    private let descriptor: Int32
+    private let file: SourceFile
     private let name: String
     private let queue = DispatchQueue(label: "errand.upload.file", qos: .utility)
 
@@ -25,32 +25,34 @@ final class UploadSource: Sendable {
     /// - Throws: ``RequestError/Code/invalidBody`` for a file that is missing, not regular or not readable.
     init(_ url: URL) throws(RequestError) {
         name = url.lastPathComponent
-        guard url.isFileURL else {
-            throw RequestError(
-                .invalidBody, stage: .build,
-                "The file of an upload must be a file URL. Override file with URL(fileURLWithPath:)."
-            )
-        }
-        // Without O_NONBLOCK, opening a named pipe would block until another process writes to it.
-        descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            let code = errno
-            throw RequestError(
-                .invalidBody, stage: .build,
-                "The file \(name) cannot be opened: \(String(cString: strerror(code))). It must exist "
-                    + "and be readable.",
-                underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
-        }
-        guard let identity = Self.identity(of: descriptor) else {
-            close(descriptor)
-            throw RequestError(
-                .invalidBody, stage: .build,
-                "The file \(name) is not a regular file. Resumable uploads need one.")
+        do throws(SourceFile.Problem) {
+            file = try SourceFile(url)
+        } catch { throw Self.refusal(of: url.lastPathComponent, error) }
+        guard let identity = Self.identity(of: file) else {
+            throw Self.refusal(of: url.lastPathComponent, .notRegular)
         }
         self.identity = identity
     }
 
-    deinit { close(descriptor) }
+    private static func refusal(of name: String, _ problem: SourceFile.Problem) -> RequestError {
+        switch problem {
+        case .noFileURL:
+            RequestError(
+                .invalidBody, stage: .build,
+                "The file of an upload must be a file URL. Override file with URL(fileURLWithPath:)."
+            )
+        case .cannotOpen(let code):
+            RequestError(
+                .invalidBody, stage: .build,
+                "The file \(name) cannot be opened: \(String(cString: strerror(code))). It must exist "
+                    + "and be readable.",
+                underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
+        case .notRegular:
+            RequestError(
+                .invalidBody, stage: .build,
+                "The file \(name) is not a regular file. Resumable uploads need one.")
+        }
+    }
 
     /// The chunks of a range, which is read while it is sent.
     func slice(of piece: TusRequest.Piece, rate: UploadRate?) -> Slice {
@@ -62,20 +64,16 @@ final class UploadSource: Sendable {
     /// - Throws: ``RequestError/Code/bodyReadFailed`` if the file is shorter, cannot be read, or was changed.
     func read(at offset: Int64, count: Int) throws(RequestError) -> Data {
         var data = Data(count: count)
-        let read = data.withUnsafeMutableBytes { buffer in
-            while true {
-                let read = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-                if read >= 0 || errno != EINTR { return read }
-            }
-        }
-        guard read > 0 else { throw read == 0 ? changed : failed }
+        let read = data.withUnsafeMutableBytes { file.read(into: $0, at: offset) }
+        guard let read else { throw failed }
+        guard read > 0 else { throw changed }
         if read < count { data.removeSubrange(read...) }
         return data
     }
 
     /// Throws if the file was changed since it was opened.
     func check() throws(RequestError) {
-        guard Self.identity(of: descriptor) == identity else { throw changed }
+        guard Self.identity(of: file) == identity else { throw changed }
     }
 
     /// The checksum of a range in Base64.
@@ -111,10 +109,8 @@ final class UploadSource: Sendable {
         return (checksum, offset + Int64(data.count))
     }
 
-    private static func identity(of descriptor: Int32) -> Identity? {
-        var information = stat()
-        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG
-        else { return nil }
+    private static func identity(of file: SourceFile) -> Identity? {
+        guard let information = file.information else { return nil }
         let time = information.modificationTime
         return Identity(
             size: Int64(information.st_size),

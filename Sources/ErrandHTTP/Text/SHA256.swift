@@ -5,14 +5,10 @@ package import Foundation
 /// It is not constant-time, so it must not be used with secrets. Decision 4
 /// (`docs/decisions/0004-own-sha256.md`) explains why the project has its own implementation.
 package struct SHA256: Sendable {
-    private var state: State
-    private var block: [UInt8] = []
-    private var length: UInt64 = 0
+    // A wrapper instead of an alias: callers in other modules would use unspecialized generic code.
+    private var hash = BlockHash<State>()
 
-    package init() {
-        state = State()
-        block.reserveCapacity(64)
-    }
+    package init() {}
 
     /// The digest of data as lower-case hexadecimal text.
     package static func hex(_ data: Data) -> String {
@@ -21,53 +17,30 @@ package struct SHA256: Sendable {
         return hash.finalizeHex()
     }
 
-    package mutating func update(_ data: Data) {
-        data.withUnsafeBytes { update($0) }
-    }
+    package mutating func update(_ data: Data) { hash.update(data) }
 
-    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        length &+= UInt64(bytes.count)
-        var rest = bytes[...]
-        if !block.isEmpty {
-            let missing = rest.prefix(64 - block.count)
-            block.append(contentsOf: missing)
-            rest = rest.dropFirst(missing.count)
-            guard block.count == 64 else { return }
-            block.withUnsafeBytes { state.compress($0) }
-            block.removeAll(keepingCapacity: true)
-        }
-        let whole = rest.count & ~63
-        state.compress(UnsafeRawBufferPointer(rebasing: rest.prefix(whole)))
-        block.append(contentsOf: rest.dropFirst(whole))
-    }
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bytes) }
 
     /// The digest of all bytes so far, as 32 bytes.
     ///
     /// The state is unchanged, so that more bytes can follow.
-    package func finalize() -> [UInt8] {
-        var copy = self
-        copy.block.append(0x80)
-        while copy.block.count % 64 != 56 { copy.block.append(0) }
-        let bits = length &* 8
-        for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            copy.block.append(UInt8(truncatingIfNeeded: bits >> shift))
-        }
-        copy.block.withUnsafeBytes { copy.state.compress($0) }
-        return copy.state.bytes
-    }
+    package func finalize() -> [UInt8] { hash.finalize() }
 
     /// The digest of all bytes so far, as lower-case hexadecimal text.
     package func finalizeHex() -> String { finalize().lowercaseHex }
 }
 
 /// The eight words of the hash state, and the compression function.
-private struct State: Sendable {
+private struct State: BlockCompression {
+    static let blockSize = 64
+    static let isLittleEndian = false
+
     private var words: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
         0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
 
-    var bytes: [UInt8] {
+    var digest: [UInt8] {
         words.flatMap { word in
             stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
         }

@@ -1,0 +1,45 @@
+package import Foundation
+
+/// A regular file that is open for reading; closed when deallocated.
+package final class SourceFile: Sendable {
+    /// The reason why a file cannot be read.
+    package enum Problem: Error {
+        /// The URL has another scheme than `file`.
+        case noFileURL
+        /// The error number of the system.
+        case cannotOpen(Int32)
+        case notRegular
+    }
+
+    private let descriptor: Int32
+
+    package init(_ url: URL) throws(Problem) {
+        guard url.isFileURL else { throw .noFileURL }
+        // Without O_NONBLOCK, opening a named pipe would block until another process writes to it.
+        descriptor = url.withUnsafeFileSystemRepresentation { path in
+            path.map { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) } ?? -1
+        }
+        guard descriptor >= 0 else { throw .cannotOpen(errno) }
+        guard let information, information.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+    }
+
+    deinit { if descriptor >= 0 { _ = close(descriptor) } }
+
+    /// The present attributes; `nil` if they cannot be read.
+    package var information: stat? {
+        var information = stat()
+        return fstat(descriptor, &information) == 0 ? information : nil
+    }
+
+    /// The present size in bytes; `nil` if it cannot be read.
+    package var size: Int64? { information.map { Int64($0.st_size) } }
+
+    /// Reads from an offset; `nil` if that fails, with the reason in `errno`.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count >= 0 { return count }
+            if errno != EINTR { return nil }
+        }
+    }
+}
