@@ -16,12 +16,15 @@ struct BrokenDatabase {
     }
 
     func moveAway() -> Outcome {
-        let lock = open(path + ".repair", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         // If the lock cannot be taken, two processes may rename each other's new file. That loses
         // cached entries and nothing else.
-        if lock >= 0 { _ = flock(lock, LOCK_EX) }
+        let lock = lockFile()
         defer {
-            if lock >= 0 { close(lock) }
+            if lock >= 0 {
+                // Under the lock, so that no process keeps the lock of a file that has been removed.
+                unlink(lockPath)
+                close(lock)
+            }
         }
         if isUsable { return .alreadyReplaced }
         let target = unusedName
@@ -33,6 +36,26 @@ struct BrokenDatabase {
         if rename(path + "-wal", target + "-wal") != 0 { unlink(path + "-wal") }
         unlink(path + "-shm")
         return .movedTo(target)
+    }
+
+    private var lockPath: String { path + ".repair" }
+
+    /// Creates the lock file and locks it; -1 if that is impossible.
+    private func lockFile() -> Int32 {
+        for _ in 0..<100 {
+            let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard lock >= 0 else { return lock }
+            _ = flock(lock, LOCK_EX)
+            var (locked, present) = (stat(), stat())
+            if fstat(lock, &locked) == 0, stat(lockPath, &present) == 0,
+                locked.st_ino == present.st_ino, locked.st_dev == present.st_dev
+            {
+                return lock
+            }
+            // The previous holder has removed it, and another process may lock a new one.
+            close(lock)
+        }
+        return -1
     }
 
     private var isUsable: Bool {

@@ -29,9 +29,9 @@ struct LogGate: Sendable, Equatable {
 
     private enum Phase: Sendable, Equatable {
         case open
-        /// Checkpoints have failed since `first`, the latest one at `last`.
-        case waiting(first: Instant, last: Instant)
-        case blocked(until: Instant)
+        /// Checkpoints of this log have failed since `first`, the latest one at `last`.
+        case waiting(first: Instant, last: Instant, generation: UInt64?)
+        case blocked(until: Instant, generation: UInt64?)
     }
 
     /// Whether writes are refused until a checkpoint succeeds.
@@ -59,33 +59,42 @@ struct LogGate: Sendable, Equatable {
     func decide(log: Int, adding: Int, now: @autoclosure () -> Instant) -> Decision {
         // A single entry may exceed the limit of the log; it needs an empty one.
         if log == 0 || log + adding <= limit { return .extend }
-        if case .blocked(let until) = phase, now() < until { return .refuse }
+        if case .blocked(let until, _) = phase, now() < until { return .refuse }
         return .checkpoint
     }
 
     /// Records a checkpoint.
     ///
-    /// - Parameter didEmpty: False if another connection prevented that the log was emptied.
-    mutating func checkpointEnded(didEmpty: Bool, now: Instant) -> Outcome {
+    /// Among several writers, each prevents checkpoints of the others for moments. If one of them
+    /// has emptied the log since the last failure, nothing blocks it, and the patience begins again.
+    ///
+    /// - Parameters:
+    ///   - didEmpty: False if another connection prevented that the log was emptied.
+    ///   - generation: A number that changes when the log starts again at its beginning; `nil` if it
+    ///     is unknown.
+    mutating func checkpointEnded(
+        didEmpty: Bool, generation: UInt64?, now: Instant
+    ) -> Outcome {
         if didEmpty {
             phase = .open
             return .emptied
         }
         switch phase {
-        case .waiting(let first, let last) where now - last <= patience:
+        case .waiting(let first, let last, let known)
+        where now - last <= patience && known == generation:
             if now - first < patience {
-                phase = .waiting(first: first, last: now)
+                phase = .waiting(first: first, last: now, generation: generation)
                 return .tryAgain
             }
-        case .open, .waiting:
+        case .blocked(_, let known) where known == generation: break
+        case .open, .waiting, .blocked:
             // Also if the earlier attempts are long ago: those writes ended without a further one.
             if patience > .zero {
-                phase = .waiting(first: now, last: now)
+                phase = .waiting(first: now, last: now, generation: generation)
                 return .tryAgain
             }
-        case .blocked: break
         }
-        phase = .blocked(until: now + pause)
+        phase = .blocked(until: now + pause, generation: generation)
         return .blocked
     }
 }

@@ -196,6 +196,16 @@ final class OpenDatabase {
         return stat(logPath, &status) == 0 ? Int(status.st_size) : 0
     }
 
+    /// A number that SQLite changes when it starts the log again at its beginning: the salts in the
+    /// log's header; `nil` if it cannot be read.
+    var logGeneration: UInt64? {
+        let file = open(logPath, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var salts: UInt64 = 0
+        return pread(file, &salts, 8, 16) == 8 ? salts : nil
+    }
+
     /// The used bytes of the log after the last transaction of this connection; `nil` if it wrote
     /// nothing to the log.
     var usedLogBytes: Int? {

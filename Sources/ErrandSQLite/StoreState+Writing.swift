@@ -245,7 +245,8 @@ extension StoreState {
     private mutating func checkpointEnded(
         _ didEmpty: Bool, _ database: OpenDatabase
     ) -> LogGate.Outcome {
-        let outcome = logGate.checkpointEnded(didEmpty: didEmpty, now: .now)
+        let outcome = logGate.checkpointEnded(
+            didEmpty: didEmpty, generation: didEmpty ? nil : database.logGeneration, now: .now)
         if outcome == .emptied {
             checkpointDemand = CheckpointDemand()
             isBlockedLogReported = false

@@ -30,6 +30,8 @@ struct CorruptFileTests {
         #expect(try String(contentsOfFile: path + ".broken-1", encoding: .utf8) == text)
         #expect(store.problems.count == 1)
         #expect(store.problems.first?.message.contains("broken-1") == true)
+        // The lock file of the replacement is removed.
+        #expect(directory.names.allSatisfy { !$0.hasSuffix(".repair") })
     }
 
     @Test func emptyFileBecomesANewDatabase() async throws {

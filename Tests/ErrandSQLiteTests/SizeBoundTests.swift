@@ -148,6 +148,19 @@ struct SizeBoundTests {
         #expect(try await store.entry(for: key("9")) == entry(bytes: 2000))
     }
 
+    @Test(arguments: [true, false])
+    func generationChangesWhenTheLogStartsAgain(truncating: Bool) throws {
+        let database = try OpenDatabase(path: path)
+        try store("a", in: database)
+        let first = try #require(database.logGeneration)
+        try store("b", in: database)
+        #expect(database.logGeneration == first)
+        #expect(try database.emptyLog(truncating: truncating))
+        try store("c", in: database)
+        let second = try #require(database.logGeneration)
+        #expect(second != first)
+    }
+
     /// After a transaction of another kind, the size of the file counts: it is truncated.
     @Test func logStaysWithinItsLimitBetweenOtherTransactions() async throws {
         let limits = StoreLimits(bytes: 1 << 20, memoryBytes: 0)

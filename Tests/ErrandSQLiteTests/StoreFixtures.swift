@@ -1,5 +1,6 @@
 import ErrandCore
 import Foundation
+import Synchronization
 
 @testable import ErrandSQLite
 
@@ -44,6 +45,23 @@ struct DatabaseFiles: Sendable {
 
     /// The size of the database, its log and its index.
     var total: Int { size("") + size("-wal") + size("-shm") }
+
+    /// The largest total while a closure runs.
+    func peak(during work: () async throws -> Void) async rethrows -> Int {
+        let isEnded = Atomic(false)
+        async let largest = {
+            var largest = 0
+            while !isEnded.load(ordering: .relaxed) {
+                largest = max(largest, total)
+                await Task.yield()
+            }
+            return max(largest, total)
+        }()
+        defer { isEnded.store(true, ordering: .relaxed) }
+        try await work()
+        isEnded.store(true, ordering: .relaxed)
+        return await largest
+    }
 
     private func size(_ suffix: String) -> Int {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)

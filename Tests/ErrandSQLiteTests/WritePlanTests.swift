@@ -36,7 +36,7 @@ struct WritePlanTests {
         var limits = limits
         limits.checkpointPatience = .zero
         var gate = LogGate(limits)
-        _ = gate.checkpointEnded(didEmpty: false, now: now)
+        _ = gate.checkpointEnded(didEmpty: false, generation: 1, now: now)
         var plan = plan()
         let sizes = StoreMeasure(used: 8192, file: 8192, log: limits.logBytes)
         #expect(plan.next(sizes, gate: gate, now: now) == .refuse)

@@ -1,7 +1,6 @@
 #if os(Linux)
     import ErrandCore
     import Foundation
-    import Synchronization
     import Testing
 
     @testable import ErrandSQLite
@@ -46,23 +45,13 @@
             guard TestProcess.role == nil else { return }
             let directory = try TemporaryDirectory()
             let path = directory.path("a.sqlite")
-            let files = DatabaseFiles(path: path)
-            let isEnded = Atomic(false)
-            async let largest = {
-                var largest = 0
-                while !isEnded.load(ordering: .relaxed) {
-                    largest = max(largest, files.total)
-                    await Task.yield()
+            let peak = try await DatabaseFiles(path: path).peak {
+                let processes = try (0..<4).map { _ in try Self.start(path, entries: 60) }
+                for process in processes {
+                    let end = await process.ended()
+                    #expect(end == .exit(0), "\(process.output.suffix(2000))")
                 }
-                return largest
-            }()
-            let processes = try (0..<4).map { _ in try Self.start(path, entries: 60) }
-            for process in processes {
-                let end = await process.ended()
-                #expect(end == .exit(0), "\(process.output.suffix(2000))")
             }
-            isEnded.store(true, ordering: .relaxed)
-            let peak = await largest
             #expect(peak <= Self.bound + Self.slack)
             // The limit was reached.
             #expect(peak > Self.bound / 2)
