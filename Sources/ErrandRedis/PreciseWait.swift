@@ -7,8 +7,13 @@
         /// Whether a descriptor can be read, or has ended, within a time.
         ///
         /// Without `ppoll`, the time is rounded up to milliseconds.
-        static func forInput(_ descriptor: Int32, nanoseconds: Int64) -> Bool {
-            var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        ///
+        /// - Parameter orOutput: Whether to return as well when the descriptor can be written to.
+        static func forInput(
+            _ descriptor: Int32, orOutput: Bool = false, nanoseconds: Int64
+        ) -> Bool {
+            let events = Int16(POLLIN) | (orOutput ? Int16(POLLOUT) : 0)
+            var descriptor = pollfd(fd: descriptor, events: events, revents: 0)
             #if os(Linux)
                 if let ppoll {
                     var limit = timespec(
@@ -17,7 +22,12 @@
                     return ppoll(&descriptor, 1, &limit, nil) > 0
                 }
             #endif
-            return poll(&descriptor, 1, Int32(clamping: (nanoseconds + 999_999) / 1_000_000)) > 0
+            return poll(&descriptor, 1, milliseconds(nanoseconds)) > 0
+        }
+
+        /// A time in milliseconds, rounded up.
+        static func milliseconds(_ nanoseconds: Int64) -> Int32 {
+            Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))
         }
 
         #if os(Linux)

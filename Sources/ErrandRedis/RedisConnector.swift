@@ -1,5 +1,4 @@
 #if Redis
-    import CHiredis
     import Foundation
 
     /// The settings of the connections.
@@ -13,9 +12,28 @@
         var commandLimit: Duration
         /// Whether the memory tier needs notices of changed keys.
         var wantsInvalidation: Bool
+        /// The settings of TLS, and the library that performs it; `nil` without TLS.
+        var tls: (settings: RedisResponseStore.TLS, openSSL: OpenSSL)?
+
+        /// - Parameter openSSL: The library for TLS; not `nil` if the configuration requires TLS.
+        init(_ configuration: RedisResponseStore.Configuration, openSSL: OpenSSL?) {
+            address = configuration.address
+            (username, password) = (configuration.username, configuration.password)
+            (database, connections) = (configuration.database, configuration.connections)
+            (connectLimit, commandLimit) = (configuration.connectLimit, configuration.commandLimit)
+            wantsInvalidation = configuration.maximumMemoryBytes > 0
+            if let settings = configuration.tls, let openSSL { tls = (settings, openSSL) }
+        }
+
+        /// The name that the server's certificate must contain.
+        var serverName: String {
+            if let name = tls?.settings.serverName { return name }
+            if case .host(let host, _) = address { return host }
+            return ""
+        }
     }
 
-    /// Connects and introduces itself, with hiredis' blocking functions, on a thread of its own.
+    /// Connects and introduces itself, blocking, on a thread of its own.
     struct RedisConnector: Sendable {
         let settings: RedisSettings
 
@@ -35,10 +53,11 @@
         /// Makes all connections.
         func connect() throws(RedisFailure) -> Session {
             var session = Session()
+            let context = try makeContext()
             var redirect: Int?
             if settings.wantsInvalidation {
                 do throws(RedisFailure) {
-                    let (link, id) = try connectInvalidation()
+                    let (link, id) = try connectInvalidation(context)
                     session.invalidation = link
                     redirect = id
                 } catch {
@@ -47,7 +66,7 @@
                 }
             }
             for number in 0..<settings.connections {
-                let connection = try BlockingConnection(settings)
+                let connection = try NewConnection(settings, context)
                 try connection.introduce(settings)
                 if let redirect {
                     let reply = try connection.perform(Self.tracking(redirect))
@@ -57,7 +76,7 @@
                     }
                 }
                 if number == 0 { try prepare(&session, connection) }
-                session.links.append(try connection.release())
+                session.links.append(connection.link)
             }
             return session
         }
@@ -76,7 +95,7 @@
         }
 
         private func prepare(
-            _ session: inout Session, _ connection: BlockingConnection
+            _ session: inout Session, _ connection: NewConnection
         ) throws(RedisFailure) {
             for script in StoreScript.all {
                 let reply = try connection.perform(
@@ -91,108 +110,27 @@
 
         /// Makes the connection for notices; returns it with its number on the server.
         func connectInvalidation() throws(RedisFailure) -> (RedisLink, Int) {
-            let connection = try BlockingConnection(settings)
+            try connectInvalidation(makeContext())
+        }
+
+        private func connectInvalidation(
+            _ context: TLSContext?
+        ) throws(RedisFailure) -> (RedisLink, Int) {
+            let connection = try NewConnection(settings, context)
             try connection.introduce(settings)
             let id = try connection.perform(RedisCommand("CLIENT", "ID"))
             guard let number = id.number else { throw .refused(id.text ?? "no client id") }
             let reply = try connection.perform(RedisCommand("SUBSCRIBE", "__redis__:invalidate"))
             if case .error(let message) = reply { throw .refused(message) }
-            return (try connection.release(), number)
-        }
-    }
-
-    /// A connection that is made and used by one thread.
-    private final class BlockingConnection {
-        private var context: UnsafeMutablePointer<redisContext>?
-        private let limit: Duration
-
-        init(_ settings: RedisSettings) throws(RedisFailure) {
-            limit = settings.connectLimit
-            let nanoseconds = max(settings.connectLimit.wholeNanoseconds, 1_000_000)
-            let time = timeval(
-                tv_sec: Int(nanoseconds / 1_000_000_000),
-                tv_usec: Int(nanoseconds % 1_000_000_000 / 1000))
-            context =
-                switch settings.address {
-                case .host(let host, let port):
-                    redisConnectWithTimeout(host, Int32(clamping: port), time)
-                case .unixSocket(let path): redisConnectUnixWithTimeout(path, time)
-                }
-            guard let context else {
-                throw RedisFailure(kind: .unreachable, message: "no memory for a connection")
-            }
-            guard context.pointee.err == 0 else {
-                let isTimeout = errno == ETIMEDOUT || errno == EAGAIN || errno == EINPROGRESS
-                defer { end() }
-                throw RedisFailure(
-                    kind: .unreachable,
-                    message: isTimeout
-                        ? "no connection within \(limit.wholeMilliseconds) ms"
-                        : "cannot connect: \(text)")
-            }
-            redisSetTimeout(context, time)
+            return (connection.link, number)
         }
 
-        deinit { end() }
-
-        private func end() {
-            if let context { redisFree(context) }
-            context = nil
-        }
-
-        private var text: String {
-            guard let context else { return "closed" }
-            return withUnsafeBytes(of: context.pointee.errstr) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-        }
-
-        /// Sends a command and waits for its reply.
-        func perform(_ command: RedisCommand) throws(RedisFailure) -> RedisReply {
-            guard let context else { throw RedisFailure(kind: .connectionLost, message: "closed") }
-            command.bytes.withUnsafeBytes { bytes in
-                _ = redisAppendFormattedCommand(
-                    context, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-            }
-            var reply: UnsafeMutableRawPointer?
-            guard redisGetReply(context, &reply) == REDIS_OK, let reply else {
-                let isTimeout = context.pointee.err == REDIS_ERR_IO && errno == EAGAIN
-                throw isTimeout
-                    ? .timedOut(limit)
-                    : RedisFailure(kind: .connectionLost, message: text)
-            }
-            defer { freeReplyObject(reply) }
-            return RedisReply(reply.assumingMemoryBound(to: redisReply.self))
-        }
-
-        /// Sends the credentials and selects the database.
-        func introduce(_ settings: RedisSettings) throws(RedisFailure) {
-            if let password = settings.password {
-                let user = settings.username.map { [RedisCommand.Part.text($0)] } ?? []
-                try check(perform(RedisCommand(["AUTH"] + user + [.text(password)])))
-            }
-            try check(perform(RedisCommand("PING")))
-            if settings.database != 0 {
-                try check(perform(RedisCommand("SELECT", .number(settings.database))))
-            }
-        }
-
-        private func check(_ reply: RedisReply) throws(RedisFailure) {
-            if case .error(let message) = reply { throw .refused(message) }
-        }
-
-        /// Gives the socket to a link.
-        func release() throws(RedisFailure) -> RedisLink {
-            guard let context else { throw RedisFailure(kind: .connectionLost, message: "closed") }
-            // The context owns its descriptor; the copy belongs to the link.
-            let copy = fcntl(context.pointee.fd, F_DUPFD_CLOEXEC, 0)
-            end()
-            guard copy >= 0, let link = RedisLink(descriptor: copy) else {
-                if copy >= 0 { close(copy) }
-                throw RedisFailure(
-                    kind: .unreachable, message: String(cString: strerror(errno)))
-            }
-            return link
+        /// Reads the files of TLS; `nil` without TLS.
+        private func makeContext() throws(RedisFailure) -> TLSContext? {
+            guard let (tls, openSSL) = settings.tls else { return nil }
+            do throws(TLSContext.Fault) {
+                return try TLSContext(tls, openSSL)
+            } catch { throw RedisFailure(kind: .files, message: error.message) }
         }
     }
 #endif

@@ -19,6 +19,16 @@
             case invalidReply
             /// The command was not sent, because the server is bypassed.
             case bypassed
+            /// TLS is not possible with the server.
+            case handshake
+            /// The server's certificate is expired, or not issued by a trusted authority.
+            case untrustedCertificate
+            /// The server's certificate does not contain its name.
+            case wrongHost
+            /// The server requires another client certificate.
+            case clientCertificate
+            /// A file of the TLS settings cannot be used any more.
+            case files
 
             /// Whether the server or the network is the reason, not a setting.
             var isAvailability: Bool {
@@ -69,11 +79,25 @@
 
         /// The error for the caller and for event listeners.
         ///
+        /// Its underlying error is one of TLS if that is the reason.
+        ///
         /// - Parameter address: The server, as the user configured it.
         func requestError(address: String) -> RequestError {
             RequestError(
                 .storeFailed, stage: .cache,
-                "The response store at \(address) failed: \(message). \(advice)", underlying: self)
+                "The response store at \(address) failed: \(message). \(advice)",
+                underlying: tlsError(address: address) ?? self)
+        }
+
+        private func tlsError(address: String) -> RequestError? {
+            let code: RequestError.Code
+            switch kind {
+            case .handshake: code = .secureConnectionFailed
+            case .untrustedCertificate, .wrongHost: code = .certificateRejected
+            case .clientCertificate: code = .clientCertificateRejected
+            default: return nil
+            }
+            return RequestError(code, stage: .cache, "\(address): \(message).")
         }
 
         /// A sentence that says what the user can do.
@@ -85,7 +109,18 @@
                 "Check the load of the server and of the network, or raise `commandLimit`."
             case .authentication:
                 "Set the username and the password of the store, or give its user the permission."
-            case .invalidReply: "Check that the address is that of a Redis or Valkey server."
+            case .invalidReply:
+                "Check that the address is that of a Redis or Valkey server, and set `tls` if its "
+                    + "port requires TLS."
+            case .handshake: "Check that the port is the server's TLS port, or set `tls` to nil."
+            case .untrustedCertificate:
+                "Renew the server's certificate, or set `tls.authorityFile` to its authority."
+            case .wrongHost:
+                "Use a name that the certificate contains as the address or as `tls.serverName`."
+            case .clientCertificate:
+                "Set `tls.clientCertificateFile` and `tls.clientKeyFile` to a certificate that the "
+                    + "server accepts."
+            case .files: "The store reads the files again when it connects."
             case .bypassed: "Requests go to the network until the store has reconnected."
             case .refused: refusalAdvice
             }

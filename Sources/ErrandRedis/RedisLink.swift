@@ -6,9 +6,10 @@
     ///
     /// A caller writes to the socket itself, without blocking; only the rest that the socket does
     /// not accept is left to the loop. ``ReplyReading`` says who receives. Both save thread wake-ups.
-    // @unchecked: only the reader that `reading` names uses `parser` and `buffer`, `state` the rest.
+    // @unchecked: only the reader that `reading` names uses `parser` and the buffers, `state` the rest.
     final class RedisLink: @unchecked Sendable {
         private struct State {
+            /// The bytes that the socket has not accepted, encrypted if the connection uses TLS.
             var output: [UInt8] = []
             var sent = 0
             var pending: [RedisBatch] = []
@@ -28,12 +29,19 @@
         private let parser: RedisParser
         private let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: 64 << 10, alignment: 16)
+        private let tls: TLSSession?
+        /// The decrypted bytes of one TLS record; empty without TLS.
+        private let plain: UnsafeMutableRawBufferPointer
 
         /// Takes over a connected socket; `nil` if there is no memory.
-        init?(descriptor: Int32) {
+        ///
+        /// - Parameter tls: The session of a connection with TLS, before its handshake.
+        init?(descriptor: Int32, tls: TLSSession? = nil) {
             guard let parser = RedisParser() else { return nil }
             self.parser = parser
             self.descriptor = descriptor
+            self.tls = tls
+            plain = .allocate(byteCount: tls == nil ? 0 : 16 << 10, alignment: 16)
             let flags = fcntl(descriptor, F_GETFL)
             _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -47,6 +55,7 @@
         deinit {
             close(descriptor)
             buffer.deallocate()
+            plain.deallocate()
         }
 
         /// What became of a batch.
@@ -73,17 +82,7 @@
                 }
                 state.pending.append(batch)
                 var sent = Sent(isAccepted: true)
-                if state.output.isEmpty {
-                    // An error is found by the reader, which then reads the end of the connection.
-                    let count = max(0, write(batch.bytes[...]))
-                    if count < batch.bytes.count {
-                        state.output = Array(batch.bytes[count...])
-                        state.sent = 0
-                        sent.wakesLoop = true
-                    }
-                } else {
-                    state.output.append(contentsOf: batch.bytes)
-                }
+                sent.wakesLoop = transmit(batch.bytes, &state)
                 let reading = state.reading.sent(
                     isAlone: isAlone && state.output.isEmpty, mayRead: mayRead)
                 sent.callerReads = reading.callerReads
@@ -95,8 +94,31 @@
         /// Sends bytes whose reply no batch receives, if the socket accepts them.
         func sendUnwatched(_ bytes: [UInt8]) {
             state.withLock { state in
-                if !state.isClosed, state.output.isEmpty { _ = write(bytes[...]) }
+                if !state.isClosed, state.output.isEmpty { _ = transmit(bytes, &state) }
             }
+        }
+
+        /// Sends bytes, encrypted if the connection uses TLS, after those that wait.
+        ///
+        /// - Returns: Whether the loop must be woken, because it must send the rest.
+        private func transmit(_ bytes: [UInt8], _ state: inout State) -> Bool {
+            guard let tls else { return append(bytes, &state) }
+            // The reader then reads the end of the connection.
+            if !tls.encrypt(bytes) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            return append(tls.takeOutput(), &state)
+        }
+
+        private func append(_ bytes: [UInt8], _ state: inout State) -> Bool {
+            guard state.output.isEmpty else {
+                state.output.append(contentsOf: bytes)
+                return false
+            }
+            // An error is found by the reader, which then reads the end of the connection.
+            let count = max(0, write(bytes[...]))
+            guard count < bytes.count else { return false }
+            state.output = Array(bytes[count...])
+            state.sent = 0
+            return true
         }
 
         private func write(_ bytes: ArraySlice<UInt8>) -> Int {
@@ -165,7 +187,8 @@
             } catch { failure = error }
             return state.withLock { state in
                 state.failure = failure
-                return state.reading.callerEnded(isIdle: state.isEmpty && failure == nil)
+                let isIdle = state.isEmpty && failure == nil && state.output.isEmpty
+                return state.reading.callerEnded(isIdle: isIdle)
             }
         }
 
@@ -178,6 +201,42 @@
             let rest = time - RedisTime.now
             guard rest > 0 else { return false }
             return PreciseWait.forInput(descriptor, nanoseconds: rest)
+        }
+
+        /// Waits until bytes have arrived, or can be sent; false after the time.
+        ///
+        /// For the thread that makes the connection.
+        func waitForProgress(until time: Int64) -> Bool {
+            while true {
+                let rest = time - RedisTime.now
+                guard rest > 0 else { return false }
+                let isReady = PreciseWait.forInput(
+                    descriptor, orOutput: hasOutput, nanoseconds: rest)
+                // A signal can end the wait as well.
+                if isReady { return true }
+            }
+        }
+
+        /// Continues the TLS handshake, without blocking; whether it is complete.
+        ///
+        /// For the thread that makes the connection.
+        func handshake() throws(RedisFailure) -> Bool {
+            guard let tls else { return true }
+            // A failed handshake sends its reason to the server.
+            defer { state.withLock { _ = append(tls.takeOutput(), &$0) } }
+            flush(now: RedisTime.now)
+            if try tls.handshake() { return true }
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+            if count > 0 {
+                tls.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                return try tls.handshake()
+            }
+            guard count < 0, errno == EAGAIN || errno == EINTR else {
+                throw RedisFailure(
+                    kind: .connectionLost,
+                    message: "the server closed the connection during the TLS handshake")
+            }
+            return false
         }
 
         /// Reads what has arrived, and passes each reply on.
@@ -196,12 +255,40 @@
                     throw RedisFailure(
                         kind: .connectionLost, message: String(cString: strerror(errno)))
                 }
-                try parser.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                while let reply = try parser.next() {
-                    if !deliver(reply) { try unexpected(reply) }
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                if let tls {
+                    try decrypt(bytes, tls, unexpected)
+                } else {
+                    try parse(bytes, unexpected)
                 }
                 state.withLock { $0.progress = now }
                 if count < buffer.count { return }
+            }
+        }
+
+        /// Passes on the replies in encrypted bytes.
+        private func decrypt(
+            _ bytes: UnsafeRawBufferPointer, _ tls: TLSSession,
+            _ unexpected: (RedisReply) throws(RedisFailure) -> Void
+        ) throws(RedisFailure) {
+            tls.feed(bytes)
+            while true {
+                let count = try tls.read(into: plain)
+                guard count > 0 else { break }
+                try parse(UnsafeRawBufferPointer(rebasing: plain[..<count]), unexpected)
+            }
+            // TLS itself responds to some messages, such as a request for new keys.
+            if tls.hasOutput { state.withLock { _ = append(tls.takeOutput(), &$0) } }
+        }
+
+        /// Passes on the replies in bytes.
+        private func parse(
+            _ bytes: UnsafeRawBufferPointer,
+            _ unexpected: (RedisReply) throws(RedisFailure) -> Void
+        ) throws(RedisFailure) {
+            try parser.feed(bytes)
+            while let reply = try parser.next() {
+                if !deliver(reply) { try unexpected(reply) }
             }
         }
 

@@ -10,7 +10,6 @@
 
         /// Runs until the client is released.
         func run() {
-            ignoreBrokenPipes()
             startConnecting()
             var lastTimeout = Int64.max
             var nextCheck = Int64.max
@@ -45,14 +44,6 @@
             }
         }
 
-        /// hiredis 0.14 writes without `MSG_NOSIGNAL`.
-        private func ignoreBrokenPipes() {
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            sigaddset(&signals, SIGPIPE)
-            pthread_sigmask(SIG_BLOCK, &signals, nil)
-        }
-
         /// The next time at which something is due; `.max` if nothing is.
         private func nextTime(_ links: [RedisLink], now: Int64) -> Int64 {
             var time = Int64.max
@@ -83,8 +74,9 @@
                 descriptors.append(pollfd(fd: link.descriptor, events: events, revents: 0))
             }
             if let invalidation {
+                let events = Int16(POLLIN) | (invalidation.hasOutput ? Int16(POLLOUT) : 0)
                 descriptors.append(
-                    pollfd(fd: invalidation.descriptor, events: Int16(POLLIN), revents: 0))
+                    pollfd(fd: invalidation.descriptor, events: events, revents: 0))
             }
             let rest = max(0, time == .max ? -1 : time - RedisTime.now)
             let milliseconds = time == .max ? -1 : Int32(clamping: (rest + 999_999) / 1_000_000)
@@ -135,6 +127,7 @@
 
         private func receive(_ link: RedisLink, now: Int64) {
             do throws(RedisFailure) {
+                link.flush(now: now)
                 try link.receive(now: now) { reply throws(RedisFailure) in handle(reply, now: now) }
             } catch { loseInvalidation(error) }
         }
@@ -284,8 +277,7 @@
         }
 
         private func inThread(_ work: @escaping @Sendable (RedisLoopState) -> Void) {
-            let thread = Thread { [shared, self] in
-                ignoreBrokenPipes()
+            let thread = Thread { [shared] in
                 work(shared)
                 shared.wakeup?.wake()
             }

@@ -44,17 +44,18 @@
             ///
             /// Stores with different prefixes share a server without sharing entries.
             public var keyPrefix = "errand:"
-            /// Whether connections use TLS.
+            /// The settings of TLS.
             ///
-            /// Default false.
+            /// Default `nil`: connections do not use TLS.
             ///
-            /// hiredis before 1.0 has no TLS: creating the store then throws
-            /// ``RequestError/Code/unsupported``. Use a private network, or a TLS tunnel and the
-            /// address of its local end.
-            public var usesTLS = false
-            /// The maximum time for making one connection, in the background.
+            /// TLS needs OpenSSL 1.1.1 or 3 (Debian's `libssl3`) on Linux. Without it, creating the
+            /// store throws ``RequestError/Code/unsupported``.
+            public var tls: TLS?
+            /// The maximum time of each step of making a connection, in the background.
             ///
             /// Default 1 s.
+            ///
+            /// The steps are the connection itself, the TLS handshake, and each first command.
             public var connectLimit = Duration.seconds(1)
             /// The maximum time that a command may make no progress.
             ///
@@ -114,6 +115,7 @@
                 if case .unixSocket(let path) = address, path.isEmpty || path.utf8.count > 107 {
                     return "address is \(path). Set a path of 1 to 107 bytes."
                 }
+                if let fault = tls?.fault(address) { return fault }
                 if username != nil, password == nil {
                     return "username is set without a password. Set both."
                 }

@@ -32,25 +32,20 @@
         /// Creates a store.
         ///
         /// - Throws: ``RequestError/Code/invalidConfiguration`` for invalid settings, and
-        ///   ``RequestError/Code/unsupported`` for TLS without support by hiredis.
+        ///   ``RequestError/Code/unsupported`` for TLS without OpenSSL.
         public convenience init(_ configuration: Configuration) throws(RequestError) {
-            try self.init(configuration, now: { Date() })
+            try self.init(configuration, openSSL: .installed, now: { Date() })
         }
 
         init(
-            _ configuration: Configuration, now: @escaping @Sendable () -> Date
+            _ configuration: Configuration, openSSL: OpenSSL? = .installed,
+            now: @escaping @Sendable () -> Date
         ) throws(RequestError) {
             if let fault = configuration.fault {
                 throw RequestError(
                     .invalidConfiguration, stage: .cache, "RedisResponseStore: \(fault)")
             }
-            if configuration.usesTLS {
-                throw RequestError(
-                    .unsupported, stage: .cache,
-                    "RedisResponseStore cannot use TLS: hiredis 0.14 has none. Use a private "
-                        + "network, or a TLS tunnel such as stunnel and the address of its local "
-                        + "end.")
-            }
+            if let tls = configuration.tls { try Self.check(tls, openSSL) }
             self.configuration = configuration
             self.now = now
             keys = StoreKeys(prefix: configuration.keyPrefix)
@@ -58,17 +53,28 @@
                 address: "\(configuration.address)", keys: keys,
                 limit: configuration.maximumMemoryBytes)
             client = RedisClient(
-                settings: RedisSettings(
-                    address: configuration.address, username: configuration.username,
-                    password: configuration.password, database: configuration.database,
-                    connections: configuration.connections,
-                    connectLimit: configuration.connectLimit,
-                    commandLimit: configuration.commandLimit,
-                    wantsInvalidation: configuration.maximumMemoryBytes > 0),
+                settings: RedisSettings(configuration, openSSL: openSSL),
                 handlers: memory.handlers)
             memory.setRecovery { [weak self] in
                 guard let self else { return }
                 Task.detached { await self.repeatMissedRemovals() }
+            }
+        }
+
+        /// Checks that TLS is possible, and that the files can be used.
+        private static func check(_ tls: TLS, _ openSSL: OpenSSL?) throws(RequestError) {
+            guard let openSSL else {
+                throw RequestError(
+                    .unsupported, stage: .cache,
+                    "RedisResponseStore cannot use TLS: OpenSSL (libssl.so.3 or libssl.so.1.1) is "
+                        + "not installed. Install it, or use a TLS tunnel such as stunnel and the "
+                        + "address of its local end.")
+            }
+            do throws(TLSContext.Fault) {
+                _ = try TLSContext(tls, openSSL)
+            } catch {
+                throw RequestError(
+                    .invalidConfiguration, stage: .cache, "RedisResponseStore: \(error.message)")
             }
         }
 

@@ -74,15 +74,19 @@
             #expect(second.outcomes == [.success([.integer(2)])])
         }
 
-        @Test func endOfTheConnectionIsLeftToTheLoop() throws {
+        /// A server that has not read all bytes resets the connection.
+        @Test(arguments: [true, false])
+        func endOfTheConnectionIsLeftToTheLoop(isRead: Bool) throws {
             let pair = try Pair()
             let command = Command()
             _ = pair.link.send(command.batch, now: 0, mayRead: true)
+            if isRead { pair.readCommands() }
             pair.closeServer()
             #expect(pair.link.receiveReply(of: command.batch, until: later))
             #expect(command.outcomes.isEmpty)
             let failure = try #require(pair.failure())
             #expect(failure.kind == .connectionLost)
+            #expect(failure.message.contains("the server closed") == isRead)
             pair.link.end(failure)
             #expect(command.outcomes == [.failure(failure)])
             #expect(!pair.link.send(Command().batch, now: 0, mayRead: true).isAccepted)
@@ -170,6 +174,11 @@
         func closeServer() {
             if server >= 0 { close(server) }
             server = -1
+        }
+
+        func readCommands() {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            #expect(recv(server, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0)
         }
 
         func reply(_ text: String) {

@@ -20,7 +20,9 @@
         /// Starts a server and waits until it replies.
         ///
         /// - Parameter arguments: Further arguments of `redis-server`.
-        init(_ arguments: String...) async throws {
+        convenience init(_ arguments: String...) async throws { try await self.init(arguments) }
+
+        init(_ arguments: [String]) async throws {
             folder = FileManager.default.temporaryDirectory
                 .appendingPathComponent("errand-redis-\(UUID().uuidString.prefix(8))")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -56,7 +58,7 @@
         private func canConnect() -> Bool {
             var settings = configuration
             settings.connectLimit = .seconds(5)
-            let connector = RedisConnector(settings: RedisSettings(settings))
+            let connector = RedisConnector(settings: RedisSettings(settings, openSSL: nil))
             do throws(RedisFailure) {
                 _ = try connector.connectInvalidation()
                 return true
@@ -106,7 +108,7 @@
             private let client: RedisClient
 
             init(_ configuration: RedisResponseStore.Configuration) {
-                var settings = RedisSettings(configuration)
+                var settings = RedisSettings(configuration, openSSL: nil)
                 settings.wantsInvalidation = false
                 settings.connections = 1
                 client = RedisClient(
@@ -147,16 +149,6 @@
                 return state.ends
             }
             if let ends { for await _ in ends {} }
-        }
-    }
-
-    extension RedisSettings {
-        init(_ configuration: RedisResponseStore.Configuration) {
-            self.init(
-                address: configuration.address, username: configuration.username,
-                password: configuration.password, database: configuration.database,
-                connections: configuration.connections, connectLimit: configuration.connectLimit,
-                commandLimit: configuration.commandLimit, wantsInvalidation: true)
         }
     }
 

@@ -226,7 +226,6 @@
                 } catch { return error }
             }
             #expect(error { _ in } == nil)
-            #expect(error { $0.usesTLS = true }?.code == .unsupported)
             #expect(error { $0.address = .host("", port: 1) }?.code == .invalidConfiguration)
             #expect(error { $0.address = .host("a", port: 70_000) } != nil)
             #expect(error { $0.address = .unixSocket("") } != nil)

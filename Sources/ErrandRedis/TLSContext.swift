@@ -1,0 +1,72 @@
+#if Redis
+    import Foundation
+
+    /// The trust and the client certificate that the connections of a store share: OpenSSL's
+    /// `SSL_CTX`.
+    // @unchecked: OpenSSL's context is thread-safe, and is not changed after `init`.
+    final class TLSContext: @unchecked Sendable {
+        /// A setting that cannot be used, and what the user can do.
+        struct Fault: Error, Equatable {
+            var message: String
+        }
+
+        let openSSL: OpenSSL
+        private let context: OpaquePointer
+
+        /// Reads the files of the settings.
+        init(_ settings: RedisResponseStore.TLS, _ openSSL: OpenSSL) throws(Fault) {
+            openSSL.clearErrors()
+            guard let context = openSSL.makeContext(openSSL.clientMethod()) else {
+                throw Fault(message: "OpenSSL has no TLS client: \(openSSL.takeError().text).")
+            }
+            self.openSSL = openSSL
+            self.context = context
+            // SSL_VERIFY_PEER
+            openSSL.setVerification(context, 1, nil)
+            // SSL_CTRL_SET_MIN_PROTO_VERSION with TLS1_2_VERSION
+            _ = openSSL.controlContext(context, 123, 0x0303, nil)
+            // SSL_OP_NO_COMPRESSION and SSL_OP_NO_RENEGOTIATION: writing never waits for input.
+            _ = openSSL.setContextOptions(context, 0x2_0000 | 0x4000_0000)
+            // The default asks for the passphrase of a key on the terminal.
+            openSSL.setAskPassphrase(context) { _, _, _, _ in 0 }
+            try trust(settings.authorityFile)
+            try identify(settings)
+        }
+
+        deinit { openSSL.freeContext(context) }
+
+        private func trust(_ file: String?) throws(Fault) {
+            guard let file else {
+                _ = openSSL.useDefaultAuthorities(context)
+                return
+            }
+            guard openSSL.loadAuthorities(context, file, nil) == 1 else {
+                throw fault("tls.authorityFile", file, "certificates in PEM form")
+            }
+        }
+
+        private func identify(_ settings: RedisResponseStore.TLS) throws(Fault) {
+            guard let file = settings.clientCertificateFile else { return }
+            guard openSSL.useCertificateChain(context, file) == 1 else {
+                throw fault("tls.clientCertificateFile", file, "a certificate in PEM form")
+            }
+            let key = settings.clientKeyFile ?? file
+            // SSL_FILETYPE_PEM
+            guard openSSL.usePrivateKey(context, key, 1) == 1 else {
+                throw fault("tls.clientKeyFile", key, "a private key in PEM form, not encrypted")
+            }
+            guard openSSL.checkPrivateKey(context) == 1 else {
+                throw fault("tls.clientKeyFile", key, "the key of tls.clientCertificateFile")
+            }
+        }
+
+        private func fault(_ setting: String, _ file: String, _ content: String) -> Fault {
+            Fault(
+                message: "\(setting) cannot be used: \(file): \(openSSL.takeError().text). "
+                    + "Set a file with \(content).")
+        }
+
+        /// A connection, whose object holds a reference to the context; `nil` if there is no memory.
+        func makeConnection() -> OpaquePointer? { openSSL.makeConnection(context) }
+    }
+#endif
