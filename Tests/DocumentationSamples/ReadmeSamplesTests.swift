@@ -9,15 +9,18 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ReadmeSamplesTests {
     let server = LoopbackServer()
-    let folder: URL
+    /// The shared agent's store must not use the user's cache folder; used unless
+    /// `Scripts/run-tests` has chosen one.
+    private static let cache = Result { try TemporaryFolder("cache") }
+
+    private let temporary: TemporaryFolder
+    var folder: URL { temporary.url }
 
     init() throws {
-        // The shared agent's store must not use the user's cache folder.
-        let work = FileManager.default.temporaryDirectory
-            .appendingPathComponent("errand-readme-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: work, withIntermediateDirectories: true)
-        setenv("XDG_CACHE_HOME", work.path, 0)
-        folder = work
+        temporary = try TemporaryFolder("readme")
+        if getenv("XDG_CACHE_HOME") == nil {
+            setenv("XDG_CACHE_HOME", try Self.cache.get().url.path, 0)
+        }
         server.route("/iphone/register") { request in
             let isRight =
                 request.method == "POST"

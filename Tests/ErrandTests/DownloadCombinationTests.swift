@@ -5,13 +5,10 @@ import Testing
 
 /// Settings beside a download: applied, refused, or documented as without effect.
 @Suite(.timeLimit(.minutes(5))) struct DownloadCombinationTests {
-    private let folder: URL
+    private let temporary: TemporaryFolder
+    private var folder: URL { temporary.url }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("errand-combination-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { temporary = try TemporaryFolder("combination") }
 
     private func download(
         _ change: (inout RequestDescription) -> Void = { _ in }
@@ -23,7 +20,6 @@ import Testing
     }
 
     @Test func cacheOnlyIsRefusedBeforeSending() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         for isShared in [false, true] {
             let fixture = AgentFixture { if isShared { $0.cachePolicy = .cacheOnly } }
             fixture.transport.on(.get, "/file", ScriptedResponse(body: Data("x".utf8)))
@@ -67,7 +63,6 @@ import Testing
 
     @Test(arguments: [nil, CachePolicy.cacheElseLoad, .loadElseCache, .reload, .http])
     func settingsOfABaseClassDoNotAffectADownload(policy: CachePolicy?) async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let fixture = AgentFixture()
         let body = Data(#"{"data": null}"#.utf8)
         fixture.transport.on(
@@ -99,7 +94,6 @@ import Testing
     }
 
     @Test func downloadsWithEqualPlansShareATransfer() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let gate = Gate()
         let fixture = AgentFixture()
         fixture.transport.on(
@@ -121,7 +115,6 @@ import Testing
     }
 
     @Test func joinedDownloadsShareTheirResult() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let gate = Gate()
         let fixture = AgentFixture()
         fixture.transport.on(
@@ -145,7 +138,6 @@ import Testing
 
     @Test(arguments: [0, 1, 2, 3, 4, 5])
     func downloadsWithOtherRulesDoNotShareATransfer(rule: Int) async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let gate = Gate()
         let fixture = AgentFixture()
         fixture.transport.on(

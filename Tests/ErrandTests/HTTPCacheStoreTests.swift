@@ -8,12 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct HTTPCacheStoreTests {
     private let clock = ManualClock()
     private let server = PageServer()
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "errand-http-cache-\(UUID().uuidString)")
+    private let temporary: TemporaryFolder
+    private var folder: URL { temporary.url }
 
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { temporary = try TemporaryFolder("http-cache") }
 
     private func agent(_ store: any ResponseStore) -> RequestAgent {
         let transport = ScriptedTransport()
@@ -42,7 +40,6 @@ import Testing
     }
 
     @Test func entriesAndVariantsSurviveARestart() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         server.headers = [.cacheControl: "max-age=60", .vary: "Accept-Language", .eTag: "\"1\""]
         var first: RequestAgent? = agent(fileStore())
         if let first {
@@ -61,7 +58,6 @@ import Testing
     }
 
     @Test func unsafeRequestAfterARestartInvalidatesEntries() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         server.headers = [.cacheControl: "max-age=60"]
         let first = agent(fileStore())
         _ = try await get(first)
@@ -75,7 +71,6 @@ import Testing
 
     @Test(arguments: StoreKind.allCases)
     func agentsSharingAStoreShareEntriesAndInvalidation(kind: StoreKind) async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         server.headers = [.cacheControl: "max-age=60", .vary: "Accept"]
         let store: any ResponseStore = kind == .memory ? MemoryResponseStore() : fileStore()
         let (one, other) = (agent(store), agent(store))

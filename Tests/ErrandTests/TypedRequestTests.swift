@@ -52,11 +52,11 @@ import Testing
     }
 
     private let fixture = AgentFixture()
-    private let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("errand-typed-\(UUID().uuidString)", isDirectory: true)
+    private let temporary: TemporaryFolder
+    private var folder: URL { temporary.url }
 
     init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        temporary = try TemporaryFolder("typed")
         fixture.transport.on(.get, "/ping", .json("{}"))
         fixture.transport.on(.get, "/pilot", .json(#"{"data":{"nick_name":"amelia"}}"#))
         fixture.transport.on(.get, "/pilots", .json(#"{"data":[{"nick_name":"amelia"}]}"#))
