@@ -110,8 +110,9 @@
                     state.session, state.health.failed(failure, now: now, jitter: jitter)
                 )
             }
-            end(session, failure)
+            // Before the commands fail, so that their callers find the problem.
             if isReported { shared.handlers.problem(failure) }
+            end(session, failure)
             if failure.kind == .connectionLost { startConnecting() }
         }
 
