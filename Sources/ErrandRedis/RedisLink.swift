@@ -277,7 +277,7 @@
                 guard count > 0 else { break }
                 try parse(UnsafeRawBufferPointer(rebasing: plain[..<count]), unexpected)
             }
-            // TLS itself responds to some messages, such as a request for new keys.
+            // TLS itself responds to some messages, such as a request for a renegotiation.
             if tls.hasOutput { state.withLock { _ = append(tls.takeOutput(), &$0) } }
         }
 

@@ -59,16 +59,13 @@
             close(descriptor)
         }
 
-        /// Takes the bytes that have arrived from the socket, and returns their number.
-        @discardableResult
-        func receive() -> Int {
+        /// Takes what has arrived from the socket.
+        private func receive() {
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
-            var total = 0
             while true {
                 let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-                guard count > 0 else { return total }
+                guard count > 0 else { return }
                 _ = openSSL.writeStream(input, buffer, Int32(count))
-                total += count
             }
         }
 
