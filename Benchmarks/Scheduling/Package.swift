@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A benchmark of waiting requests. A separate package, so that users of Errand do not resolve its
+// Benchmarks of waiting requests, and of batches and chains. A separate package, so that users of Errand do not resolve its
 // dependencies.
 import PackageDescription
 
@@ -8,12 +8,18 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "errand", path: "../..")],
     targets: [
-        .executableTarget(
-            name: "SchedulingBench",
+        .target(
+            name: "BenchSupport",
             dependencies: [
                 .product(name: "ErrandCore", package: "errand"),
                 .product(name: "ErrandTransport", package: "errand"),
-            ])
+            ]),
+        .executableTarget(
+            name: "SchedulingBench",
+            dependencies: ["BenchSupport", .product(name: "ErrandCore", package: "errand")]),
+        .executableTarget(
+            name: "CompositeBench",
+            dependencies: ["BenchSupport", .product(name: "Errand", package: "errand")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,27 +4,15 @@ import Testing
 
 /// Batches and chains as members of batches, and the rules for members.
 @Suite(.timeLimit(.minutes(5))) struct BatchNestingTests {
-    private let fixture = AgentFixture()
-
-    init() {
-        fixture.transport.respond { request in
-            let path = request.url.path
-            return path.hasSuffix("bad")
-                ? .json("{}", status: .notFound) : .json(#"{"path":"\#(path)"}"#)
-        }
-    }
-
-    private func plain(_ path: String) -> Plain { fixture.with(Plain(path)) }
-
-    private var paths: Set<String> { Set(fixture.transport.requests.map(\.url.path)) }
+    private let fixture = CompositeFixture()
 
     @Test func batchContainsBatchesAndChains() async throws {
         let chain = ChainRequest()
-        chain.add(plain("c")).then { [self] _ in plain("d") }
-        let inner = BatchRequest([plain("a"), plain("b")])
-        let batch = BatchRequest([inner, chain, plain("e")] as [any CompositeMember])
+        chain.add(fixture.plain("c")).then { [fixture] _ in fixture.plain("d") }
+        let inner = BatchRequest([fixture.plain("a"), fixture.plain("b")])
+        let batch = BatchRequest([inner, chain, fixture.plain("e")] as [any CompositeMember])
         let results = try await batch.send()
-        #expect(paths == ["/a", "/b", "/c", "/d", "/e"])
+        #expect(Set(fixture.paths) == ["/a", "/b", "/c", "/d", "/e"])
         #expect(
             results.map { try? $0.get().json["path"].string } == ["/a", "/b", "/c", "/d", "/e"])
         #expect(batch.requests.map(\.url) == ["a", "b", "c", "d", "e"])
@@ -32,8 +20,8 @@ import Testing
 
     @Test func failureOfANestedChainFailsTheBatch() async throws {
         let chain = ChainRequest()
-        chain.add(plain("bad")).then { [self] _ in plain("never") }
-        let batch = BatchRequest([chain, plain("a")] as [any CompositeMember])
+        chain.add(fixture.plain("bad")).then { [fixture] _ in fixture.plain("never") }
+        let batch = BatchRequest([chain, fixture.plain("a")] as [any CompositeMember])
         let error = await #expect(throws: RequestError.self) { try await batch.send() }
         #expect(error?.code == .unacceptableStatus && batch.failedRequest?.url == "bad")
         #expect(batch.task == nil && chain.task == nil)
@@ -42,7 +30,7 @@ import Testing
     @Test func membersAreDescribedBeforeTheFirstIsSent() async throws {
         let sent = fixture.transport
         var counts: [Int] = []
-        let members = (0..<3).map { plain("\($0)") }
+        let members = (0..<3).map { fixture.plain("\($0)") }
         for member in members {
             member.accessories = [
                 ClosureAccessory { event, _ in
@@ -56,7 +44,7 @@ import Testing
 
     @Test func describedMembersThatAreNotStartedHaveOneEnd() async throws {
         var lines: [String] = []
-        let members = ["bad", "a"].map { plain($0) }
+        let members = ["bad", "a"].map { fixture.plain($0) }
         for member in members {
             member.accessories = [ClosureAccessory { lines.append("\($1.url) \($0)") }]
         }
@@ -66,11 +54,12 @@ import Testing
         let end = ["willCancel", "willStop", "didStop"].map { "a \($0)" }
         #expect(
             lines == ["bad willStart", "a willStart", "bad willStop", "bad didStop"] + end)
-        #expect(members[1].error?.code == .cancelled && inner.task == nil && paths == ["/bad"])
+        #expect(
+            members[1].error?.code == .cancelled && inner.task == nil && fixture.paths == ["/bad"])
     }
 
     @Test func requestThatOccursTwiceIsRefusedBeforeHooksAreCalled() async throws {
-        let request = plain("a")
+        let request = fixture.plain("a")
         var events = 0
         request.accessories = [ClosureAccessory { _, _ in events += 1 }]
         let nested = BatchRequest([request])
@@ -96,33 +85,21 @@ import Testing
 
     // MARK: - Typed values
 
-    private func typedFixture() -> AgentFixture {
-        let fixture = AgentFixture()
-        fixture.transport.respond { request in
-            let id = request.url.query?.dropFirst(3) ?? ""
-            return id == "0"
-                ? .json("{}", status: .notFound) : .json(#"{"nick":"\#(id)","level":3}"#)
-        }
-        return fixture
-    }
-
     @Test func valuesAreATupleAnArrayOrADictionary() async throws {
-        let fixture = typedFixture()
-        func user(_ id: Int) -> GetUser { fixture.with(GetUser(id: id)) }
-        let nested = BatchRequest.Typed([user(3), user(4)])
+        let nested = BatchRequest.Typed([fixture.user(3), fixture.user(4)])
         let (one, response, more) = try await BatchRequest.Typed(
-            user(1), fixture.with(InlineRequest("users?id=2")), nested, maxConcurrent: 1
+            fixture.user(1), fixture.base.with(InlineRequest("users?id=2")), nested,
+            maxConcurrent: 1
         ).values()
         #expect(one.nick == "1" && response.json["nick"].string == "2")
         #expect(more.map(\.nick) == ["3", "4"])
-        let byKey = try await BatchRequest.Typed(["a": user(1), "b": user(2)]).values()
+        let byKey = try await BatchRequest.Typed(["a": fixture.user(1), "b": fixture.user(2)])
+            .values()
         #expect(byKey.mapValues(\.nick) == ["a": "1", "b": "2"])
     }
 
     @Test func collectAllGivesResults() async throws {
-        let fixture = typedFixture()
-        func user(_ id: Int) -> GetUser { fixture.with(GetUser(id: id)) }
-        let batch = BatchRequest.Typed(user(0), user(1), policy: .collectAll)
+        let batch = BatchRequest.Typed(fixture.user(0), fixture.user(1), policy: .collectAll)
         let (first, second) = try await batch.results()
         let error = #expect(throws: RequestError.self) { try first.get() }
         #expect(error?.code == .unacceptableStatus)
@@ -132,9 +109,8 @@ import Testing
     }
 
     @Test @MainActor func closureReceivesTheValues() async throws {
-        let fixture = typedFixture()
         let nicks = await withCheckedContinuation { continuation in
-            BatchRequest.Typed([1, 2].map { fixture.with(GetUser(id: $0)) }).start(
+            BatchRequest.Typed([1, 2].map { fixture.user($0) }).start(
                 values: { users in continuation.resume(returning: users.map(\.nick)) },
                 failure: { _ in continuation.resume(returning: []) })
         }

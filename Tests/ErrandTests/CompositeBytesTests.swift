@@ -52,6 +52,21 @@ import Testing
         }
     }
 
+    @Test func eventReadsOneMemberHoweverManyThereAre() {
+        for count in [10, 10_000] {
+            var bytes = CompositeBytes()
+            for member in 0..<count { bytes.take(TransferProgress(), of: member) }
+            let before = bytes.accesses
+            var progress = TransferProgress()
+            progress.bytesReceived = 5
+            bytes.take(progress, of: count / 2)
+            #expect(bytes.sum(ofMembers: count).bytesReceived == 5)
+            bytes.end(count / 2, with: progress)
+            #expect(bytes.sum(ofMembers: count).bytesReceived == 5)
+            #expect(bytes.accesses - before == 2)
+        }
+    }
+
     @Test func saturatedSumsBecomeExactAgain() {
         let (one, other) = (0, 1)
         var huge = TransferProgress()

@@ -5,70 +5,65 @@ import Testing
 
 /// Batches and chains as steps of a chain.
 @Suite(.timeLimit(.minutes(5))) struct NestedChainTests {
-    private let fixture = AgentFixture()
-
-    init() {
-        fixture.transport.respond { request in
-            let path = request.url.path
-            return path.hasSuffix("bad")
-                ? .json("{}", status: .notFound) : .json(#"{"path":"\#(path)"}"#)
-        }
-    }
-
-    private func plain(_ path: String) -> Plain { fixture.with(Plain(path)) }
-
-    private var paths: [String] { fixture.transport.requests.map(\.url.path) }
+    private let fixture = CompositeFixture()
 
     @Test func batchCanBeAStepOfAChain() async throws {
         let chain = ChainRequest()
-        chain.add(plain("a"))
-            .then { [self] _ in BatchRequest([plain("b"), plain("c")], maxConcurrent: 1) }
-            .then { [self] batch in plain("d\(batch.results.count)") }
+        chain.add(fixture.plain("a"))
+            .then { [fixture] _ in
+                BatchRequest([fixture.plain("b"), fixture.plain("c")], maxConcurrent: 1)
+            }
+            .then { [fixture] batch in fixture.plain("d\(batch.results.count)") }
         let responses = try await chain.send()
-        #expect(paths == ["/a", "/b", "/c", "/d2"])
+        #expect(fixture.paths == ["/a", "/b", "/c", "/d2"])
         #expect(responses.map { $0.json["path"].string } == ["/a", "/b", "/c", "/d2"])
         #expect(chain.requests.map(\.url) == ["a", "b", "c", "d2"])
     }
 
     @Test func chainCanBeAStepOfAChain() async throws {
         let inner = ChainRequest()
-        inner.add(plain("b")).then { [self] _ in plain("c") }
+        inner.add(fixture.plain("b")).then { [fixture] _ in fixture.plain("c") }
         let chain = ChainRequest()
         var innerCounts: [String] = []
-        chain.add(plain("a"))
+        chain.add(fixture.plain("a"))
         chain.add(inner) { _, inner in innerCounts.append("\(inner.requests.count)") }
-        chain.add(plain("d"))
+        chain.add(fixture.plain("d"))
         try await chain.send()
-        #expect(paths == ["/a", "/b", "/c", "/d"] && innerCounts == ["2"])
+        #expect(fixture.paths == ["/a", "/b", "/c", "/d"] && innerCounts == ["2"])
         try await chain.send()
-        #expect(paths.count == 8)
+        #expect(fixture.paths.count == 8)
     }
 
     @Test func failureOfABatchStopsTheChain() async throws {
-        let batch = BatchRequest([plain("b"), plain("bad")], maxConcurrent: 1)
+        let batch = BatchRequest([fixture.plain("b"), fixture.plain("bad")], maxConcurrent: 1)
         let chain = ChainRequest()
         chain.add(batch)
-        chain.add(plain("c"))
+        chain.add(fixture.plain("c"))
         let error = await #expect(throws: RequestError.self) { try await chain.send() }
         #expect(error?.code == .unacceptableStatus && chain.failedRequest?.url == "bad")
-        #expect(paths == ["/b", "/bad"])
+        #expect(fixture.paths == ["/b", "/bad"])
     }
 
     @Test func collectAllBatchWithFailuresDoesNotStopTheChain() async throws {
         let chain = ChainRequest()
-        chain.add(BatchRequest([plain("bad"), plain("b")], policy: .collectAll, maxConcurrent: 1))
-            .then { [self] batch in
-                plain(batch.results.map { (try? $0.get()) == nil ? "x" : "o" }.joined())
-            }
+        chain.add(
+            BatchRequest(
+                [fixture.plain("bad"), fixture.plain("b")], policy: .collectAll, maxConcurrent: 1)
+        )
+        .then { [fixture] batch in
+            fixture.plain(batch.results.map { (try? $0.get()) == nil ? "x" : "o" }.joined())
+        }
         try await chain.send()
-        #expect(paths == ["/bad", "/b", "/xo"])
+        #expect(fixture.paths == ["/bad", "/b", "/xo"])
     }
 
     @Test func replacementOfAFailedMemberReplacesTheWholeStep() async throws {
         let chain = ChainRequest()
-        chain.add(BatchRequest([plain("a"), plain("bad")], maxConcurrent: 1))
-        chain.add(plain("c"))
-        chain.recover { [self] request, _ in request.url == "bad" ? .replace(plain("b")) : .stop }
+        chain.add(BatchRequest([fixture.plain("a"), fixture.plain("bad")], maxConcurrent: 1))
+        chain.add(fixture.plain("c"))
+        chain.recover { [fixture] request, _ in
+            request.url == "bad" ? .replace(fixture.plain("b")) : .stop
+        }
         let responses = try await chain.send()
         #expect(responses.map { $0.json["path"].string } == ["/b", "/c"])
     }

@@ -4,91 +4,79 @@ import Testing
 
 /// Steps of chains with typed outputs, names, conditions, substitutes and values.
 @Suite(.timeLimit(.minutes(5))) struct TypedChainTests {
-    private let fixture = AgentFixture()
-
-    init() {
-        fixture.transport.respond { request in
-            let id = request.url.query?.dropFirst(3) ?? ""
-            return id == "0" || request.url.path.hasSuffix("bad")
-                ? .json("{}", status: .notFound) : .json(#"{"nick":"\#(id)","level":3}"#)
-        }
-    }
-
-    private func user(_ id: Int) -> GetUser { fixture.with(GetUser(id: id)) }
-    private func plain(_ path: String) -> Plain { fixture.with(Plain(path)) }
-    private var paths: [String] {
-        fixture.transport.requests.map { $0.url.path + ($0.url.query.map { "?\($0)" } ?? "") }
-    }
+    private let fixture = CompositeFixture()
 
     @Test func laterStepsReadAllEarlierOutputs() async throws {
         let chain = ChainRequest()
-        let first = chain.add(user(1))
-        let second = chain.add { user(Int(try first.output.nick)! + 1) }
-        let third = chain.add { user(Int(try first.output.nick + second.output.nick)!) }
+        let first = chain.add(fixture.user(1))
+        let second = chain.add { fixture.user(Int(try first.output.nick)! + 1) }
+        let third = chain.add { fixture.user(Int(try first.output.nick + second.output.nick)!) }
         #expect(try await chain.value(of: third).nick == "12")
-        #expect(paths == ["/users?id=1", "/users?id=2", "/users?id=12"])
+        #expect(fixture.paths == ["/users?id=1", "/users?id=2", "/users?id=12"])
         #expect(try first.output.nick == "1" && second.member?.output?.nick == "2")
     }
 
     @Test func listOfStepsMeansTheSameAsMethods() async throws {
-        let first = ChainRequest.Step(user(1))
+        let first = ChainRequest.Step(fixture.user(1))
         let withSecond = true
         let chain = ChainRequest {
-            plain("a")
+            fixture.plain("a")
             first
-            if withSecond { ChainRequest.Step { user(Int(try first.output.nick)! + 1) } }
-            for path in ["b", "c"] { plain(path) }
+            if withSecond { ChainRequest.Step { fixture.user(Int(try first.output.nick)! + 1) } }
+            for path in ["b", "c"] { fixture.plain(path) }
         }
         try await chain.send()
-        #expect(paths == ["/a", "/users?id=1", "/users?id=2", "/b", "/c"])
+        #expect(fixture.paths == ["/a", "/users?id=1", "/users?id=2", "/b", "/c"])
     }
 
     @Test func stepsThatFollowAStepAreAddedWithIt() async throws {
-        let first = ChainRequest.Step(user(1))
-        first.then { _, user in plain(user.nick) }.then { last in plain(last.url + "x") }
+        let first = ChainRequest.Step(fixture.user(1))
+        first.then { _, user in fixture.plain(user.nick) }.then { last in
+            fixture.plain(last.url + "x")
+        }
         let chain = ChainRequest {
             first
-            plain("b")
+            fixture.plain("b")
         }
         try await chain.send()
-        #expect(paths == ["/users?id=1", "/1", "/1x", "/b"])
+        #expect(fixture.paths == ["/users?id=1", "/1", "/1x", "/b"])
     }
 
     @Test func valueIsThatOfTheLastStepOrOfFinish() async throws {
         for finishes in [false, true] {
             let chain = ChainRequest.Typed<User> { chain in
-                let first = chain.add(user(1)) { [unowned chain] _, user in
+                let first = chain.add(fixture.user(1)) { [unowned chain] _, user in
                     if finishes, let output = user.output { chain.finish(with: output) }
                 }
-                return chain.add { user(Int(try first.output.nick)! + 1) }
+                return chain.add { fixture.user(Int(try first.output.nick)! + 1) }
             }
             #expect(chain.output == nil)
             #expect(try await chain.value().nick == (finishes ? "1" : "2"))
             #expect(chain.output?.nick == (finishes ? "1" : "2"))
         }
-        #expect(paths == ["/users?id=1", "/users?id=2", "/users?id=1"])
+        #expect(fixture.paths == ["/users?id=1", "/users?id=2", "/users?id=1"])
     }
 
     @Test func finishWithoutAValueFailsATypedChain() async throws {
         let chain = ChainRequest.Typed<User> { chain in
-            chain.add(user(1)) { chain, _ in chain.finish() }
-            return chain.add(user(2))
+            chain.add(fixture.user(1)) { chain, _ in chain.finish() }
+            return chain.add(fixture.user(2))
         }
         let error = await #expect(throws: RequestError.self) { try await chain.value() }
-        #expect(error?.code == .chainFailed && chain.output == nil && paths.count == 1)
+        #expect(error?.code == .chainFailed && chain.output == nil && fixture.paths.count == 1)
     }
 
     @Test func typedChainIsAMemberOfATypedBatch() async throws {
-        let chain = ChainRequest.Typed { $0.add(user(1)) }
-        let (one, two) = try await BatchRequest.Typed(chain, user(2)).values()
+        let chain = ChainRequest.Typed { $0.add(fixture.user(1)) }
+        let (one, two) = try await BatchRequest.Typed(chain, fixture.user(2)).values()
         #expect(one.nick == "1" && two.nick == "2")
     }
 
     @Test func failureNamesItsStepAndCarriesTheResultsBeforeIt() async throws {
         let chain = ChainRequest()
-        chain.add(user(1))
-        chain.add(user(2))
-        chain.add(user(0), named: "owner")
+        chain.add(fixture.user(1))
+        chain.add(fixture.user(2))
+        chain.add(fixture.user(0), named: "owner")
         let error = await #expect(throws: RequestError.self) { try await chain.send() }
         let step = try #require(chain.failedStep)
         #expect(step.number == 3 && step.name == "owner" && step.endpoint == "GetUser")
@@ -100,7 +88,7 @@ import Testing
     @Test func errorOfAStepClosureNamesTheStep() async throws {
         struct Refused: Error {}
         let chain = ChainRequest()
-        chain.add(user(1))
+        chain.add(fixture.user(1))
         chain.add { () async throws -> GetUser? in throw Refused() }
         let error = await #expect(throws: RequestError.self) { try await chain.send() }
         #expect(error?.code == .chainFailed && error?.underlying is Refused)
@@ -109,13 +97,13 @@ import Testing
 
     @Test func conditionSkipsAStepAndItsOutputIsMissing() async throws {
         let chain = ChainRequest()
-        let first = chain.add(user(1))
-        let skipped = chain.add(user(2)).onlyIf { try first.output.nick == "9" }
-        chain.add(user(3)).onlyIf { try first.output.nick == "1" }
+        let first = chain.add(fixture.user(1))
+        let skipped = chain.add(fixture.user(2)).onlyIf { try first.output.nick == "9" }
+        chain.add(fixture.user(3)).onlyIf { try first.output.nick == "1" }
         var counts: (finished: Int, total: Int)?
-        chain.add(user(4)) { chain, _ in counts = chain.task?.progress }
+        chain.add(fixture.user(4)) { chain, _ in counts = chain.task?.progress }
         try await chain.send()
-        #expect(paths == ["/users?id=1", "/users?id=3", "/users?id=4"])
+        #expect(fixture.paths == ["/users?id=1", "/users?id=3", "/users?id=4"])
         #expect(skipped.member == nil && counts?.finished == 4 && counts?.total == 4)
         let error = #expect(throws: RequestError.self) { try skipped.output }
         #expect(error?.code == .chainFailed)
@@ -123,40 +111,40 @@ import Testing
 
     @Test func failedStepIsReplacedByARequestOrAValue() async throws {
         let chain = ChainRequest()
-        let byRequest = chain.add(user(0)).recover(byRequest: { error in
-            error.code == .unacceptableStatus ? user(5) : nil
+        let byRequest = chain.add(fixture.user(0)).recover(byRequest: { error in
+            error.code == .unacceptableStatus ? fixture.user(5) : nil
         })
-        let byValue = chain.add(user(0)).recover(byValue: { _ in try byRequest.output })
-        chain.add { plain(try byRequest.output.nick + byValue.output.nick) }
+        let byValue = chain.add(fixture.user(0)).recover(byValue: { _ in try byRequest.output })
+        chain.add { fixture.plain(try byRequest.output.nick + byValue.output.nick) }
         try await chain.send()
-        #expect(paths == ["/users?id=0", "/users?id=5", "/users?id=0", "/55"])
+        #expect(fixture.paths == ["/users?id=0", "/users?id=5", "/users?id=0", "/55"])
     }
 
     @Test func substituteThatIsNilLeavesTheFailureToTheChain() async throws {
         let chain = ChainRequest()
-        chain.add(user(0)).recover(byValue: { _ in nil })
-        chain.add(plain("a"))
+        chain.add(fixture.user(0)).recover(byValue: { _ in nil })
+        chain.add(fixture.plain("a"))
         let error = await #expect(throws: RequestError.self) { try await chain.send() }
         #expect(error?.code == .unacceptableStatus && chain.failedStep?.number == 1)
         chain.recover { _, _ in .proceed }
         try await chain.send()
-        #expect(paths == ["/users?id=0", "/users?id=0", "/a"])
+        #expect(fixture.paths == ["/users?id=0", "/users?id=0", "/a"])
     }
 
     @Test func stepOfTwoChainsIsRefused() async throws {
-        let step = ChainRequest.Step(user(1))
+        let step = ChainRequest.Step(fixture.user(1))
         let one = ChainRequest { step }
         let two = ChainRequest { step }
         let error = await #expect(throws: RequestError.self) { try await two.send() }
-        #expect(error?.code == .invalidCombination && paths.isEmpty)
+        #expect(error?.code == .invalidCombination && fixture.paths.isEmpty)
         try await one.send()
-        #expect(paths.count == 1)
+        #expect(fixture.paths.count == 1)
     }
 
     @Test func suspendedChainWaitsBetweenSteps() async throws {
         let chain = ChainRequest()
         var isMade = false
-        chain.add(user(1)) { chain, _ in
+        chain.add(fixture.user(1)) { chain, _ in
             chain.task?.suspend()
             let task = chain.task
             Task {
@@ -166,31 +154,31 @@ import Testing
         }
         chain.add { () -> GetUser? in
             isMade = true
-            return user(2)
+            return fixture.user(2)
         }
         try await chain.send()
-        #expect(isMade && paths.count == 2)
+        #expect(isMade && fixture.paths.count == 2)
     }
 
     @Test func cancellationEndsASuspendedChain() async throws {
         let chain = ChainRequest()
         var isMade = false
-        chain.add(user(1)) { chain, _ in
+        chain.add(fixture.user(1)) { chain, _ in
             let task = chain.task
             task?.suspend()
             Task { task?.cancel() }
         }
         chain.add { () -> GetUser? in
             isMade = true
-            return user(2)
+            return fixture.user(2)
         }
         let error = await #expect(throws: RequestError.self) { try await chain.send() }
-        #expect(error?.code == .cancelled && !isMade && paths.count == 1)
+        #expect(error?.code == .cancelled && !isMade && fixture.paths.count == 1)
     }
 
     @Test func progressIsObservedByCount() async throws {
         let chain = ChainRequest()
-        for id in 1...3 { chain.add(user(id)) }
+        for id in 1...3 { chain.add(fixture.user(id)) }
         var updates: AsyncStream<(finished: Int, total: Int)>?
         try await chain.send { updates = $0.progressUpdates }
         var last: (finished: Int, total: Int)?

@@ -43,11 +43,61 @@ extension RequestAgent {
         batch.launch(on: self, owner: owner, success: success, failure: failure)
     }
 
+    /// Starts a batch on this agent, which performs all members; the closure is called once on the main actor, with a
+    /// result for each request or the error.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch.
+    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
+    ///   - completion: Called after every end, with a result as that of ``BatchRequest/send(onStart:)``.
+    @MainActor @discardableResult @_disfavoredOverload
+    public func start(
+        _ batch: BatchRequest, owner: RequestOwner? = nil,
+        completion:
+            @escaping @MainActor (
+                BatchRequest, Result<[Result<Response, RequestError>], RequestError>
+            ) -> Void
+    ) -> CompositeTask {
+        batch.launch(on: self, owner: owner) { completion($0, $0.result($1)) }
+    }
+
+    /// Runs the members of a batch again on this agent that failed or were not started in the last run.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch.
+    ///   - onStart: Called with the task before the first member starts. Default: does nothing.
+    /// - Returns: The results of all members, as ``BatchRequest/retryFailed(onStart:)``.
+    /// - Throws: An error of ``BatchRequest/send(onStart:)``.
+    @discardableResult
+    nonisolated(nonsending) public func retryFailed(
+        _ batch: BatchRequest, onStart: (CompositeTask) -> Void = { _ in }
+    ) async throws(RequestError) -> [Result<Response, RequestError>] {
+        try await batch.retryFailed(on: self, onStart: onStart)
+    }
+
+    /// Starts the members of a batch again on this agent that failed or were not started in the last run; the closure
+    /// is called once on the main actor, with a result for each request or the error.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch.
+    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
+    ///   - completion: Called after every end.
+    @MainActor @discardableResult @_disfavoredOverload
+    public func retryFailed(
+        _ batch: BatchRequest, owner: RequestOwner? = nil,
+        completion:
+            @escaping @MainActor (
+                BatchRequest, Result<[Result<Response, RequestError>], RequestError>
+            ) -> Void
+    ) -> CompositeTask {
+        batch.launchRetry(on: self, owner: owner) { completion($0, $0.result($1)) }
+    }
+
     /// Starts a batch on this agent, which performs all members, from any context, and gives the batch up; the closure
     /// is called once, on the queue.
     ///
     /// Hooks, delegates and accessories are called on no actor.
-    @discardableResult
+    @discardableResult @_disfavoredOverload
     nonisolated public func start(
         _ batch: sending BatchRequest, on queue: DispatchQueue,
         completion:
@@ -86,11 +136,26 @@ extension RequestAgent {
         chain.launch(on: self, owner: owner, success: success, failure: failure)
     }
 
+    /// Starts a chain on this agent, which performs all members; the closure is called once on the main actor, with the
+    /// responses of its requests or the error.
+    ///
+    /// - Parameters:
+    ///   - chain: The chain.
+    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
+    ///   - completion: Called after every end, with a result as that of ``ChainRequest/send(onStart:)``.
+    @MainActor @discardableResult @_disfavoredOverload
+    public func start(
+        _ chain: ChainRequest, owner: RequestOwner? = nil,
+        completion: @escaping @MainActor (ChainRequest, Result<[Response], RequestError>) -> Void
+    ) -> CompositeTask {
+        chain.launch(on: self, owner: owner) { completion($0, $0.result($1)) }
+    }
+
     /// Starts a chain on this agent, which performs all members, from any context, and gives the chain up; the closure
     /// is called once, on the queue.
     ///
     /// Hooks, delegates and accessories are called on no actor.
-    @discardableResult
+    @discardableResult @_disfavoredOverload
     nonisolated public func start(
         _ chain: sending ChainRequest, on queue: DispatchQueue,
         completion: @escaping @Sendable (Result<[Response], RequestError>) -> Void
@@ -126,6 +191,21 @@ extension RequestAgent {
         failure: @escaping @MainActor (RequestGraph, RequestError) -> Void = { _, _ in }
     ) -> CompositeTask {
         graph.launch(on: self, owner: owner, success: success, failure: failure)
+    }
+
+    /// Starts a graph on this agent, which performs all members; the closure is called once on the main actor.
+    ///
+    /// - Parameters:
+    ///   - graph: The graph.
+    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
+    ///   - completion: Called after every end, with a result as that of ``RequestGraph/send(onStart:)``.
+    @MainActor @discardableResult
+    public func start(
+        _ graph: RequestGraph, owner: RequestOwner? = nil,
+        completion:
+            @escaping @MainActor (RequestGraph, Result<RequestGraph.Results, RequestError>) -> Void
+    ) -> CompositeTask {
+        graph.launch(on: self, owner: owner) { completion($0, $0.result($1)) }
     }
 
     /// Starts a graph on this agent, which performs all members, from any context, and gives the graph up; the closure

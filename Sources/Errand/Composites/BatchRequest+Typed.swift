@@ -20,12 +20,13 @@ extension BatchRequest {
 
         init(
             _ members: [any CompositeMember], _ policy: Policy, _ maxConcurrent: Int?,
+            keys: [any Hashable & Sendable] = [],
             values: @escaping () throws(RequestError) -> Values,
             results: @escaping ((Int) -> RequestError?) -> Results
         ) {
             readValues = values
             readResults = results
-            super.init(members: members, policy: policy, maxConcurrent: maxConcurrent)
+            super.init(members: members, policy: policy, maxConcurrent: maxConcurrent, keys: keys)
         }
 
         /// The outputs of the last run; `nil` before it, and if a member has none.
@@ -37,60 +38,20 @@ extension BatchRequest {
         /// The result of each member in the last run: its output or its error.
         public var memberResults: Results { readResults { self.memberErrors[$0] } }
 
-        /// Runs the members and returns their outputs, on the caller's actor.
-        ///
-        /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
-        /// - Throws: An error of ``BatchRequest/send(onStart:)``. If the batch succeeds by its policy although a member
-        ///   has no output, the error of that member: use ``results(onStart:)`` with policies other than
-        ///   ``BatchRequest/Policy/failFast``.
-        nonisolated(nonsending) public func values(
-            onStart: (CompositeTask) -> Void = { _ in }
-        ) async throws(RequestError) -> Values {
-            try await values(on: nil, onStart: onStart)
-        }
-
-        /// Runs the members and returns the output or the error of each, on the caller's actor.
-        ///
-        /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
-        /// - Throws: An error of ``BatchRequest/send(onStart:)``.
-        nonisolated(nonsending) public func results(
-            onStart: (CompositeTask) -> Void = { _ in }
-        ) async throws(RequestError) -> Results {
-            _ = try await perform(on: nil, onStart: onStart)
-            return memberResults
-        }
-
-        nonisolated(nonsending) func values(
-            on agent: RequestAgent?, onStart: (CompositeTask) -> Void
-        ) async throws(RequestError) -> Values {
-            _ = try await perform(on: agent, onStart: onStart)
-            if let error = memberErrors.lazy.compactMap({ $0 }).first { throw error }
-            return try readValues()
-        }
-
-        /// Starts the batch; one of the closures is called once on the main actor.
-        ///
-        /// - Parameters:
-        ///   - owner: An object whose deallocation cancels the run. Default `nil`.
-        ///   - values: Called with the outputs, if all members have one.
-        ///   - failure: Called with an error that ``values(onStart:)`` throws.
-        @MainActor @discardableResult
-        public func start(
-            owner: RequestOwner? = nil, values: @escaping @MainActor (Values) -> Void,
-            failure: @escaping @MainActor (RequestError) -> Void = { _ in }
-        ) -> CompositeTask {
-            launch(on: nil, owner: owner) { batch in
-                if let error = batch.memberErrors.lazy.compactMap({ $0 }).first {
-                    return failure(error)
-                }
-                do throws(RequestError) {
-                    values(try batch.readValues())
-                } catch {
-                    failure(error)
-                }
-            } failure: { _, error in
-                failure(error)
+        /// The outputs after a run with this error, or the error of the first member without one.
+        func outputs(_ error: RequestError?) -> Result<Values, RequestError> {
+            if let error { return .failure(error) }
+            if let error = memberErrors.lazy.compactMap({ $0 }).first { return .failure(error) }
+            do throws(RequestError) {
+                return .success(try readValues())
+            } catch {
+                return .failure(error)
             }
+        }
+
+        /// The results of the members after a run with this error.
+        func allResults(_ error: RequestError?) -> Result<Results, RequestError> {
+            error.map { .failure($0) } ?? .success(memberResults)
         }
     }
 }
@@ -155,7 +116,8 @@ extension BatchRequest.Typed {
         _ members: [Key: Member], policy: BatchRequest.Policy = .failFast, maxConcurrent: Int? = nil
     ) where Values == [Key: Member.Output], Results == [Key: Result<Member.Output, RequestError>] {
         let pairs = Array(members)
-        self.init(pairs.map(\.value), policy, maxConcurrent) { () throws(RequestError) in
+        self.init(pairs.map(\.value), policy, maxConcurrent, keys: pairs.map(\.key)) {
+            () throws(RequestError) in
             var values: [Key: Member.Output] = [:]
             for (key, member) in pairs { values[key] = try BatchRequest.output(of: member) }
             return values

@@ -1,4 +1,3 @@
-public import Dispatch
 public import ErrandCore
 
 /// Runs several requests concurrently as one unit.
@@ -33,9 +32,11 @@ nonisolated public class BatchRequest: CompositeRun {
     }
 
     /// The requests in order, including those of nested batches, chains and graphs, as far as they are known.
-    public var requests: [BaseRequest] { members.flatMap { $0.flattened } }
+    public var requests: [BaseRequest] { items.flatMap { $0.flattened } }
     /// The members in order.
-    let members: [any CompositeMember]
+    let items: [any CompositeMember]
+    /// The keys of the members of a batch that was made from a dictionary, otherwise empty.
+    let keys: [any Hashable & Sendable]
     /// The effect of a member's end on the batch.
     public let policy: Policy
     /// The maximum number of members in progress at the same time; `nil` is no limit.
@@ -48,6 +49,10 @@ nonisolated public class BatchRequest: CompositeRun {
     ///
     /// Default none.
     public var accessories: [any RequestAccessory] = []
+    /// Called with the end of a run, before the closures, after the delegates of the members.
+    ///
+    /// Default `nil`.
+    public weak var delegate: (any RequestDelegate)?
     /// The time from the start after which the members are cancelled and the batch fails with
     /// ``RequestError/Code/timedOut``.
     ///
@@ -95,8 +100,12 @@ nonisolated public class BatchRequest: CompositeRun {
         self.init(members: members, policy: policy, maxConcurrent: maxConcurrent)
     }
 
-    init(members: [any CompositeMember], policy: Policy, maxConcurrent: Int?) {
-        self.members = members
+    init(
+        members: [any CompositeMember], policy: Policy, maxConcurrent: Int?,
+        keys: [any Hashable & Sendable] = []
+    ) {
+        items = members
+        self.keys = keys
         self.policy = policy
         self.maxConcurrent = maxConcurrent.map { max(1, $0) }
     }
@@ -106,56 +115,10 @@ nonisolated public class BatchRequest: CompositeRun {
         !results.isEmpty && results.allSatisfy { (try? $0.get())?.isFromCache == true }
     }
 
-    /// Starts the members.
-    ///
-    /// After all of them have ended, one of the closures is called once on the main actor.
-    ///
-    /// The failure is an error that ``send(onStart:)`` throws.
-    ///
-    /// - Parameters:
-    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
-    ///   - success: Called if the batch succeeds by its policy.
-    ///   - failure: Called with the error if it does not.
-    @MainActor @discardableResult
-    public func start(
-        owner: RequestOwner? = nil,
-        success: @escaping @MainActor (BatchRequest) -> Void = { _ in },
-        failure: @escaping @MainActor (BatchRequest, RequestError) -> Void = { _, _ in }
-    ) -> CompositeTask {
-        launch(on: nil, owner: owner, success: success, failure: failure)
-    }
-
-    /// Runs the members and returns a result for each, on the caller's actor.
-    ///
-    /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
-    /// - Throws: The error of the member that failed first, if the batch fails by its policy (never
-    ///   under ``Policy/collectAll``); ``RequestError/Code/invalidConfiguration`` for a
-    ///   ``Policy/quorum(_:)`` that cannot be reached; ``RequestError/Code/timedOut`` after the ``deadline``;
-    ///   ``RequestError/Code/batchFailed`` if the batch is in progress already;
-    ///   ``RequestError/Code/cancelled`` if the run or the calling Swift task is cancelled.
-    @discardableResult
-    nonisolated(nonsending) public func send(
-        onStart: (CompositeTask) -> Void = { _ in }
-    ) async throws(RequestError) -> [Result<Response, RequestError>] {
-        try await perform(on: nil, onStart: onStart)
-    }
-
-    /// Starts a batch from any context and gives it up; the closure is called once, on the queue.
-    ///
-    /// Hooks, delegates and accessories are called on no actor. The failure is an error that ``send(onStart:)`` throws.
-    @discardableResult
-    public static func start(
-        _ batch: sending BatchRequest, on queue: DispatchQueue,
-        completion:
-            @escaping @Sendable (Result<[Result<Response, RequestError>], RequestError>) -> Void
-    ) -> CompositeTask {
-        dispatch(batch, on: nil, queue, completion: completion)
-    }
-
     static var failureCode: RequestError.Code { .batchFailed }
     var success: [Result<Response, RequestError>] { results }
-    var expectedCount: Int { members.count }
-    var firstRequest: BaseRequest? { members.lazy.compactMap(\.firstRequest).first }
+    var expectedCount: Int { items.count }
+    var firstRequest: BaseRequest? { items.lazy.compactMap(\.firstRequest).first }
     /// The errors of the members in the last run, `nil` for each member that succeeded.
     private(set) var memberErrors: [RequestError?] = []
     /// Whether the last run succeeded.
@@ -167,43 +130,43 @@ nonisolated public class BatchRequest: CompositeRun {
     /// The failed members of the last run, while the next run repeats only these.
     private var repeated: [Int]?
     /// The results of all members in the last run; `nil` before it.
-    private var found: [Result<Response?, RequestError>?] = []
+    private(set) var found: [Result<Response?, RequestError>?] = []
+    /// The indices of the members that have ended in the last run, in the order of their ends.
+    private(set) var ended: [Int] = []
+    /// Whether a run has ended or was refused.
+    private(set) var hasRun = false
+    /// Passes the ended members of one run on; `nil` until ``members`` is read.
+    var feed: EndedMembers.Feed?
 
-    /// Runs the members again that failed or were not started in the last run, and keeps the results of the others.
-    ///
-    /// The policy counts the earlier successes. Runs all members if none has run before, and none if all have
-    /// succeeded.
-    ///
-    /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
-    /// - Returns: The results of all members, as ``send(onStart:)``.
-    /// - Throws: An error of ``send(onStart:)``.
-    @discardableResult
-    nonisolated(nonsending) public func retryFailed(
-        onStart: (CompositeTask) -> Void = { _ in }
-    ) async throws(RequestError) -> [Result<Response, RequestError>] {
-        if task == nil, !found.isEmpty {
-            repeated = found.indices.filter { index in
-                if case .success = found[index] { false } else { true }
-            }
+    deinit { feed?.finish() }
+
+    /// Lets the next run repeat only the members without a success in the last one.
+    func repeatFailed() {
+        guard task == nil, !found.isEmpty else { return }
+        repeated = found.indices.filter { index in
+            if case .success = found[index] { false } else { true }
         }
-        defer { repeated = nil }
-        return try await perform(on: nil, onStart: onStart)
     }
+
+    /// Lets the next run start all members.
+    func repeatAll() { repeated = nil }
 
     /// The error of a policy that requires more successes than there are members.
     private var impossibility: RequestError? {
-        guard let needed = BatchState.needed(by: policy), needed > members.count else { return nil }
+        guard let needed = BatchState.needed(by: policy), needed > items.count else { return nil }
         return RequestError(
             .invalidConfiguration, stage: .build,
-            "The batch requires \(needed) successes of \(members.count) requests. "
+            "The batch requires \(needed) successes of \(items.count) requests. "
                 + "Require fewer, or add requests.")
     }
 
     func reserveMembers(_ control: CompositeTask) -> RequestError? {
         let isFirst = repeated == nil
-        indices = repeated ?? Array(members.indices)
+        if feed?.isFinished == true { feed = nil }
+        ended = []
+        indices = repeated ?? Array(items.indices)
         repeated = nil
-        if isFirst { found = Array(repeating: nil, count: members.count) }
+        if isFirst { found = Array(repeating: nil, count: items.count) }
         for index in indices { found[index] = nil }
         results = []
         memberErrors = []
@@ -214,7 +177,7 @@ nonisolated public class BatchRequest: CompositeRun {
             return impossibility
         }
         let run = CompositeMembers(
-            indices.map { members[$0] }, of: control, kind: "batch", priority: priority)
+            indices.map { items[$0] }, of: control, kind: "batch", priority: priority)
         if let refusal = run.reserve() { return refusal }
         active = run
         return nil
@@ -223,6 +186,12 @@ nonisolated public class BatchRequest: CompositeRun {
     func releaseMembers() {
         active?.release()
         active = nil
+        refuseRun()
+    }
+
+    func refuseRun() {
+        hasRun = true
+        feed?.finish()
     }
 
     func describeMembers() { active?.describe() }
@@ -232,7 +201,7 @@ nonisolated public class BatchRequest: CompositeRun {
         guard let run = active else { return .cancelled }
         defer { active = nil }
         var state = BatchState(
-            policy, count: indices.count, successes: members.count - indices.count,
+            policy, count: indices.count, successes: items.count - indices.count,
             maxConcurrent: maxConcurrent)
         var firstError: RequestError?
         while true {
@@ -243,7 +212,7 @@ nonisolated public class BatchRequest: CompositeRun {
             }
             guard state.hasMembersInProgress else { break }
             let end = await run.next()
-            found[indices[end.index]] = end.result
+            note(end)
             if state.verdict == .open, let error = end.error, firstError == nil {
                 firstError = error
                 failedRequest = run.members[end.index]?.failedRequest
@@ -251,14 +220,24 @@ nonisolated public class BatchRequest: CompositeRun {
             if state.end(isSuccess: end.error == nil) { control.cancelMembers() }
         }
         for index in state.notStarted {
-            if let end = await run.endWithoutStart(index) { found[indices[index]] = end.result }
+            if let end = await run.endWithoutStart(index) { note(end) }
         }
-        results = zip(members, found).flatMap { $0.results($1) }
+        hasRun = true
+        feed?.finish()
+        results = zip(items, found).flatMap { $0.results($1) }
         memberErrors = found.map { result in
             if case .failure(let error) = result { error } else { nil }
         }
         if let error = control.stopError { return error }
         hasSucceeded = state.verdict == .succeeded
         return hasSucceeded ? nil : firstError
+    }
+
+    /// Records the end of a member.
+    private func note(_ end: MemberEnd) {
+        let index = indices[end.index]
+        found[index] = end.result
+        ended.append(index)
+        feed?.add(endedMember(index, end.result))
     }
 }

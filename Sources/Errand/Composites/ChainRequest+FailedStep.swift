@@ -15,14 +15,23 @@ extension ChainRequest {
 }
 
 extension RequestError {
-    /// The error of a chain that ended with it at the step; the message names the step.
+    /// The error of a chain that ended with it at the step; the message names the step, unless the chain was
+    /// cancelled.
     nonisolated func naming(_ step: ChainRequest.FailedStep) -> RequestError {
-        guard !isCancellation else { return self }
-        var error = self
+        var error = following(step.responses)
+        guard !isCancellation else { return error }
         let name = [step.endpoint, step.name.map { "named \"\($0)\"" }].compactMap { $0 }
         error.message +=
             " The chain failed at its step \(step.number)"
             + (name.isEmpty ? "." : " (\(name.joined(separator: ", "))).")
+        return error
+    }
+
+    /// The error of a chain after these responses, which come before those of a chain within it.
+    nonisolated func following(_ responses: [Response]) -> RequestError {
+        guard !responses.isEmpty else { return self }
+        var error = self
+        error.precedingResponses = responses + precedingResponses
         return error
     }
 }

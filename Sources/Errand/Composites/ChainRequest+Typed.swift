@@ -49,8 +49,18 @@ extension ChainRequest {
             on agent: RequestAgent?, onStart: (CompositeTask) -> Void
         ) async throws(RequestError) -> Output {
             _ = try await perform(on: agent, onStart: onStart)
-            if let given { return given }
-            return try read()
+            return try outcome(nil).get()
+        }
+
+        /// The output after a run with this error.
+        func outcome(_ error: RequestError?) -> Result<Output, RequestError> {
+            if let error { return .failure(error) }
+            if let given { return .success(given) }
+            do throws(RequestError) {
+                return .success(try read())
+            } catch {
+                return .failure(error)
+            }
         }
 
         override func forget() { given = nil }
@@ -67,17 +77,5 @@ extension ChainRequest {
     ) async throws(RequestError) -> Member.Output {
         _ = try await perform(on: nil, onStart: onStart)
         return try step.output
-    }
-}
-
-extension RequestAgent {
-    /// Runs a chain on this agent, which performs all members, and returns the output of the chain, on the caller's
-    /// actor.
-    ///
-    /// - Throws: An error of ``ChainRequest/Typed/value(onStart:)``.
-    nonisolated(nonsending) public func value<Output>(
-        _ chain: ChainRequest.Typed<Output>
-    ) async throws(RequestError) -> Output {
-        try await chain.value(on: self) { _ in }
     }
 }

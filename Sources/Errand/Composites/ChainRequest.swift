@@ -1,4 +1,3 @@
-public import Dispatch
 public import ErrandCore
 
 /// Runs requests one after another as one unit; each may be created from the previous one.
@@ -40,6 +39,10 @@ nonisolated public class ChainRequest: CompositeRun {
     ///
     /// Default none.
     public var accessories: [any RequestAccessory] = []
+    /// Called with the end of a run, before the closures, after the delegates of the members.
+    ///
+    /// Default `nil`.
+    public weak var delegate: (any RequestDelegate)?
     /// The time from the start after which the current member is cancelled and the chain fails with
     /// ``RequestError/Code/timedOut``.
     ///
@@ -70,7 +73,8 @@ nonisolated public class ChainRequest: CompositeRun {
     /// The step with which the last run failed, and the results before it; `nil` after a success, and after a failure
     /// between two steps.
     ///
-    /// The message of the error names the step as well.
+    /// The message of the error names the step as well, and ``RequestError/precedingResponses`` are the results before
+    /// it.
     public private(set) var failedStep: FailedStep?
 
     private(set) var firstRequest: BaseRequest?
@@ -178,47 +182,6 @@ nonisolated public class ChainRequest: CompositeRun {
     /// Ends the chain with an error after the current member.
     public func abort(_ error: RequestError) { abortion = error }
 
-    /// Starts the chain; one of the closures is called once on the main actor.
-    ///
-    /// - Parameters:
-    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
-    ///   - success: Called after the last member has succeeded.
-    ///   - failure: Called with the error that ended the chain.
-    @MainActor @discardableResult
-    public func start(
-        owner: RequestOwner? = nil,
-        success: @escaping @MainActor (ChainRequest) -> Void = { _ in },
-        failure: @escaping @MainActor (ChainRequest, RequestError) -> Void = { _, _ in }
-    ) -> CompositeTask {
-        launch(on: nil, owner: owner, success: success, failure: failure)
-    }
-
-    /// Runs the chain and returns the responses of its requests in order, on the caller's actor.
-    ///
-    /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
-    /// - Throws: The error of the member that stopped the chain; the error of ``abort(_:)``;
-    ///   ``RequestError/Code/chainFailed`` if a step throws another error, or if the chain is in progress already;
-    ///   ``RequestError/Code/timedOut`` after the ``deadline``;
-    ///   ``RequestError/Code/cancelled`` if the run or the calling Swift task is cancelled.
-    @discardableResult
-    nonisolated(nonsending) public func send(
-        onStart: (CompositeTask) -> Void = { _ in }
-    ) async throws(RequestError) -> [Response] {
-        try await perform(on: nil, onStart: onStart)
-    }
-
-    /// Starts a chain from any context and gives it up; the closure is called once, on the queue.
-    ///
-    /// Steps, hooks, delegates and accessories are called on no actor. The failure is an error that ``send(onStart:)``
-    /// throws.
-    @discardableResult
-    public static func start(
-        _ chain: sending ChainRequest, on queue: DispatchQueue,
-        completion: @escaping @Sendable (Result<[Response], RequestError>) -> Void
-    ) -> CompositeTask {
-        dispatch(chain, on: nil, queue, completion: completion)
-    }
-
     static var failureCode: RequestError.Code { .chainFailed }
     var success: [Response] { requests.compactMap(\.response) }
     var expectedCount: Int { steps.count }
@@ -256,8 +219,7 @@ nonisolated public class ChainRequest: CompositeRun {
         while index < steps.count, !isFinished {
             control.expect(total: steps.count)
             await control.untilResumed()
-            if let abortion { return abortion }
-            if let error = control.stopError { return error }
+            if let error = abortion ?? control.stopError { return error.following(succeeded) }
             let step = steps[index]
             index += 1
             let known = requests.count
@@ -265,18 +227,20 @@ nonisolated public class ChainRequest: CompositeRun {
                 let failed = FailedStep(
                     number: index, name: step.name,
                     endpoint: step.member.map { "\(type(of: $0))" },
-                    responses: requests.prefix(known).compactMap {
-                        $0.error == nil ? $0.response : nil
-                    })
+                    responses: Self.responses(of: requests.prefix(known)))
                 failedStep = failed
                 return error.naming(failed)
             }
             // After `finish()` or `abort(_:)` the step is not saved: a later run would continue with the next one.
             guard control.stopError == nil, !isEnding else { continue }
-            do throws(RequestError) { try await checkpoints?.save() } catch { return error }
+            do throws(RequestError) {
+                try await checkpoints?.save()
+            } catch { return error.following(succeeded) }
         }
-        if let error = control.stopError ?? abortion { return error }
-        do throws(RequestError) { try await checkpoints?.remove() } catch { return error }
+        if let error = control.stopError ?? abortion { return error.following(succeeded) }
+        do throws(RequestError) {
+            try await checkpoints?.remove()
+        } catch { return error.following(succeeded) }
         hasSucceeded = true
         return nil
     }
@@ -289,6 +253,13 @@ nonisolated public class ChainRequest: CompositeRun {
                 "A chain with a checkpoint store needs a name. Set `name`.")
         }
         return ChainCheckpoints(of: name, in: checkpointStore, steps)
+    }
+
+    /// The responses of the requests that have succeeded so far.
+    private var succeeded: [Response] { Self.responses(of: requests[...]) }
+
+    private static func responses(of requests: ArraySlice<BaseRequest>) -> [Response] {
+        requests.compactMap { $0.error == nil ? $0.response : nil }
     }
 
     private func removeSteps(from index: Int) {

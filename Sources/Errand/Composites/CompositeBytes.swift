@@ -45,21 +45,41 @@ nonisolated struct CompositeBytes: Sendable {
         }
     }
 
-    /// The latest progress of the members in progress.
-    private var members: [Int: TransferProgress] = [:]
+    /// The latest progress of the members in progress, which are read and written one at a time.
+    private struct Members {
+        private var values: [Int: TransferProgress] = [:]
+        /// The number of members that were read or written.
+        private(set) var accesses = 0
+
+        var count: Int { values.count }
+
+        /// Sets the progress of a member and returns its previous one; `nil` removes the member.
+        mutating func replace(
+            _ member: Int, by progress: TransferProgress?
+        ) -> TransferProgress? {
+            accesses += 1
+            guard let progress else { return values.removeValue(forKey: member) }
+            return values.updateValue(progress, forKey: member)
+        }
+    }
+
+    private var members = Members()
     /// The number of members that have ended.
     private var ended = 0
     private var total = Share()
 
+    /// The number of members that events have read or written so far: one for each event, for tests of the cost.
+    var accesses: Int { members.accesses }
+
     /// Records the progress of a member in place of its previous one.
     mutating func take(_ progress: TransferProgress, of member: Int) {
-        let old = members.updateValue(progress, forKey: member)
+        let old = members.replace(member, by: progress)
         total.replace(old.map(Share.init) ?? Share(), by: Share(progress))
     }
 
     /// Records the last progress of a member.
     mutating func end(_ member: Int, with progress: TransferProgress) {
-        let old = members.removeValue(forKey: member)
+        let old = members.replace(member, by: nil)
         ended += 1
         total.replace(old.map(Share.init) ?? Share(), by: Share(progress))
     }

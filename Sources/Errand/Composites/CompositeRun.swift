@@ -32,6 +32,8 @@ nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMe
     func reserveMembers(_ control: CompositeTask) -> RequestError?
     /// Gives up the reservation of members that were not described.
     func releaseMembers()
+    /// Notes that a start was refused before the run.
+    func refuseRun()
     /// Describes the reserved members; sends nothing.
     func describeMembers()
     /// Runs the members to their ends; returns the error of the composite.
@@ -41,15 +43,32 @@ nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMe
 }
 
 extension CompositeRun {
+    func refuseRun() {}
+
     /// Starts a run on the main actor; one of the closures is called once.
     @MainActor
     func launch(
         on agent: RequestAgent?, owner: RequestOwner?, success: @escaping @MainActor (Self) -> Void,
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> CompositeTask {
+        launch(on: agent, owner: owner) { composite, error in
+            if let error { failure(composite, error) } else { success(composite) }
+        }
+    }
+
+    /// Starts a run on the main actor; the closure is called once, with the error of the run.
+    @MainActor
+    func launch(
+        on agent: RequestAgent?, owner: RequestOwner?,
+        completion: @escaping @MainActor (Self, RequestError?) -> Void
+    ) -> CompositeTask {
         let control = CompositeTask(self, on: agent)
         if let error = claim(control) {
-            Task { @MainActor in failure(self, error) }
+            let isInProgress = task != nil
+            Task { @MainActor in
+                if !isInProgress { delegate?.compositeFailed(self, error) }
+                completion(self, error)
+            }
             return control
         }
         if let owner { control.bind(to: owner) }
@@ -62,11 +81,23 @@ extension CompositeRun {
             let error = await runToEnd(control)
             // Deliver pending changes before the end.
             relay.notify(control.takeChanges())
-            notify(.willStop, of: control)
-            if let error { failure(self, error) } else { success(self) }
-            notify(.didStop, of: control)
+            end(control, error) { completion(self, error) }
         }
         return control
+    }
+
+    /// Delivers the end of a run: accessories, delegate, closure, accessories.
+    private func end(
+        _ control: CompositeTask, _ error: RequestError?, closure: () -> Void = {}
+    ) {
+        notify(.willStop, of: control)
+        if let error {
+            delegate?.compositeFailed(self, error)
+        } else {
+            delegate?.compositeFinished(self)
+        }
+        closure()
+        notify(.didStop, of: control)
     }
 
     /// Notifies the accessories of the start and describes the members; sends nothing.
@@ -86,8 +117,7 @@ extension CompositeRun {
         // Notified here: the run is cancelled on any thread, and the caller's actor is not available
         // to the run before its end.
         if control.isCancelled { notify(.willCancel, of: control) }
-        notify(.willStop, of: control)
-        notify(.didStop, of: control)
+        end(control, error)
         return error
     }
 
@@ -96,7 +126,10 @@ extension CompositeRun {
         on agent: RequestAgent?, onStart: (CompositeTask) -> Void
     ) async throws(RequestError) -> Success {
         let control = CompositeTask(self, on: agent)
-        if let error = claim(control) { throw error }
+        if let error = claim(control) {
+            if task == nil { delegate?.compositeFailed(self, error) }
+            throw error
+        }
         onStart(control)
         let error = await withTaskCancellationHandler {
             await carryOutOnOneActor(control)
@@ -128,22 +161,42 @@ extension CompositeRun {
     }
 
     /// Runs a composite that the caller gives up, off every actor; the closure is called once, on the queue.
-    static func dispatch(
+    ///
+    /// - Parameter read: Reads the result of a run without an error.
+    static func dispatch<Value: Sendable>(
         _ composite: sending Self, on agent: RequestAgent?, _ queue: DispatchQueue,
-        completion: @escaping @Sendable (Result<Success, RequestError>) -> Void
+        read: @escaping @Sendable (Self) -> Result<Value, RequestError>,
+        completion: @escaping @Sendable (Result<Value, RequestError>) -> Void
     ) -> CompositeTask {
         let control = CompositeTask(composite, on: agent)
         if let error = composite.claim(control) {
+            if composite.task == nil { composite.delegate?.compositeFailed(composite, error) }
             queue.async { completion(.failure(error)) }
             return control
         }
         Task {
             let error = await composite.carryOutOnOneActor(control)
-            let result = error.map { Result<Success, RequestError>.failure($0) }
-            let end = result ?? .success(composite.success)
+            let end = error.map { Result<Value, RequestError>.failure($0) } ?? read(composite)
             queue.async { completion(end) }
         }
         return control
+    }
+
+    /// Runs a batch or chain that the caller gives up; the closure is called once, on the queue, with its result.
+    static func dispatch(
+        _ composite: sending Self, on agent: RequestAgent?, _ queue: DispatchQueue,
+        completion: @escaping @Sendable (Result<Success, RequestError>) -> Void
+    ) -> CompositeTask {
+        dispatch(composite, on: agent, queue) {
+            .success($0.success)
+        } completion: {
+            completion($0)
+        }
+    }
+
+    /// The result of the last run.
+    func result(_ error: RequestError?) -> Result<Success, RequestError> {
+        error.map { .failure($0) } ?? .success(success)
     }
 
     /// Reserves the object and its members for a run; returns the error of a start that is not possible.
@@ -167,6 +220,7 @@ extension CompositeRun {
             task = nil
         }
         control.end()
+        if task == nil { refuseRun() }
         return refusal
     }
 

@@ -36,6 +36,10 @@ nonisolated public final class RequestGraph: CompositeRun, BaseRequest.TypedMemb
     ///
     /// Default none.
     public var accessories: [any RequestAccessory] = []
+    /// Called with the end of a run, before the closures, after the delegates of the members.
+    ///
+    /// Default `nil`.
+    public weak var delegate: (any RequestDelegate)?
     /// The time from the start after which the nodes are cancelled and the graph fails with
     /// ``RequestError/Code/timedOut``.
     ///
@@ -163,6 +167,19 @@ nonisolated public final class RequestGraph: CompositeRun, BaseRequest.TypedMemb
         failure: @escaping @MainActor (RequestGraph, RequestError) -> Void = { _, _ in }
     ) -> CompositeTask {
         launch(on: nil, owner: owner, success: success, failure: failure)
+    }
+
+    /// Starts the graph; the closure is called once on the main actor, with the results of all nodes or the error.
+    ///
+    /// - Parameters:
+    ///   - owner: An object whose deallocation cancels the run. Default `nil`.
+    ///   - completion: Called after every end, with a result as that of ``send(onStart:)``.
+    @MainActor @discardableResult
+    public func start(
+        owner: RequestOwner? = nil,
+        completion: @escaping @MainActor (RequestGraph, Result<Results, RequestError>) -> Void
+    ) -> CompositeTask {
+        launch(on: nil, owner: owner) { graph, error in completion(graph, graph.result(error)) }
     }
 
     /// Starts a graph from any context and gives it up; the closure is called once, on the queue.

@@ -35,9 +35,9 @@ nonisolated public protocol RequestAccessory: AnyObject {
     ///
     /// If it is awaited with `send()`, this is called directly before the end.
     func compositeWillCancel(_ composite: any CompositeRequest)
-    /// The composite has ended; its closures are called next.
+    /// The composite has ended; its delegate and closures are called next.
     func compositeWillStop(_ composite: any CompositeRequest)
-    /// The closures of the composite have been called.
+    /// The delegate and closures of the composite have been called.
     func compositeDidStop(_ composite: any CompositeRequest)
 }
 
@@ -76,16 +76,26 @@ nonisolated public protocol CompositeRequest: AnyObject {
     var requests: [BaseRequest] { get }
     /// The accessories of the composite itself; the members have their own.
     var accessories: [any RequestAccessory] { get set }
+    /// Called with the end of a run; the members have their own delegates.
+    var delegate: (any RequestDelegate)? { get set }
 }
 
-/// Receives the end of a request, as an alternative to closures.
+/// Receives the end of a request or a composite, as an alternative to closures.
 ///
-/// The methods are called on the actor of the request and have empty defaults.
+/// The methods are called on the actor of the request and have empty defaults. The delegate of a composite is
+/// notified by the methods that begin with `composite`; its members have their own delegates.
 nonisolated public protocol RequestDelegate: AnyObject {
     /// The request succeeded; `request.response` is set.
     func requestFinished(_ request: BaseRequest)
     /// The request failed or was cancelled; `request.error` is set.
     func requestFailed(_ request: BaseRequest)
+
+    /// The batch or chain succeeded.
+    func compositeFinished(_ composite: any CompositeRequest)
+    /// The batch or chain failed, was cancelled, or was refused before anything was sent.
+    ///
+    /// It is not called for the refusal of a second start during a run.
+    func compositeFailed(_ composite: any CompositeRequest, _ error: RequestError)
 }
 
 extension RequestDelegate {
@@ -93,4 +103,8 @@ extension RequestDelegate {
     public func requestFinished(_ request: BaseRequest) {}
     /// Does nothing.
     public func requestFailed(_ request: BaseRequest) {}
+    /// Does nothing.
+    public func compositeFinished(_ composite: any CompositeRequest) {}
+    /// Does nothing.
+    public func compositeFailed(_ composite: any CompositeRequest, _ error: RequestError) {}
 }

@@ -45,6 +45,14 @@ public struct RequestError: Error, Sendable {
         get { shared.value.previousErrors }
         set { change { $0.previousErrors = newValue } }
     }
+    /// The responses of the requests that had succeeded before the step with which a chain failed, in order.
+    ///
+    /// Default none. For a chain within a chain, those of the outer chain come first. `ChainRequest.failedStep` has
+    /// those of its own chain.
+    public var precedingResponses: [Response] {
+        get { shared.value.precedingResponses }
+        set { change { $0.precedingResponses = newValue } }
+    }
     /// The type name of the endpoint that failed, such as `GetUser`.
     ///
     /// Set at the latest when the request ends; `nil` for an error that belongs to no request. If a hook throws
@@ -136,6 +144,7 @@ public struct RequestError: Error, Sendable {
         var isUnprocessed = false
         var isValidationFailure = false
         var previousErrors: [RequestError] = []
+        var precedingResponses: [Response] = []
         var endpoint: String?
         var method: HTTPMethod?
         var url: String?

@@ -37,8 +37,17 @@ struct ErrandBatchesAndChainsSamples {
         _ = (users, found, picture)
     }
 
-    // Sample 4: Chains
-    func sample4() async throws {
+    // Sample 4: Batches
+    @MainActor
+    func show(_ batch: BatchRequest) async {
+        batch.start()
+        for await member in batch.members {
+            print(member.index, (try? member.value(as: User.self))?.nick ?? "no user")
+        }
+    }
+
+    // Sample 5: Chains
+    func sample5() async throws {
         let chain = ChainRequest()
         chain.add(Register(name: "amelia", password: "earhart"))
             .then { register in GetUser(id: register.userId ?? 0) }
@@ -47,8 +56,8 @@ struct ErrandBatchesAndChainsSamples {
         _ = responses
     }
 
-    // Sample 5: Chains
-    func sample5() async throws {
+    // Sample 6: Chains
+    func sample6() async throws {
         let chain = ChainRequest.Typed<User> { chain in
             let image = chain.add(GetImage(id: 7))
             let other = chain.add { GetImage(id: try image.output.width) }
@@ -59,8 +68,8 @@ struct ErrandBatchesAndChainsSamples {
         _ = last
     }
 
-    // Sample 6: Chains
-    func sample6() async throws {
+    // Sample 7: Chains
+    func sample7() async throws {
         let image = ChainRequest.Step(GetImage(id: 7))
         let list = ChainRequest {
             image
@@ -69,7 +78,7 @@ struct ErrandBatchesAndChainsSamples {
         try await list.send()
     }
 
-    // Sample 7: Checkpoints
+    // Sample 8: Checkpoints
     func orderImage(in folder: String) async throws -> User {
         let chain = ChainRequest.Typed<User> { chain in
             let image = chain.add(GetImage(id: 7), named: "image")
@@ -80,8 +89,8 @@ struct ErrandBatchesAndChainsSamples {
         return try await chain.value()
     }
 
-    // Sample 8: Graphs
-    func sample8() async throws {
+    // Sample 9: Graphs
+    func sample9() async throws {
         let graph = RequestGraph()
         let image = graph.add(GetImage(id: 7))
         let user = graph.add(after: image) { image in GetUser(id: image.width) }
@@ -90,7 +99,7 @@ struct ErrandBatchesAndChainsSamples {
         print(graph.dot, text, try graph.value(of: user))
     }
 
-    // Sample 9: Start, cancel, observe
+    // Sample 10: Start, cancel, observe
     @MainActor
     func load(owner: RequestOwner) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)])
@@ -102,7 +111,7 @@ struct ErrandBatchesAndChainsSamples {
         print(task.progress.total)
     }
 
-    // Sample 10: Start, cancel, observe
+    // Sample 11: Start, cancel, observe
     func preload(_ agent: RequestAgent, on queue: DispatchQueue) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
         batch.deadline = .seconds(10)

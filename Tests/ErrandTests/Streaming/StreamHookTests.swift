@@ -186,7 +186,3 @@ import Testing
         #expect(total.withLock { $0 } == 1 << 20)
     }
 }
-
-extension Result {
-    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
-}

@@ -1,3 +1,4 @@
+import BenchSupport
 import ErrandCore
 import Foundation
 import Synchronization

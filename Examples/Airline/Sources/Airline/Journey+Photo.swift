@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-// An interrupted and resumed download, a batch, a chain, and a response with the wrong shape.
+// An interrupted and resumed download, a batch, a sign-up chain, and a response with the wrong shape.
 extension Journey {
     func photo() async throws {
         let whole = server.photo.body
@@ -51,17 +51,30 @@ extension Journey {
             user.response?.isFromCache == true && server.loopback.requests.count - before == 1)
     }
 
-    func chain() async throws {
-        let chain = ChainRequest()
-        chain.add(API.Passengers.register("wilbur", password: "kitty-hawk"))
-            .then { register in API.Passengers.find(register.userId ?? 0) }
-        try await agent.send(chain)
+    func signUp() async throws {
+        let chain = API.signUp("wilbur", password: "kitty-hawk")
+        let user = try await agent.value(chain)
         showEvents()
         let register = chain.requests.first as? Register
-        let user = (chain.requests.last as? GetUser)?.output
         checks.check(
             "wilbur is passenger \(register?.userId ?? 0), and the user info has this number",
-            chain.requests.count == 2 && user?.id == register?.userId && user != nil)
+            chain.requests.count == 3 && user.id == register?.userId)
+
+        let before = server.loopback.requests.count
+        do {
+            _ = try await agent.value(API.signUp("octave", password: "chicago"))
+            checks.check("a wrong password ends the sign-up", false)
+        } catch {
+            showEvents()
+            screen.line("!", "\(error)", style: .dim)
+            checks.check(
+                "the error names the step, and the user info is not sent",
+                error.message.contains("step 2 (SignIn, named \"sign in\")")
+                    && server.loopback.requests.count - before == 2)
+            checks.check(
+                "the error has the results before it",
+                error.precedingResponses.map { $0.json["nick"].string } == ["octave"])
+        }
     }
 
     func fares() async throws {

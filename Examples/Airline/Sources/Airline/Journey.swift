@@ -44,7 +44,9 @@ final class Journey {
         await step("User info, fresh for three minutes") { try await self.userInfo() }
         await step("A photo from the CDN, interrupted half way") { try await self.photo() }
         await step("User info and photo as one batch") { try await self.batch() }
-        await step("A chain: register, then user info") { try await self.chain() }
+        await step("Sign-up as one chain: register, sign in, user info") {
+            try await self.signUp()
+        }
         await step("Fares with an invalid field") { try await self.fares() }
 
         await agent.shutdown()

@@ -1,3 +1,4 @@
+import Errand
 import Foundation
 
 /// The airline's endpoints, grouped by subject.
@@ -18,6 +19,23 @@ enum API {
 
     enum Flights {
         static var fares: GetFares { GetFares() }
+    }
+
+    /// A chain that registers a passenger, signs in, and reads the user info.
+    static func signUp(_ username: String, password: String) -> ChainRequest.Typed<User> {
+        ChainRequest.Typed { chain in
+            let register = chain.add(
+                Passengers.register(username, password: password), named: "register")
+            let token = chain.add(
+                Passengers.signIn(username, password: password), named: "sign in")
+            return chain.add(named: "user info") {
+                // No user info without a token, and none of an unknown passenger.
+                guard try !token.output.isEmpty, let id = register.member?.userId else {
+                    throw RequestError(.rejected, stage: .process, "The sign-up is incomplete.")
+                }
+                return Passengers.find(id)
+            }
+        }
     }
 
     static func photo(to file: URL) -> GetPhoto { GetPhoto(to: file) }

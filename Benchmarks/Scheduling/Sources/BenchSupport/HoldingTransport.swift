@@ -1,30 +1,50 @@
 import ErrandCore
-import ErrandTransport
+package import ErrandTransport
 import Synchronization
 
 /// A transport that holds every transfer until `open`, and responds at once afterwards.
-final class HoldingTransport: Transport {
+package final class HoldingTransport: Transport {
     private struct State {
         var isOpen = false
         var held: [HeldTransfer] = []
+        var wanted = Int.max
+        var waiter: CheckedContinuation<Void, Never>?
     }
 
-    let name = "holding"
+    package let name = "holding"
     private let state = Mutex(State())
 
-    func check(_ request: TransportRequest) throws(RequestError) {}
+    package init() {}
 
-    func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer {
-        let transfer = HeldTransfer(receiver)
-        let isOpen = state.withLock { state in
-            if !state.isOpen { state.held.append(transfer) }
-            return state.isOpen
+    /// Waits until it holds so many transfers.
+    package func untilHeld(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReached = state.withLock { state in
+                guard state.held.count < count else { return true }
+                (state.wanted, state.waiter) = (count, continuation)
+                return false
+            }
+            if isReached { continuation.resume() }
         }
+    }
+
+    package func check(_ request: TransportRequest) throws(RequestError) {}
+
+    package func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer
+    {
+        let transfer = HeldTransfer(receiver)
+        let (isOpen, waiter) = state.withLock { state in
+            guard !state.isOpen else { return (true, CheckedContinuation<Void, Never>?.none) }
+            state.held.append(transfer)
+            guard state.held.count >= state.wanted else { return (false, nil) }
+            return (false, state.waiter.take())
+        }
+        waiter?.resume()
         if isOpen { transfer.respond() }
         return transfer
     }
 
-    func open() {
+    package func open() {
         let held = state.withLock { state in
             state.isOpen = true
             defer { state.held = [] }
@@ -33,7 +53,7 @@ final class HoldingTransport: Transport {
         for transfer in held { transfer.respond() }
     }
 
-    func shutDown() { open() }
+    package func shutDown() { open() }
 }
 
 /// A transfer that ends once, by a response or by cancellation.
