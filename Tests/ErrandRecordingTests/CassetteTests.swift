@@ -357,8 +357,8 @@ import Testing
     @Test func relativePathBeginsAtTheSourceFile() throws {
         let source = folder.url.appendingPathComponent("Tests.swift").path
         let cassette = try CassetteTransport(
-            "a.har", mode: .record(over: network), sourceFile: source)
-        #expect(cassette.file.path == folder.url.appendingPathComponent("a.har").path)
+            "Cassettes/a.har", mode: .record(over: network), sourceFile: source)
+        #expect(cassette.file.path == folder.url.appendingPathComponent("Cassettes/a.har").path)
         #expect(FileManager.default.fileExists(atPath: cassette.file.path))
     }
 }

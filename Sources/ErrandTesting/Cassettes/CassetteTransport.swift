@@ -87,7 +87,8 @@ public final class CassetteTransport: Transport {
     /// Opens a cassette.
     ///
     /// - Parameters:
-    ///   - path: The file. A relative path begins at the folder of the calling source file.
+    ///   - path: The file. A relative path begins at the folder of the calling source file. A recording creates
+    ///     missing folders.
     ///   - sourceFile: The calling source file.
     /// - Throws: ``RequestError/Code/fileFailed`` if the file cannot be read or written, or is not an archive.
     public convenience init(
@@ -125,6 +126,11 @@ public final class CassetteTransport: Transport {
         placeholders = options.placeholders
         state = Mutex(State(cassette: CassetteState(entries, options.matching)))
         network = mode.transport
+        if network != nil {
+            // An error is that of the recorder, which creates the file.
+            try? FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        }
         recorder =
             network == nil ? nil : try HARRecorder(file, entries: entries, options: settings)
         if case .record = mode { isReplaying = false } else { isReplaying = true }

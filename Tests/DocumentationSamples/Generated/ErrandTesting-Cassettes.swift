@@ -4,33 +4,8 @@
 import Errand
 import ErrandTesting
 import Foundation
-import Testing
 
 struct ErrandTestingCassettesSamples {
-    // Sample 1: Overview
-    struct Profile: Decodable, Equatable {
-        var nick: String
-    }
-
-    final class GetProfile: JSONRequest<Profile> {
-        override var url: String { "/profiles/7" }
-    }
-
-    @Suite struct CassetteTests {
-        @Test func profileIsRead() async throws {
-            let cassette = try CassetteTransport(
-                "Cassettes/profile.har", mode: .replayOrRecord(over: CurlTransport()))
-            let agent = RequestAgent(
-                configuration: Configuration(baseURL: "https://api.example.com"), transport: cassette)
-
-            let profile = try await agent.value(GetProfile())
-
-            #expect(profile.nick == "amelia")
-            #expect(cassette.unusedRecordings.isEmpty)
-            try await cassette.finish()
-        }
-    }
-
     // Sample 2: Which recording matches
     func options() throws -> CassetteTransport.Options {
         var options = CassetteTransport.Options()

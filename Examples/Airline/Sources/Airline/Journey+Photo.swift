@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-// An interrupted and resumed download, a batch, a sign-up chain, and a response with the wrong shape.
+// An interrupted and resumed download, a batch, a sign-up chain, a graph, and a response with the wrong shape.
 extension Journey {
     func photo() async throws {
         let whole = server.photo.body
@@ -75,6 +75,21 @@ extension Journey {
                 "the error has the results before it",
                 error.precedingResponses.map { $0.json["nick"].string } == ["octave"])
         }
+    }
+
+    func card() async throws {
+        let (graph, text) = API.card(of: 1903, photo: state.cardPhoto)
+        let card = try await agent.send(graph)[text].get()
+        showEvents()
+        checks.check(
+            card,
+            card
+                == "passenger 1903 with passenger 1904, a photo of \(server.photo.body.count) bytes"
+        )
+        checks.check(
+            "the companion needs the user, and the card needs all three",
+            graph.description.contains("companion: GetUser ← user")
+                && graph.description.contains("← user, companion, photo"))
     }
 
     func fares() async throws {

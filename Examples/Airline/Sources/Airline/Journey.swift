@@ -47,6 +47,9 @@ final class Journey {
         await step("Sign-up as one chain: register, sign in, user info") {
             try await self.signUp()
         }
+        await step("A card as one graph: user and photo at once, then the companion") {
+            try await self.card()
+        }
         await step("Fares with an invalid field") { try await self.fares() }
 
         await agent.shutdown()

@@ -11,6 +11,7 @@ struct State {
     var store: URL { folder.appendingPathComponent("responses.sqlite") }
     var photo: URL { folder.appendingPathComponent("sunset.ppm") }
     var secondPhoto: URL { folder.appendingPathComponent("sunset-again.ppm") }
+    var cardPhoto: URL { folder.appendingPathComponent("card.ppm") }
     private var note: URL { folder.appendingPathComponent("last-run") }
 
     init(environment: [String: String] = ProcessInfo.processInfo.environment) throws {
@@ -29,7 +30,8 @@ struct State {
             .seconds(Date().timeIntervalSince1970 - $0)
         }
         // This run downloads the photos again.
-        for file in [photo, secondPhoto] where files.fileExists(atPath: file.path) {
+        for file in [photo, secondPhoto, cardPhoto]
+        where files.fileExists(atPath: file.path) {
             try files.removeItem(at: file)
         }
     }

@@ -38,5 +38,22 @@ enum API {
         }
     }
 
+    /// A passenger's card: user and photo are loaded at the same time, and the companion as soon as the user is known.
+    static func card(
+        of id: Int, photo file: URL
+    ) -> (graph: RequestGraph, text: RequestGraph.Node<String>) {
+        let graph = RequestGraph()
+        let user = graph.add(Passengers.find(id), named: "user")
+        let photo = graph.add(photo(to: file), named: "photo")
+        let companion = graph.add(after: user, named: "companion") { user in
+            Passengers.find(user.id + 1)
+        }
+        let text = graph.compute(after: user, companion, photo, named: "card") {
+            user, companion, photo in
+            "\(user.nick) with \(companion.nick), a photo of \(photo.bytes) bytes"
+        }
+        return (graph, text)
+    }
+
     static func photo(to file: URL) -> GetPhoto { GetPhoto(to: file) }
 }
