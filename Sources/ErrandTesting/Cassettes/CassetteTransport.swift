@@ -89,6 +89,8 @@ public final class CassetteTransport: Transport {
     /// - Parameters:
     ///   - path: The file. A relative path begins at the folder of the calling source file. A recording creates
     ///     missing folders.
+    ///   - mode: Whether responses are replayed or recorded.
+    ///   - options: How requests are compared and written.
     ///   - sourceFile: The calling source file.
     /// - Throws: ``RequestError/Code/fileFailed`` if the file cannot be read or written, or is not an archive.
     public convenience init(
