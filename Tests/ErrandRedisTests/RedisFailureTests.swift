@@ -8,15 +8,6 @@
     /// The server is absent, slow, full or replaced, or other programs write to the keys.
     @Suite(.timeLimit(.minutes(5)))
     struct RedisFailureTests {
-        private func failure(
-            _ work: () async throws -> Void
-        ) async -> RequestError? {
-            do {
-                try await work()
-                return nil
-            } catch { return error as? RequestError }
-        }
-
         @Test func absentServerFailsAtOnceAndIsReportedOnce() async throws {
             var configuration = RedisResponseStore.Configuration(
                 address: .unixSocket("/nonexistent/redis.sock"))
@@ -58,16 +49,7 @@
             let store = try server.store()
             try await store.store(entry("a"), for: key("a"))
             await server.kill()
-            // A command that loses its connection fails before the attempt to connect again, whose failure is the
-            // problem.
-            var problems: [RequestError] = []
-            #expect(
-                try await eventually {
-                    let failure = await failure { _ = try await store.entry(for: key("a")) }
-                    problems += store.takeProblems()
-                    return failure != nil && !problems.isEmpty
-                })
-            #expect(problems.count == 1)
+            #expect(try await problemsOfOutage(store).count == 1)
             try await server.start()
             #expect(
                 try await eventually {

@@ -180,4 +180,28 @@
         }
         return false
     }
+
+    /// The error of an operation of a store; `nil` if it succeeded.
+    func failure(_ work: () async throws -> Void) async -> RequestError? {
+        do {
+            try await work()
+            return nil
+        } catch { return error as? RequestError }
+    }
+
+    /// The problems of a store whose server was killed; empty if there is none after ten seconds.
+    ///
+    /// A command that loses its connection fails before the attempt to connect again, whose failure is the problem.
+    func problemsOfOutage(_ store: RedisResponseStore) async throws -> [RequestError] {
+        var problems: [RequestError] = []
+        var hasFailed = false
+        _ = try await eventually {
+            if await failure({ _ = try await store.entry(for: key("a")) }) != nil {
+                hasFailed = true
+            }
+            problems += store.takeProblems()
+            return hasFailed && !problems.isEmpty
+        }
+        return problems
+    }
 #endif

@@ -12,13 +12,6 @@
 
         init() async throws { certificates = try await TestCertificates.get() }
 
-        private func failure(_ work: () async throws -> Void) async -> RequestError? {
-            do {
-                try await work()
-                return nil
-            } catch { return error as? RequestError }
-        }
-
         /// The code of the underlying error.
         private func reason(_ error: RequestError?) -> RequestError.Code? {
             (error?.underlying as? RequestError)?.code
@@ -191,11 +184,7 @@
             let store = try server.store()
             try await store.store(entry("a"), for: key("a"))
             await server.redis.kill()
-            #expect(
-                try await eventually {
-                    await failure { _ = try await store.entry(for: key("a")) } != nil
-                })
-            #expect(store.takeProblems().count == 1)
+            #expect(try await problemsOfOutage(store).count == 1)
             try await server.redis.start()
             #expect(
                 try await eventually {

@@ -62,6 +62,9 @@ struct AgentFixture {
 }
 
 extension RequestEvent {
+    /// Whether the request has started.
+    var isStart: Bool { if case .started = kind { true } else { false } }
+
     /// Whether the request waits for a concurrency permit or for an identical request.
     var isQueued: Bool { if case .queued = kind { true } else { false } }
 

@@ -80,6 +80,39 @@ import Testing
         #expect(fixture.transport.requestCount == 5)
     }
 
+    /// The callbacks of the first member stop the run before the second one starts.
+    @Test @MainActor func batchThatIsCancelledBetweenTwoMembersStartsNoMore() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in .json("{}") }
+        let members = [fixture.with(Plain("a")), fixture.with(Plain("b"))]
+        let batch = BatchRequest(members, maxConcurrent: 1)
+        members[0].accessories = [
+            ClosureAccessory { [unowned batch] event, _ in
+                if event == .didStop { batch.task?.cancel() }
+            }
+        ]
+        let error = await #expect(throws: RequestError.self) { try await batch.send() }
+        #expect(error?.code == .cancelled)
+        #expect(members[0].error == nil && members[1].error?.code == .cancelled)
+        #expect(fixture.events.events.count { $0.isStart } == 1)
+    }
+
+    @Test @MainActor func batchThatIsCancelledAtOnceStartsNoMember() async {
+        let fixture = AgentFixture()
+        fixture.transport.respond { _ in .json("{}") }
+        let members = [fixture.with(Plain("a")), fixture.with(Plain("b"))]
+        let batch = BatchRequest(members)
+        await withCheckedContinuation { continuation in
+            batch.start { _ in
+                continuation.resume()
+            } failure: { _, _ in
+                continuation.resume()
+            }.cancel()
+        }
+        #expect(members.allSatisfy { $0.error?.code == .cancelled })
+        #expect(!fixture.events.events.contains { $0.isStart })
+    }
+
     @Test @MainActor func batchAccessoriesAreCalledInOrderAndMembersEndFirst() async {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/a", .json("{}"))

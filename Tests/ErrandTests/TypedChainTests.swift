@@ -204,4 +204,20 @@ import Testing
         }
         #expect(count == 9_999 && released == nil)
     }
+
+    /// Each step refers to the one before it; a release by recursion would need some hundred bytes of stack a step.
+    @Test func chainOfManyStepsIsReleasedWithoutRecursion() {
+        weak var first: CallbackLog?
+        do {
+            let log = CallbackLog()
+            first = log
+            let chain = ChainRequest()
+            var last = chain.add { () -> ChainRequest? in log.lines.isEmpty ? nil : ChainRequest() }
+            for _ in 1..<200_000 {
+                let before = last
+                last = chain.add { () -> ChainRequest? in before.member }
+            }
+        }
+        #expect(first == nil)
+    }
 }

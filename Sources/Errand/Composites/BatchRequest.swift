@@ -205,11 +205,7 @@ nonisolated public class BatchRequest: CompositeRun {
             maxConcurrent: maxConcurrent)
         var firstError: RequestError?
         while true {
-            if control.stopError != nil { state.stop() }
-            while let index = state.start() {
-                run.start(index)
-                if control.stopError != nil { state.stop() }
-            }
+            while control.stopError == nil, let index = state.start() { run.start(index) }
             guard state.hasMembersInProgress else { break }
             let end = await run.next()
             note(end)

@@ -17,7 +17,6 @@ nonisolated struct BatchState: Sendable {
     private var inProgress = 0
     private var successes = 0
     private var failures = 0
-    private var isStopped = false
     private(set) var verdict: Verdict
 
     init(
@@ -47,18 +46,13 @@ nonisolated struct BatchState: Sendable {
 
     /// Takes the next member to start; `nil` if none may start now.
     mutating func start() -> Int? {
-        guard verdict == .open, !isStopped, next < count, inProgress < maxConcurrent else {
-            return nil
-        }
+        guard verdict == .open, next < count, inProgress < maxConcurrent else { return nil }
         defer {
             next += 1
             inProgress += 1
         }
         return next
     }
-
-    /// Starts no more members, because the run was cancelled or its deadline has passed.
-    mutating func stop() { isStopped = true }
 
     /// Counts the end of a started member; ends after the verdict do not change it.
     ///

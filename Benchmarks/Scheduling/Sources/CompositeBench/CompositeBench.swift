@@ -2,12 +2,13 @@ import BenchSupport
 import Errand
 import Foundation
 
-/// Measures the cost of batches and chains beside the same requests in a task group and in a loop.
+/// Measures the cost of batches, graphs and chains beside the same requests in a task group and in a loop.
 ///
 ///     swift run -c release CompositeBench [COUNT [ROUNDS]]
 @main struct CompositeBench {
     private static let programs: [(name: String, run: @Sendable (Run) async throws -> Int)] = [
-        ("group", group), ("batch", batch), ("typed", typed), ("loop", loop), ("chain", chain),
+        ("group", group), ("batch", batch), ("graph", graph), ("values", values), ("typed", typed),
+        ("loop", loop), ("chain", chain), ("line", line),
     ]
 
     static func main() async throws {
@@ -88,9 +89,29 @@ import Foundation
         return try await run.agent.send(batch).count
     }
 
+    private static func graph(_ run: Run) async throws -> Int {
+        run.openWhenAllAreHeld()
+        let graph = RequestGraph()
+        for _ in 0..<run.count { graph.add(Member()) }
+        return try await run.agent.send(graph).succeeded.count
+    }
+
+    private static func values(_ run: Run) async throws -> Int {
+        let agent = run.agent
+        run.openWhenAllAreHeld()
+        return try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+            for index in 0..<run.count {
+                group.addTask { (index, try await agent.value(TypedMember())) }
+            }
+            var values = [Int?](repeating: nil, count: run.count)
+            for try await (index, value) in group { values[index] = value }
+            return values.count { $0 != nil }
+        }
+    }
+
     private static func typed(_ run: Run) async throws -> Int {
         run.openWhenAllAreHeld()
-        let batch = BatchRequest.Typed((0..<run.count).map { _ in InlineRequest(Member.address) })
+        let batch = BatchRequest.Typed((0..<run.count).map { _ in TypedMember() })
         return try await run.agent.values(batch).count
     }
 
@@ -106,6 +127,14 @@ import Foundation
         let chain = ChainRequest()
         for _ in 0..<run.count { chain.add(Member()) }
         return try await run.agent.send(chain).count
+    }
+
+    private static func line(_ run: Run) async throws -> Int {
+        run.transport.open()
+        let graph = RequestGraph()
+        var last = graph.add(Member())
+        for _ in 1..<run.count { last = graph.add(after: last) { _ in Member() } }
+        return try await run.agent.send(graph).succeeded.count
     }
 
     private static func median(_ values: [Double]) -> Double {
@@ -143,4 +172,10 @@ struct Run: Sendable {
 final class Member: BaseRequest {
     static let address = "https://api.example.com/x"
     override var url: String { Self.address }
+}
+
+/// The request of the programs with typed values.
+final class TypedMember: Request<Int> {
+    override var url: String { Member.address }
+    override var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.data.count } }
 }
