@@ -48,20 +48,23 @@
         private func export(_ file: URL, to exported: URL) async throws -> [Shown] {
             var root = URL(fileURLWithPath: #filePath)
             for _ in 0..<3 { root.deleteLastPathComponent() }
-            let process = Process()
-            process.executableURL = root.appendingPathComponent("Scripts/peers/har-in-chromium")
-            process.arguments = [file.path, exported.path]
-            let output = Pipe()
-            process.standardOutput = output
-            let ended = AsyncStream<Int32>.makeStream()
-            process.terminationHandler = {
-                ended.continuation.yield($0.terminationStatus)
-                ended.continuation.finish()
+            let output = exported.deletingLastPathComponent().appendingPathComponent("shown.json")
+            let (ends, continuation) = AsyncStream.makeStream(of: TestProcess.End.self)
+            try TestProcess.start(
+                [
+                    root.appendingPathComponent("Scripts/peers/har-in-chromium").path, file.path,
+                    exported.path,
+                ], ProcessInfo.processInfo.environment, output: output.path
+            ) {
+                continuation.yield($0)
+                continuation.finish()
             }
-            try process.run()
-            for await status in ended.stream { #expect(status == 0) }
-            let text = output.fileHandleForReading.readDataToEndOfFile()
-            return try JSONDecoder().decode([Shown].self, from: text)
+            for await end in ends {
+                let text = try Data(contentsOf: output)
+                #expect(end == .exit(EXIT_SUCCESS), "\(String(decoding: text, as: UTF8.self))")
+                return try JSONDecoder().decode([Shown].self, from: text)
+            }
+            throw CancellationError()
         }
 
         @Test func archiveIsImportedAndTheExportedOneIsReplayed() async throws {

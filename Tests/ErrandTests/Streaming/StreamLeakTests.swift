@@ -46,7 +46,8 @@ import Testing
             }
             try await fixture.transport.untilIdle()
         }
-        for _ in 0..<5000 where weakRequest != nil || weakAgent != nil || weakTask != nil {
+        for _ in 0..<5000
+        where weakRequest != nil || weakAgent != nil || weakTask != nil || weakTransport != nil {
             await Task.yield()
         }
         #expect(weakRequest == nil && weakAgent == nil)
