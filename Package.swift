@@ -63,6 +63,7 @@ let package = Package(
         .library(name: "ErrandConfiguration", targets: ["ErrandConfiguration"]),
         .library(name: "ErrandReachability", targets: ["ErrandReachability"]),
         .library(name: "ErrandRecording", targets: ["ErrandRecording"]),
+        .library(name: "ErrandProgressLine", targets: ["ErrandProgressLine"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
     ],
     traits: [
@@ -200,6 +201,9 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ErrandProgressLine", dependencies: ["ErrandHTTP"], swiftSettings: settings
+        ),
+        .target(
             name: "ErrandTesting",
             dependencies: ["ErrandCore", "ErrandTransport", "ErrandRecording", httpTypes],
             swiftSettings: settings
@@ -215,6 +219,11 @@ let package = Package(
         .testTarget(
             name: "ErrandTransportTests",
             dependencies: ["ErrandTransport", "ErrandHTTP", httpTypes],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrandProgressLineTests",
+            dependencies: ["ErrandProgressLine", "ErrandHTTP"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -338,7 +347,7 @@ let package = Package(
             name: "DocumentationSamples",
             dependencies: [
                 "Errand", "ErrandTransport", "ErrandOutbox", "ErrandUploads", "ErrandReachability",
-                "ErrandRecording",
+                "ErrandRecording", "ErrandProgressLine",
                 "ErrandRedis",
                 "ErrandObservability", "ErrandServiceLifecycle", "ErrandConfiguration",
                 "ErrandTesting", logging, metrics, tracing, lifecycle, configuration,

@@ -15,7 +15,10 @@ let errand: [Target.Dependency] = [
 let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "errand", path: "..")],
+    dependencies: [
+        .package(name: "errand", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+    ],
     targets: [
         .executableTarget(
             name: "Airline", dependencies: errand + ["Terminal"], path: "Airline/Sources/Airline",
@@ -24,6 +27,16 @@ let package = Package(
         .executableTarget(
             name: "Hub", dependencies: errand + ["Terminal"], path: "Hub", exclude: ["README.md"],
             swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "Fetch",
+            dependencies: [
+                .product(name: "Errand", package: "errand"),
+                .product(name: "ErrandTransport", package: "errand"),
+                .product(name: "ErrandProgressLine", package: "errand"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Fetch/Sources", swiftSettings: strict
         ),
         // The output of the examples: aligned lines and counted checks.
         .target(name: "Terminal", path: "Terminal", swiftSettings: strict),

@@ -1,0 +1,47 @@
+import Errand
+import Foundation
+
+/// The download of one file.
+final class FetchFile: DownloadRequest {
+    private let source: String
+    private let file: URL
+    private let command: Fetch
+    private let expected: DownloadedFile.Digest?
+
+    /// - Parameters:
+    ///   - source: The URL.
+    ///   - file: The file, or the folder, where the response names the file.
+    ///   - expected: The digest of the file, if it is known.
+    init(
+        _ source: String, to file: URL, of command: Fetch, expected: DownloadedFile.Digest?
+    ) {
+        self.source = source
+        self.file = file
+        self.command = command
+        self.expected = expected
+    }
+
+    override var url: String { source }
+    override var destination: URL { file }
+    override var existingFile: DownloadPlan.ExistingFile { command.existing.policy }
+    override var resumesDownload: Bool { !command.noResume }
+    override var retryPolicy: RetryPolicy? { RetryPolicy(maximumAttempts: command.attempts) }
+
+    override var headers: HTTPFields {
+        var fields = HTTPFields()
+        for header in command.header {
+            fields.append(HTTPField(name: header.name, value: header.value))
+        }
+        return fields
+    }
+
+    override var downloadOptions: DownloadPlan.Options {
+        DownloadPlan.Options {
+            $0.segments = command.segments.value
+            $0.expectedDigests = expected.map { [$0] } ?? []
+            $0.setsModificationTime = command.remoteTime
+            // Of a signed URL only the query changes.
+            $0.resumableURL = .ignoringQuery
+        }
+    }
+}

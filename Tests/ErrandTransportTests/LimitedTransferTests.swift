@@ -1,0 +1,176 @@
+import ErrandHTTP
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandTransport
+
+/// A transfer that its receiver and a bandwidth limit pause, in any order of events.
+@Suite(.timeLimit(.minutes(1))) struct LimitedTransferTests {
+    /// A transport whose transfers do what the test says.
+    private final class SteppedTransport: Transport {
+        private let started = Mutex<SteppedTransfer?>(nil)
+        let name = "stepped"
+        var transfer: SteppedTransfer? { started.withLock { $0 } }
+
+        func check(_ request: TransportRequest) throws(RequestError) {}
+        func start(
+            _ request: TransportRequest, receiver: any TransferReceiver
+        ) -> any Transfer {
+            let transfer = SteppedTransfer(receiver)
+            started.withLock { $0 = transfer }
+            return transfer
+        }
+        func shutDown() {}
+    }
+
+    private final class SteppedTransfer: Transfer {
+        struct State {
+            var isPaused = false
+            var isDelivering = false
+            var isResumed = false
+            var isCancelled = false
+        }
+        let receiver: any TransferReceiver
+        private let state = Mutex(State())
+
+        init(_ receiver: any TransferReceiver) { self.receiver = receiver }
+
+        var isPaused: Bool { state.withLock { $0.isPaused } }
+        var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+        /// Delivers a byte unless the transfer is paused.
+        func deliver() {
+            let mayDeliver = state.withLock { state in
+                guard !state.isPaused else { return false }
+                state.isDelivering = true
+                state.isResumed = false
+                return true
+            }
+            guard mayDeliver else { return }
+            let demand = [UInt8(1)].withUnsafeBytes { receiver.didReceive(bytes: $0) }
+            state.withLock { state in
+                state.isDelivering = false
+                state.isPaused = demand == .pause && !state.isResumed
+            }
+        }
+
+        func cancel() { state.withLock { $0.isCancelled = true } }
+
+        func resumeReceiving() {
+            state.withLock { state in
+                if state.isDelivering { state.isResumed = true } else { state.isPaused = false }
+            }
+        }
+    }
+
+    /// A receiver that pauses when the test says so.
+    private final class PausingReceiver: TransferReceiver {
+        struct State {
+            var pauses = false
+            var isPaused = false
+            var bytes = 0
+            var bytesWhilePaused = 0
+            var ends = 0
+        }
+        let state = Mutex(State())
+
+        var waitingTime: Duration? { .seconds(50) }
+        func didReceive(head: ResponseHead) {}
+        func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+            state.withLock { state in
+                state.bytes += bytes.count
+                if state.isPaused { state.bytesWhilePaused += 1 }
+                state.isPaused = state.pauses
+                return state.pauses ? .pause : .more
+            }
+        }
+        func didEnd(_ end: TransferEnd) { state.withLock { $0.ends += 1 } }
+    }
+
+    private func start(
+        _ limit: BandwidthLimit
+    ) throws -> (any Transfer, SteppedTransfer, PausingReceiver) {
+        let transport = SteppedTransport()
+        let receiver = PausingReceiver()
+        let transfer = limit.transport(over: transport).start(
+            TransportRequest(url: try URI(parsing: "http://example.com/")), receiver: receiver)
+        return (transfer, try #require(transport.transfer), receiver)
+    }
+
+    /// Whatever happens: a paused receiver gets nothing, and no pause remains when nothing asks for it.
+    @Test func everyOrderOfPausesLosesNothing() throws {
+        for seed in UInt64(0)..<300 {
+            var random = SeededGenerator(seed: seed)
+            // One byte needs longer than the test, so only a change of the limit ends a wait.
+            let limit = BandwidthLimit(bytesPerSecond: nil)
+            let (transfer, inner, receiver) = try start(limit)
+            for _ in 0..<40 {
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0: limit.bytesPerSecond = 1
+                case 1: limit.bytesPerSecond = nil
+                case 2:
+                    receiver.state.withLock { $0.isPaused = false }
+                    transfer.resumeReceiving()
+                case 3: receiver.state.withLock { $0.pauses.toggle() }
+                default: inner.deliver()
+                }
+            }
+            limit.bytesPerSecond = nil
+            receiver.state.withLock { state in
+                state.isPaused = false
+                state.pauses = false
+            }
+            transfer.resumeReceiving()
+            #expect(!inner.isPaused, "seed \(seed)")
+            let before = receiver.state.withLock { $0.bytes }
+            inner.deliver()
+            inner.deliver()
+            #expect(receiver.state.withLock { $0.bytes } == before + 2, "seed \(seed)")
+            #expect(receiver.state.withLock { $0.bytesWhilePaused } == 0, "seed \(seed)")
+            inner.receiver.didEnd(TransferEnd())
+            #expect(receiver.state.withLock { $0.ends } == 1)
+        }
+    }
+
+    @Test func limitPausesUntilItIsChanged() throws {
+        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let (transfer, inner, receiver) = try start(limit)
+        inner.deliver()
+        #expect(inner.isPaused && receiver.waitingTime == .seconds(50))
+        // The idle timeout does not count while the transfer waits for the limit.
+        #expect(inner.receiver.waitingTime == nil)
+        // A receiver that did not pause cannot end the wait.
+        transfer.resumeReceiving()
+        #expect(inner.isPaused)
+        limit.bytesPerSecond = 2
+        #expect(!inner.isPaused)
+        // It counts from the end of the wait.
+        #expect(try #require(inner.receiver.waitingTime) < .seconds(50))
+        transfer.cancel()
+        #expect(inner.isCancelled)
+    }
+
+    @Test func endOfTheWaitDoesNotEndThePauseOfTheReceiver() throws {
+        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let (transfer, inner, receiver) = try start(limit)
+        receiver.state.withLock { $0.pauses = true }
+        inner.deliver()
+        limit.bytesPerSecond = nil
+        #expect(inner.isPaused)
+        transfer.resumeReceiving()
+        #expect(!inner.isPaused)
+    }
+
+    @Test func endedTransferIsReleased() throws {
+        weak var released: LimitedTransfer?
+        let limit = BandwidthLimit(bytesPerSecond: 1)
+        do {
+            let (transfer, inner, _) = try start(limit)
+            released = transfer as? LimitedTransfer
+            inner.deliver()
+            inner.receiver.didEnd(TransferEnd())
+        }
+        #expect(released == nil)
+    }
+}

@@ -1,0 +1,83 @@
+import ErrandCore
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import Synchronization
+import Testing
+
+/// Transfers with a bandwidth limit, whose time is that of a manual clock.
+@Suite("Contract: bandwidth", .timeLimit(.minutes(5)))
+struct BandwidthContract {
+    private static let bytes = pattern(200_000)
+
+    private func respond(_ fixture: ContractFixture) {
+        let bytes = Self.bytes
+        fixture.respond(
+            with: [.head]
+                + stride(from: 0, to: bytes.count, by: 20_000).map {
+                    .bytes(bytes[$0..<($0 + 20_000)])
+                })
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func bytesArriveNoFasterThanTheLimit(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            respond(fixture)
+            let clock = ManualClock()
+            let limit = BandwidthLimit(bytesPerSecond: 100_000, clock: clock)
+            let transport = limit.transport(over: fixture.transport)
+            // The bytes before each chunk were paid for, but for the credit of 100 ms.
+            let early = Mutex(0)
+            let previous = Mutex(Int64(0))
+            let receiver = RecordingReceiver { record in
+                let paid = previous.withLock { exchange(&$0, with: record.received) }
+                if Double(paid) / 100_000 > clock.uptime / .seconds(1) + 0.1 {
+                    early.withLock { $0 += 1 }
+                }
+                return .more
+            }
+            let transfer = transport.start(fixture.request(), receiver: receiver)
+            while receiver.record.end == nil {
+                clock.advance(by: .milliseconds(10))
+                await Task.yield()
+            }
+            #expect(receiver.record.end?.error == nil && receiver.record.violations.isEmpty)
+            #expect(haveSameBytes(receiver.record.body, Self.bytes))
+            #expect(early.withLock { $0 } == 0)
+            withExtendedLifetime(transfer) {}
+        }
+    }
+
+    /// The clock stands still, so only the change lets the transfer go on.
+    @Test(arguments: TransportKind.allCases)
+    func changeOfTheLimitHasAnEffectAtOnce(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            respond(fixture)
+            let limit = BandwidthLimit(bytesPerSecond: 1, clock: ManualClock())
+            let receiver = RecordingReceiver()
+            let transfer = limit.transport(over: fixture.transport)
+                .start(fixture.request(), receiver: receiver)
+            let first = try await receiver.until { $0.chunks > 0 }
+            #expect(first.chunks == 1 && first.end == nil)
+            limit.bytesPerSecond = nil
+            #expect(haveSameBytes(try await receiver.ended().body, Self.bytes))
+            withExtendedLifetime(transfer) {}
+        }
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func waitingTransferIsCancelled(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            respond(fixture)
+            let clock = ManualClock()
+            let limit = BandwidthLimit(bytesPerSecond: 1, clock: clock)
+            let receiver = RecordingReceiver()
+            let transfer = limit.transport(over: fixture.transport)
+                .start(fixture.request(), receiver: receiver)
+            try await receiver.until { $0.chunks > 0 }
+            transfer.cancel()
+            #expect(try await receiver.ended().end?.error?.code == .cancelled)
+            #expect(receiver.record.ends == 1)
+        }
+    }
+}
