@@ -1,6 +1,6 @@
 # All commands of the project. `make test` is the complete check; `make help` lists the rest.
 .POSIX:
-.PHONY: help setup demo demo-hub test traits boundaries language lint format samples build unit airline hub
+.PHONY: help setup demo demo-hub test traits boundaries language lint format samples build unit airline hub fetch
 .PHONY: release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
@@ -31,7 +31,7 @@ demo: setup
 demo-hub: setup
 	@Scripts/example Hub
 
-test: setup boundaries language lint samples traits build unit check-docs airline hub release
+test: setup boundaries language lint samples traits build unit check-docs airline hub fetch release
 	@echo 'make test: all checks passed'
 
 traits: setup
@@ -72,6 +72,10 @@ airline: setup
 
 hub: setup
 	@Scripts/example Hub --quiet
+
+fetch: setup
+	@Scripts/setup --tests
+	@Scripts/example Fetch --quiet
 
 release: setup
 	@Scripts/build-release

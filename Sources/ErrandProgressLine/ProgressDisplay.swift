@@ -6,8 +6,7 @@ import Synchronization
 ///
 ///     let display = ProgressDisplay()
 ///     let line = display.add("photo.jpg")
-///     let task = Photo(in: folder).onProgress { _, progress in line.update(progress) }.start()
-///     // At the end:
+///     try await Photo(in: folder).send { task in task.onProgress { line.update($0) } }
 ///     line.finish()
 ///     display.end()
 ///

@@ -98,7 +98,7 @@ struct Fetch: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let session = try Session(self, try sources())
+        let session = try await Session(self, try sources())
         let status = await session.run()
         if status != 0 { throw ExitCode(status) }
     }

@@ -97,9 +97,11 @@ final class Session {
         guard !isInterrupted else { return }
         let target = command.output.map { folder.appendingPathComponent($0) } ?? folder
         let request = FetchFile(item.url, to: target, of: command, expected: item.expected)
-        if let line { request.onProgress { _, progress in line.update(progress) } }
         do {
-            let file = try await agent.value(request) { self.tasks[index] = $0 }
+            let file = try await agent.value(request) { task in
+                tasks[index] = task
+                if let line { task.onProgress { line.update($0) } }
+            }
             report.finished(item.url, file, line)
         } catch {
             if !error.isCancellation || !isInterrupted { failures += 1 }

@@ -15,17 +15,16 @@ struct ErrandProgressLineErrandProgressLineSamples {
         override var destination: URL { folder }
     }
 
-    @MainActor
     func fetch(into folder: URL) async {
         let display = ProgressDisplay()
         let line = display.add("sunset.jpg")
         do {
-            let photo = Photo(in: folder)
-            photo.onProgress { _, progress in line.update(progress) }
-            try await photo.send()
+            _ = try await Photo(in: folder).value { task in
+                task.onProgress { line.update($0) }
+            }
             line.finish()
         } catch {
-            line.fail(error.message)
+            line.fail("\(error)")
         }
         display.end()
     }
