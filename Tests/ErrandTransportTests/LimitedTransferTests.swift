@@ -72,13 +72,16 @@ import Testing
             var bytes = 0
             var bytesWhilePaused = 0
             var ends = 0
+            /// Resumed within the call that returns `.pause`.
+            var resumed: (any Transfer)?
         }
         let state = Mutex(State())
 
         var waitingTime: Duration? { .seconds(50) }
         func didReceive(head: ResponseHead) {}
         func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
-            state.withLock { state in
+            state.withLock { $0.resumed }?.resumeReceiving()
+            return state.withLock { state in
                 state.bytes += bytes.count
                 if state.isPaused { state.bytesWhilePaused += 1 }
                 state.isPaused = state.pauses
@@ -160,6 +163,28 @@ import Testing
         #expect(inner.isPaused)
         transfer.resumeReceiving()
         #expect(!inner.isPaused)
+    }
+
+    @Test func receiverDoesNotEndTheWait() throws {
+        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let (transfer, inner, receiver) = try start(limit)
+        receiver.state.withLock { $0.pauses = true }
+        inner.deliver()
+        transfer.resumeReceiving()
+        #expect(inner.isPaused)
+        limit.bytesPerSecond = nil
+        #expect(!inner.isPaused)
+    }
+
+    @Test func resumptionWithinThePausingCallTakesEffect() throws {
+        let (transfer, inner, receiver) = try start(BandwidthLimit(bytesPerSecond: nil))
+        receiver.state.withLock { state in
+            state.pauses = true
+            state.resumed = transfer
+        }
+        inner.deliver()
+        #expect(!inner.isPaused)
+        receiver.state.withLock { $0.resumed = nil }
     }
 
     @Test func endedTransferIsReleased() throws {
