@@ -17,10 +17,12 @@
     /// thread sleeps. For example:
     ///
     ///     let agent = RequestAgent(transport: CurlTransport())
-    public final class CurlTransport: Transport, ConnectionCounting {
+    public final class CurlTransport: Transport, ConnectionReporting {
         /// The configuration's name, `curl` by default.
         public let name: String
 
+        /// The reports of established connections.
+        public let connectionReports: ConnectionReports
         private let mailboxes: [Mailbox]
         /// Whether all requests to a host use one loop, because `connectionsPerHost` limits them.
         private let assignsHostsToOneLoop: Bool
@@ -30,11 +32,14 @@
         /// It opens no connection and starts no thread until the first request.
         public init(configuration: CurlConfiguration = CurlConfiguration()) {
             name = configuration.name
+            let reports = ConnectionReports(transport: configuration.name)
+            connectionReports = reports
             assignsHostsToOneLoop = configuration.connectionsPerHost ?? 0 > 0
             let count = configuration.effectiveLoops
             mailboxes = (0..<count).map { index in
                 Mailbox(
-                    configuration: configuration.part(index, of: count), isCounting: count > 1)
+                    configuration: configuration.part(index, of: count), isCounting: count > 1,
+                    reports: reports)
             }
         }
 

@@ -34,6 +34,8 @@ public final class RecordingReceiver: TransferReceiver {
         public var chunks = 0
         /// The number of bytes of the request body that were sent.
         public var sent: Int64 = 0
+        /// The connections on which the request was sent, the last one last; empty if the transport does not report them.
+        public var connections: [Response.Connection] = []
         /// The end of the transfer; `nil` before it.
         public var end: TransferEnd?
         /// The number of end calls; 1 after a correct transfer.
@@ -122,6 +124,14 @@ public final class RecordingReceiver: TransferReceiver {
             record.chunks += 1
         }
         return demand(record)
+    }
+
+    /// Records a connection.
+    public func willSend(over connection: Response.Connection, isReused: Bool) {
+        state.change { record in
+            if record.end != nil { record.violations.append("connection after the end") }
+            record.connections.append(connection)
+        }
     }
 
     /// Records progress.

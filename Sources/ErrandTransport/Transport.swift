@@ -66,6 +66,11 @@ public protocol TransferReceiver: AnyObject, Sendable {
     /// Called with bytes of the body, after content decoding; they are valid only during the call.
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand
 
+    /// Called before the request is sent on a connection; again if it is sent again on another one.
+    ///
+    /// Transports that do not know their connections do not call it.
+    func willSend(over connection: Response.Connection, isReused: Bool)
+
     /// Called with the number of bytes of the request's body that were sent so far.
     func didSend(bodyBytes: Int64)
 
@@ -88,6 +93,8 @@ public protocol TransferReceiver: AnyObject, Sendable {
 extension TransferReceiver {
     /// Ignores interim responses.
     public func didReceive(informational head: ResponseHead) {}
+    /// Ignores connections.
+    public func willSend(over connection: Response.Connection, isReused: Bool) {}
     /// Ignores progress.
     public func didSend(bodyBytes: Int64) {}
     /// Ignores mismatches of report-only pins.

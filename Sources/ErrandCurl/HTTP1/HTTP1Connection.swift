@@ -20,7 +20,9 @@
         let key: ConnectionKey
         let facts: Connector.Facts
         private let poll: Int32
-        private let connections: ConnectionCount
+        private unowned(unsafe) let loop: EventLoop
+        /// The connection, as events describe it.
+        let description: Response.Connection
         /// The connector whose handle carries the bytes; `nil` if the socket does.
         let connector: Connector?
         /// Whether input may remain that no event of the socket announces.
@@ -54,13 +56,21 @@
         init(_ connector: Connector, poll: Int32) throws(RequestError) {
             key = connector.key
             self.poll = poll
-            connections = connector.loop.connections
+            loop = connector.loop
             buffersInput = key.usesTLS
             socket = buffersInput ? connector.keepHandle() : connector.takeSocket()
             facts = connector.facts
+            // libcurl may have carried requests on the connection.
+            let known = loop.connectionTable.connection(on: socket)
+            description =
+                known
+                ?? Response.Connection(
+                    host: key.host.name, port: key.host.port, remoteAddress: facts.peer,
+                    isSecure: key.isSecure, httpVersion: .http11)
             self.connector = buffersInput ? connector : nil
             // The server has closed the connection, so libcurl has removed it.
             guard socket >= 0 else { throw ResponseFault.noResponse.error(host: key.host.name) }
+            if known == nil { loop.opened(description, on: socket) }
             state.connected()
             if buffersInput { attach() }
             guard updateEvents() else {
@@ -92,14 +102,21 @@
         ///
         /// The loop closes idle connections that have input, but the input may arrive later in the
         /// turn.
-        var isQuiet: Bool {
+        var isQuiet: Bool { reasonToClose == nil }
+
+        /// The reason to close an idle connection, because it has input or an end; `nil` if it has neither.
+        var reasonToClose: Response.Connection.CloseReason? {
             var byte: UInt8 = 0
             if buffersInput {
-                let result = withUnsafeMutableBytes(of: &byte) { read(into: $0) }
-                return result == .nothing && unread.isEmpty
+                switch withUnsafeMutableBytes(of: &byte, { read(into: $0) }) {
+                case .nothing: return unread.isEmpty ? nil : .unsolicitedData
+                case .bytes: return .unsolicitedData
+                case .end, .failed: return unread.isEmpty ? .serverClosed : .unsolicitedData
+                }
             }
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-            return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+            if count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) { return nil }
+            return count > 0 ? .unsolicitedData : .serverClosed
         }
 
         /// Whether OpenSSL, or libcurl, may hold input that no event of the socket announces.
@@ -119,7 +136,8 @@
 
         func close() {
             if let connector { return connector.cancel() }
-            connections.closed()
+            loop.connections.closed()
+            loop.connectionTable.closed(socket)
             Glibc.close(socket)
         }
 

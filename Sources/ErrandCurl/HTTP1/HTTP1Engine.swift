@@ -17,7 +17,7 @@
         @exclusivity(unchecked) private var pool: ConnectionPool<HTTP1Connection, HTTP1Transfer>
         @exclusivity(unchecked) private var connectors: [Connector] = []
         /// The connections by the number of their socket.
-        @exclusivity(unchecked) private var connections: [HTTP1Connection?] = []
+        @exclusivity(unchecked) var connections: [HTTP1Connection?] = []
         @exclusivity(unchecked) private(set) var active: [HTTP1Transfer] = []
         @exclusivity(unchecked) private var input = UnsafeMutableRawBufferPointer.allocate(
             byteCount: HTTP1Engine.inputBytes, alignment: 16)
@@ -30,10 +30,10 @@
         @exclusivity(unchecked) var headOwner: UInt64 = 0
         private var lastNumber: UInt64 = 0
         /// Whether the engine carries the requests of origins that have negotiated HTTP/1.1.
-        private let usesLearned: Bool
-        private var learned = LearnedOrigins()
+        let usesLearned: Bool
+        var learned = LearnedOrigins()
         /// The origins that speak HTTP/2 now, whose idle connections are to be closed.
-        private var formerOrigins: [ConnectionKey.Host] = []
+        var formerOrigins: [ConnectionKey.Host] = []
         /// The connections that may have input which no event of their socket announces.
         @exclusivity(unchecked) private var unread: [HTTP1Connection] = []
 
@@ -54,7 +54,7 @@
         func cleanUp() {
             for connector in connectors { connector.cancel() }
             connectors.removeAll()
-            while let connection = pool.nextIdle() { close(connection) }
+            while let connection = pool.nextIdle() { close(connection, .shutDown) }
         }
 
         // MARK: - Transfers
@@ -86,40 +86,6 @@
             active.removeLast()
         }
 
-        // MARK: - Protocols
-
-        /// The requests that the engine carries, with or without TLS.
-        func coverage(isSecure: Bool) -> EngineChoice.Coverage {
-            // Over TLS the transport needs functions of OpenSSL, which are looked up for the first
-            // such request.
-            guard isSecure, TLSLibrary.loaded != nil else {
-                return [.plain, .absoluteForm, .tunnels]
-            }
-            return usesLearned ? [.secure, .learned, .tunnels] : [.secure, .tunnels]
-        }
-
-        /// Records whether a new connection for a request has negotiated HTTP/1.1.
-        func learn(_ request: TransportRequest, isHTTP11: Bool) {
-            let origin = origin(of: request)
-            // Their connections would be chosen for later requests; libcurl is in a callback now.
-            if !isHTTP11, learned.contains(origin) { formerOrigins.append(origin) }
-            learned.negotiated(origin, isHTTP11: isHTTP11, at: loop.now)
-        }
-
-        /// Whether the engine has taken over the connection with these ports.
-        func holdsConnection(_ ports: ConnectionUse.Ports) -> Bool {
-            loop.keptHandles > 0 && connections.contains { $0?.adoptedPorts == ports }
-        }
-
-        /// Whether the origin of a request has negotiated HTTP/1.1 recently.
-        func hasLearned(_ request: TransportRequest) -> Bool {
-            !learned.isEmpty && learned.haveHTTP11(origin(of: request), at: loop.now)
-        }
-
-        private func origin(of request: TransportRequest) -> ConnectionKey.Host {
-            ConnectionKey.Host(name: request.host ?? "", port: request.url.effectivePort)
-        }
-
         // MARK: - Connections for transfers
 
         /// Gives a transfer an idle connection, or lets it wait for one.
@@ -128,19 +94,23 @@
         ///   like the one that the transfer has lost.
         func acquire(for exchange: HTTP1Transfer, isNew: Bool = false) {
             while !isNew, let connection = pool.reuse(exchange.key) {
-                if isQuiet(connection) { return exchange.use(connection) }
-                discard(connection)
+                guard let reason = reasonToClose(connection) else {
+                    return exchange.use(connection)
+                }
+                discard(connection, reason)
             }
             exchange.ticket = pool.wait(exchange.key, for: exchange)
             startConnects()
         }
 
-        /// Whether an idle connection has neither input nor an end.
-        private func isQuiet(_ connection: HTTP1Connection) -> Bool {
+        /// The reason to close an idle connection, because it has input or an end; `nil` if it has neither.
+        private func reasonToClose(
+            _ connection: HTTP1Connection
+        ) -> Response.Connection.CloseReason? {
             if loop.sockets.isKnownIdle(since: connection.idleSince), !connection.holdsInput {
-                return true
+                return nil
             }
-            return connection.isQuiet
+            return connection.reasonToClose
         }
 
         /// Ends the wait of a transfer, and a connect that no other transfer needs.
@@ -164,11 +134,15 @@
         /// Takes back a connection after an exchange.
         func release(_ connection: HTTP1Connection, keepsConnection: Bool) {
             connection.transfer = nil
-            guard keepsConnection, connection.state.isIdle else { return discard(connection) }
+            guard keepsConnection, connection.state.isIdle else {
+                return discard(connection, .notPersistent)
+            }
             connection.readsInput = true
             connection.updateEvents()
             // Unsolicited data must not become the response to the next request.
-            if pool.hasWaiter(connection.key), !connection.isQuiet { return discard(connection) }
+            if pool.hasWaiter(connection.key), let reason = connection.reasonToClose {
+                return discard(connection, reason)
+            }
             give(connection, to: pool.release(connection, connection.key, at: loop.now))
         }
 
@@ -181,7 +155,7 @@
             if connection.buffersInput, loop.isPlaceWanted(connection.key.host),
                 pool.closedIdle(connection.key, where: { $0 === connection })
             {
-                close(connection)
+                close(connection, .poolFull)
                 return startConnects()
             }
             connection.idleSince = loop.sockets.idleChecks
@@ -192,14 +166,19 @@
         }
 
         /// Closes a connection that was in use.
-        func discard(_ connection: HTTP1Connection) {
+        func discard(
+            _ connection: HTTP1Connection, _ reason: Response.Connection.CloseReason
+        ) {
             connection.transfer = nil
-            close(connection)
+            close(connection, reason)
             pool.closed(connection.key)
             startConnects()
         }
 
-        private func close(_ connection: HTTP1Connection) {
+        private func close(
+            _ connection: HTTP1Connection, _ reason: Response.Connection.CloseReason
+        ) {
+            loop.connectionTable.willClose(connection.socket, because: reason)
             connections[Int(connection.socket)] = nil
             connection.close()
         }
@@ -207,7 +186,7 @@
         private func startConnects() {
             while let start = pool.nextStart() {
                 switch start {
-                case .close(let connection): close(connection)
+                case .close(let connection): close(connection, .poolFull)
                 case .connect(let key, let waiter, let ticket):
                     let limit = waiter.transfer.request.timeouts.connect
                     do throws(RequestError) {
@@ -266,7 +245,10 @@
         func adopt(_ connector: Connector, _ ports: ConnectionUse.Ports) {
             guard let connection = try? HTTP1Connection(connector, poll: poll) else { return }
             // The server has sent data that belongs to no request (RFC 9112 §9.2).
-            guard connection.unread.isEmpty else { return connection.close() }
+            guard connection.unread.isEmpty else {
+                loop.connectionTable.willClose(connection.socket, because: .unsolicitedData)
+                return connection.close()
+            }
             connection.adoptedPorts = ports
             connection.state.adopted()
             add(connection)
@@ -275,8 +257,10 @@
         }
 
         /// Closes the idle connections to a host, because libcurl needs their places.
-        func closeIdle(_ host: ConnectionKey.Host) {
-            while let connection = pool.nextIdle(to: host) { close(connection) }
+        func closeIdle(
+            _ host: ConnectionKey.Host, _ reason: Response.Connection.CloseReason = .poolFull
+        ) {
+            while let connection = pool.nextIdle(to: host) { close(connection, reason) }
         }
 
         private func add(_ connection: HTTP1Connection) {
@@ -298,10 +282,11 @@
             guard let exchange = connection.transfer else {
                 // The end of an idle connection, or unsolicited data (RFC 9112 §9.2).
                 // An event of an earlier socket with this number changes nothing.
-                if !connection.isQuiet, connection.state.unsolicitedInput() == .close,
+                if let reason = connection.reasonToClose,
+                    connection.state.unsolicitedInput() == .close,
                     pool.closedIdle(connection.key, where: { $0 === connection })
                 {
-                    close(connection)
+                    close(connection, reason)
                     startConnects()
                 }
                 return true
@@ -324,7 +309,7 @@
 
         func readUnread() {
             guard hasUnread else { return }
-            for origin in formerOrigins { closeIdle(origin) }
+            for origin in formerOrigins { closeIdle(origin, .superseded) }
             formerOrigins.removeAll()
             let connections = unread
             unread.removeAll(keepingCapacity: true)
@@ -389,7 +374,10 @@
         }
 
         private func expireIdle() {
-            while let connection = pool.nextExpired(at: loop.now) { close(connection) }
+            while pool.hasTooManyIdle, let connection = pool.nextExpired(at: loop.now) {
+                close(connection, .poolFull)
+            }
+            while let connection = pool.nextExpired(at: loop.now) { close(connection, .idleLimit) }
         }
     }
 #endif

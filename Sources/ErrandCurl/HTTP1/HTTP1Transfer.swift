@@ -133,13 +133,13 @@
             do throws(RequestError) {
                 // The receiver may have taken any time, in which the server may have sent data.
                 if try reportsPins(of: connection), connection.state.isReused,
-                    !connection.isQuiet
+                    let reason = connection.reasonToClose
                 {
-                    engine.discard(connection)
+                    engine.discard(connection, reason)
                     return engine.acquire(for: self)
                 }
             } catch {
-                engine.discard(connection)
+                engine.discard(connection, .failed)
                 return fail(error)
             }
             writer = RequestBodyWriter(bodyLength)
@@ -149,11 +149,13 @@
                 hasBody: !writer.isComplete, expectsContinue: expects,
                 closes: closesConnection(request))
             guard isStarted else {
-                engine.discard(connection)
+                engine.discard(connection, .unknown)
                 return fail(CurlFailure.unknown)
             }
             self.connection = connection
             connection.transfer = self
+            receiver?.willSend(
+                over: connection.description, isReused: connection.state.isReused)
             // `switchProtocols(_:)` decides whether 101 is a valid response.
             connection.parser.begin(
                 isHead: request.method == .head, acceptsUpgrade: true,
@@ -276,7 +278,8 @@
             let alert = connection.connector?.alertError(for: transfer.request)
             _ = connection.state.failed()
             detach(connection)
-            engine.discard(connection)
+            // The server has closed it while it was idle, or refuses the request.
+            engine.discard(connection, hasBegun ? .failed : .serverClosed)
             if decision.shouldReplay, !hasReplayed, upload?.rewind() ?? true { return replay() }
             if let alert { return fail(alert) }
             let host = transfer.request.host ?? key.host.name
@@ -338,7 +341,7 @@
                 if let connection {
                     _ = connection.state.failed()
                     detach(connection)
-                    engine.discard(connection)
+                    engine.discard(connection, ending.closeReason)
                 }
                 reportEnd(ending)
             case .end(let ending): reportEnd(ending)

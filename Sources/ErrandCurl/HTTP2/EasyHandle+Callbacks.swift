@@ -66,6 +66,7 @@
             if isShared, admission.slot != nil {
                 replay.sharesConnection(repeatsUnprocessed: applied.repeatsUnprocessedOnly)
             }
+            noteConnection(on: socket)
             return CURL_PREREQFUNC_OK
         }
 

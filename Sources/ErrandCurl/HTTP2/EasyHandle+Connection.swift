@@ -35,6 +35,7 @@
             ports = nil
             speaksHTTP2 = false
             endHook = nil
+            established = nil
         }
 
         /// Records that a socket was opened; a negative one is a failure with this error number.
@@ -51,6 +52,9 @@
 
         /// Records the ports of the chosen connection.
         mutating func uses(_ ports: Ports) { self.ports = ports }
+
+        /// The established connection on which the request was last sent, and its socket.
+        var established: (socket: Int32, connection: Response.Connection)?
 
         /// Records that the request is sent on the chosen connection.
         mutating func willSend(speaksHTTP2: Bool) { self.speaksHTTP2 = speaksHTTP2 }
@@ -204,6 +208,41 @@
         /// has an end marker of its own.
         var lacksCloseNotify: Bool {
             connection.endHook?.hasEnded == true && !response.body.isDecoding
+        }
+
+        // MARK: - Reports
+
+        /// Reports the connection on which the request is sent, and that it was opened.
+        func noteConnection(on known: Int32?) {
+            var socket: curl_socket_t = known ?? -1
+            if socket < 0 { errand_get_socket(handle, &socket) }
+            guard socket >= 0, let request = transfer?.request else { return }
+            let earlier = loop.connectionTable.connection(on: socket)
+            let used =
+                earlier
+                ?? Response.Connection(
+                    host: request.host ?? "", port: request.url.effectivePort,
+                    remoteAddress: handle.flatMap { scratch.peer.text(of: $0) },
+                    isSecure: request.isSecure,
+                    httpVersion: connection.speaksHTTP2 ? .http2 : .http11)
+            if earlier == nil { loop.opened(used, on: socket) }
+            connection.established = (socket, used)
+            receiver?.willSend(over: used, isReused: earlier != nil)
+        }
+
+        /// Records why the connection of a transfer that ends early is about to be closed; a shared one stays open.
+        func noteClose(_ ending: TransferState.Ending) {
+            guard let established = connection.established, !connection.speaksHTTP2 else { return }
+            loop.connectionTable.willClose(established.socket, because: ending.closeReason)
+        }
+
+        /// Explains the end of a connection that libcurl has closed with the transfer.
+        func explainClose(_ result: CURLcode) {
+            guard let established = connection.established else { return }
+            let isCancelled = transfer?.signals().contains(.cancel) == true
+            loop.connectionTable.explain(
+                established.connection.id,
+                result == CURLE_OK ? .notPersistent : isCancelled ? .cancelled : .failed)
         }
 
         // MARK: - Hand-over to the engine

@@ -123,6 +123,7 @@
             if !isHandedOver {
                 if result == CURLE_OK { markHTTP1Connection() }
                 loop.detach(self)
+                if loop.connectionTable.hasClosed { explainClose(result) }
             }
             if replays(after: result) { return }
             if result != CURLE_OK { replaceAfterStreamError() }
@@ -192,6 +193,7 @@
             switch action {
             case .nothing, .begin: break
             case .detachAndEnd(let ending):
+                noteClose(ending)
                 detachAndMarkSuspect(ending)
                 reportEnd(ending)
             case .end(let ending): reportEnd(ending)

@@ -79,10 +79,41 @@
         }
 
         func close(_ socket: Int32) -> Int32 {
+            connectionTable.closed(socket)
             sockets.closed(socket)
             watchdog.closed(socket)
             connections.closed()
             return Glibc.close(socket)
+        }
+    }
+
+    // Reports of connections.
+    extension EventLoop {
+        /// Records and reports an established connection.
+        func opened(_ connection: Response.Connection, on socket: Int32) {
+            connectionTable.opened(connection, on: socket)
+            reports.opened(connection)
+        }
+
+        /// Records the end of an idle connection that has input or whose server has closed it: it is not used any more,
+        /// although libcurl closes the socket when it looks for a connection.
+        ///
+        /// Input of HTTP/2 is not invalid. Over TLS the input is probably the alert that ends the connection.
+        func noteIdleInput(on socket: Int32) {
+            guard let connection = connectionTable.connection(on: socket) else { return }
+            var byte: UInt8 = 0
+            let hasEnded = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
+            guard hasEnded || sockets.isHTTP1(socket) else { return }
+            connectionTable.willClose(
+                socket, because: hasEnded || connection.isSecure ? .serverClosed : .unsolicitedData)
+            connectionTable.closed(socket)
+        }
+
+        /// Reports the connections that were closed in this turn.
+        func reportClosedConnections() {
+            for (connection, reason) in connectionTable.takeClosed() {
+                reports.closed(connection, because: reason)
+            }
         }
     }
 
@@ -183,6 +214,7 @@
         /// caller's turn are reported there too, because receivers must not run on that caller's
         /// thread.
         func reportEnds(isCallerTurn: Bool = false) {
+            if connectionTable.hasClosed { reportClosedConnections() }
             guard !ends.isEmpty else { return }
             closeSuspectConnections()
             if ends.count == 1, !isCallerTurn {

@@ -11,6 +11,9 @@
     final class EventLoop {
         private let mailbox: Mailbox
         var connections: ConnectionCount { mailbox.connections }
+        var reports: ConnectionReports { mailbox.reports }
+        /// The established connections, for events.
+        var connectionTable = ConnectionTable()
         private let poll: Int32
         private let wakeUp: Int32
         let configuration: CurlConfiguration
@@ -92,8 +95,10 @@
             spare.removeAll()
             refusedUploads.removeAll()
             admitted.removeAll()
+            connectionTable.isShuttingDown = true
             http1?.cleanUp()
             if let multi { curl_multi_cleanup(multi) }
+            reportClosedConnections()
             sockets.cleanUp()
             multi = nil
             sessions.close()
@@ -228,6 +233,7 @@
                 let isForReceiver = active.contains { $0.isPaused(on: socket) }
                 let hasInput = flags & (errand_epoll_in | errand_epoll_failure) != 0
                 if hasInput, !isForReceiver {
+                    noteIdleInput(on: socket)
                     sockets.cutOff(socket)
                 } else if hasInput || flushing == nil {
                     sockets.unwatch(socket)

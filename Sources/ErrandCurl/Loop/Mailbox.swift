@@ -43,11 +43,16 @@
         private let load = Atomic<Int>(0)
         /// The open connections of the loop.
         let connections = ConnectionCount()
+        /// The reports of the transport.
+        let reports: ConnectionReports
 
         /// Creates a mailbox; transfers are counted only to choose between several loops.
-        init(configuration: CurlConfiguration, isCounting: Bool) {
+        init(
+            configuration: CurlConfiguration, isCounting: Bool, reports: ConnectionReports? = nil
+        ) {
             self.configuration = configuration
             self.isCounting = isCounting
+            self.reports = reports ?? ConnectionReports(transport: configuration.name)
         }
 
         /// The number of active transfers, if they are counted.

@@ -17,6 +17,17 @@ package struct TransferState: Sendable {
         case timedOut(RequestError.TimeoutKind)
         /// With an error that the easy handle stores.
         case failed
+
+        /// Why a connection is closed that the transfer leaves before its response is complete.
+        package var closeReason: Response.Connection.CloseReason {
+            switch self {
+            case .complete: .notPersistent
+            case .cancelled: .cancelled
+            case .shutDown: .shutDown
+            case .timedOut: .timedOut
+            case .failed: .failed
+            }
+        }
     }
 
     /// The next action of the easy handle.

@@ -3,7 +3,7 @@ extension SecurityPolicy {
     ///
     /// It is the ``RequestError/underlying`` error of ``RequestError/Code/pinMismatch``, or the value of
     /// ``RequestEvent/Kind/pinMismatch(_:)``.
-    public struct PinMismatch: Error, Sendable, Hashable, CustomStringConvertible {
+    public struct PinMismatch: Error, Sendable, Hashable, Codable, CustomStringConvertible {
         /// The host name.
         public let host: String
         /// The SHA-256 digests of the public keys that the server presented, base64, leaf key first.

@@ -62,6 +62,10 @@ public struct Response: Sendable {
         }
         set { change { ($0.timings, $0.ownTimings) = (newValue, nil) } }
     }
+    /// The last element of ``timings``.
+    package var lastTimings: AttemptTimings? {
+        shared.value.ownTimings ?? shared.value.timings.last
+    }
     /// The HTTP version; `nil` if the transport does not report it.
     public var httpVersion: HTTPVersion? {
         get { shared.value.httpVersion }

@@ -115,7 +115,7 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
     private var invalid: Components { shared.value.invalid }
 
     /// The address of the components, equal for copies only, and unique as long as a copy exists.
-    var identity: Int { Int(bitPattern: ObjectIdentifier(shared)) >> 4 }
+    package var identity: Int { Int(bitPattern: ObjectIdentifier(shared)) >> 4 }
 
     /// Whether there is no user, query and fragment.
     package var hasOnlyPath: Bool {
