@@ -5,7 +5,7 @@ import Synchronization
 /// When the size exceeds a limit, the least recently used entries are removed. For example:
 ///
 ///     let agent = RequestAgent(store: MemoryResponseStore(maximumBytes: 4 << 20))
-public final class MemoryResponseStore: ResponseStore {
+public final class MemoryResponseStore: ResponseStore, EvictionReporting {
     /// The maximum size of all headers and bodies, in bytes.
     public let maximumBytes: Int
     /// The maximum number of entries; `nil` if only the size is limited.
@@ -17,6 +17,8 @@ public final class MemoryResponseStore: ResponseStore {
     private struct State {
         var table: LRUTable<CacheKey, StoredResponse>
         var evictions = 0
+        /// The number of evictions that ``MemoryResponseStore/takeEvictions()`` has returned.
+        var reportedEvictions = 0
     }
 
     private let state: Mutex<State>
@@ -58,6 +60,13 @@ public final class MemoryResponseStore: ResponseStore {
             return true
         }
         guard isKept else { throw .entryTooLarge(size, limit: maximumBytes) }
+    }
+
+    package func takeEvictions() -> Int {
+        state.withLock { state in
+            defer { state.reportedEvictions = state.evictions }
+            return state.evictions - state.reportedEvictions
+        }
     }
 
     /// Reads the body into memory and stores the entry.

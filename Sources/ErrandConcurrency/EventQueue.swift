@@ -5,6 +5,16 @@
 /// thread, which serves other transfers: they wait for a drain on another thread, or for the next
 /// event that the pipeline adds.
 package struct EventQueue: Sendable {
+    /// The delivery of an event that the pipeline adds.
+    package enum Entry: Sendable, Equatable {
+        /// The task has ended: the event is dropped.
+        case refused
+        /// The caller delivers the event, and then calls ``EventQueue/next()``; nothing waits before it.
+        case deliver
+        /// The caller calls ``EventQueue/append(_:)``, under the same lock.
+        case wait
+    }
+
     private var waiting: [RequestEvent] = []
     private var isDelivering = false
     private var isDrainScheduled = false
@@ -13,47 +23,70 @@ package struct EventQueue: Sendable {
     private var isClosed = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
+    /// The number of waiting events from which on parts of bodies are combined, because a listener is slow.
+    package static let maximumChunks = 1024
+
     package init() {}
 
-    /// Adds an event; returns the event that the caller must deliver first, `nil` if there is none.
+    /// Decides about an event that the caller may deliver.
     ///
     /// After the end only the outcome of a store write is accepted, because the task does not wait
     /// for the write.
-    package mutating func enter(_ event: RequestEvent) -> RequestEvent? {
-        guard admits(event) else { return nil }
+    package mutating func enter(_ kind: RequestEvent.Kind) -> Entry {
+        guard admits(kind) else { return .refused }
+        guard !isDelivering, waiting.isEmpty else { return .wait }
+        isDelivering = true
+        isDrain = false
+        return .deliver
+    }
+
+    /// Adds an event after those that wait; returns the events that the caller must deliver, before it calls
+    /// ``next()``, if no other thread delivers.
+    package mutating func append(_ event: RequestEvent) -> [RequestEvent] {
         waiting.append(event)
-        return begin(elsewhere: false)
+        return start(elsewhere: false)
     }
 
     /// Adds an event that the caller must not deliver.
     ///
-    /// - Returns: Whether the caller must schedule a drain, which calls ``begin(elsewhere:)``.
+    /// - Returns: Whether the caller must schedule a drain, which calls ``begin()``.
     package mutating func leave(_ event: RequestEvent) -> Bool {
-        guard admits(event) else { return false }
+        guard admits(event.kind) else { return false }
+        if waiting.count >= Self.maximumChunks, waiting[waiting.count - 1].absorb(event) {
+            return false
+        }
         waiting.append(event)
         guard !isDelivering, !isDrainScheduled else { return false }
         isDrainScheduled = true
         return true
     }
 
-    /// Starts a delivery with the first event; `nil` if none waits or another thread delivers.
-    ///
-    /// - Parameter elsewhere: Whether the caller is a scheduled drain.
-    package mutating func begin(elsewhere: Bool = true) -> RequestEvent? {
+    /// Starts the delivery of a scheduled drain; no events if none waits or another thread delivers.
+    package mutating func begin() -> [RequestEvent] {
         isDrainScheduled = false
-        guard !isDelivering, !waiting.isEmpty else { return nil }
-        isDelivering = true
-        isDrain = elsewhere
-        return waiting.removeFirst()
+        return start(elsewhere: true)
     }
 
-    /// The next event to deliver after one was delivered; `nil` ends the delivery.
-    package mutating func next() -> RequestEvent? {
+    private mutating func start(elsewhere: Bool) -> [RequestEvent] {
+        guard !isDelivering, !waiting.isEmpty else { return [] }
+        isDelivering = true
+        isDrain = elsewhere
+        return exchange(&waiting, with: [])
+    }
+
+    /// The next events to deliver after others were delivered; none ends the delivery.
+    package mutating func next() -> [RequestEvent] {
         guard !waiting.isEmpty else {
             isDelivering = false
-            return nil
+            return []
         }
-        return waiting.removeFirst()
+        return exchange(&waiting, with: [])
+    }
+
+    /// Whether a scheduled drain has something to deliver; if not, the drain is over.
+    package mutating func needsDrain() -> Bool {
+        isDrainScheduled = !waiting.isEmpty && !isDelivering
+        return isDrainScheduled
     }
 
     /// Whether a scheduled drain is delivering.
@@ -71,18 +104,44 @@ package struct EventQueue: Sendable {
 
     /// Removes the waiters, once no delivery is in progress.
     package mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-        guard !isDelivering else { return [] }
-        defer { waiters = [] }
-        return waiters
+        guard !isDelivering, !waiters.isEmpty else { return [] }
+        return exchange(&waiters, with: [])
     }
 
-    private mutating func admits(_ event: RequestEvent) -> Bool {
-        switch event.kind {
+    private mutating func admits(_ kind: RequestEvent.Kind) -> Bool {
+        switch kind {
         case .ended:
             defer { isClosed = true }
             return !isClosed
-        case .cacheStored, .cacheWriteFailed, .storeProblem: return true
+        case .cacheStored, .cacheWriteFailed, .cacheNotStored, .cacheEvicted, .storeProblem:
+            return true
         default: return !isClosed
         }
+    }
+}
+
+extension RequestEvent.Kind {
+    /// Whether the event is about a part of a body.
+    package var isChunk: Bool {
+        switch self {
+        case .chunkSent, .chunkReceived: true
+        default: false
+        }
+    }
+}
+
+extension RequestEvent {
+    /// Adds the size of the following part of the same body; returns false for other events.
+    fileprivate mutating func absorb(_ next: RequestEvent) -> Bool {
+        switch (kind, next.kind) {
+        case (.chunkSent(let attempt, let bytes), .chunkSent(let other, let more))
+        where attempt == other:
+            kind = .chunkSent(attempt: attempt, bytes: bytes + more)
+        case (.chunkReceived(let attempt, let bytes), .chunkReceived(let other, let more))
+        where attempt == other:
+            kind = .chunkReceived(attempt: attempt, bytes: bytes + more)
+        default: return false
+        }
+        return true
     }
 }

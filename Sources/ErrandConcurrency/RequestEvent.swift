@@ -4,38 +4,84 @@ public import HTTPTypes
 
 /// An event of a request, with a timestamp.
 public struct RequestEvent: Sendable {
+    /// What all events of a request have in common: one reference, so that an event costs little.
+    package struct Origin: Sendable {
+        var taskID: UUID
+        var endpoint: String
+        var endpointType: ObjectIdentifier?
+        var tag: Int
+        var metadata: RequestMetadata
+
+        package init(
+            taskID: UUID, endpoint: String, endpointType: ObjectIdentifier?, tag: Int,
+            metadata: RequestMetadata
+        ) {
+            self.taskID = taskID
+            self.endpoint = endpoint
+            self.endpointType = endpointType
+            self.tag = tag
+            self.metadata = metadata
+        }
+    }
+
+    private var origin: Shared<Origin>
+
     /// The identifier of the task.
-    public var taskID: UUID
+    public var taskID: UUID {
+        get { origin.value.taskID }
+        set { change { $0.taskID = newValue } }
+    }
     /// The endpoint's type name, such as `GetUser`.
-    public var endpoint: String
+    public var endpoint: String {
+        get { origin.value.endpoint }
+        set { change { $0.endpoint = newValue } }
+    }
     /// The endpoint's tag.
-    public var tag: Int
+    public var tag: Int {
+        get { origin.value.tag }
+        set { change { $0.tag = newValue } }
+    }
     /// The time of the event on the agent's clock (``RequestClock/uptime``).
     public var uptime: Duration
     /// The kind of event.
     public var kind: Kind
     /// The typed values that were attached to the request.
-    public var metadata = RequestMetadata()
+    public var metadata: RequestMetadata {
+        get { origin.value.metadata }
+        set { change { $0.metadata = newValue } }
+    }
     /// The response that the request delivers; `nil` except for ``Kind/ended(_:)`` without an error.
     ///
     /// The body of a streamed response has been read by then, and is not included.
     public var response: Response?
     /// The endpoint's type, if an endpoint described the request.
-    package var endpointType: ObjectIdentifier?
+    package var endpointType: ObjectIdentifier? { origin.value.endpointType }
+
+    private mutating func change(_ change: (inout Origin) -> Void) {
+        origin = origin.changed(change)
+    }
+
+    /// Creates an event of a request.
+    package init(
+        _ origin: Shared<Origin>, uptime: Duration, kind: consuming Kind, response: Response? = nil
+    ) {
+        self.origin = origin
+        self.uptime = uptime
+        self.kind = kind
+        self.response = response
+    }
 
     package init(
         taskID: UUID, endpoint: String, endpointType: ObjectIdentifier? = nil, tag: Int,
         uptime: Duration, kind: Kind, metadata: RequestMetadata = RequestMetadata(),
         response: Response? = nil
     ) {
-        self.taskID = taskID
-        self.endpoint = endpoint
-        self.endpointType = endpointType
-        self.tag = tag
-        self.uptime = uptime
-        self.kind = kind
-        self.metadata = metadata
-        self.response = response
+        self.init(
+            Shared(
+                Origin(
+                    taskID: taskID, endpoint: endpoint, endpointType: endpointType, tag: tag,
+                    metadata: metadata)),
+            uptime: uptime, kind: kind, response: response)
     }
 
     /// The kind of event.
@@ -58,6 +104,13 @@ public struct RequestEvent: Sendable {
         case cacheStored(bytes: Int)
         /// The response could not be stored; the request continues.
         case cacheWriteFailed(RequestError)
+        /// The response is not stored, although the request may use the store, with the reason.
+        case cacheNotStored(StoreRefusal)
+        /// The store has removed this number of entries to make room, since the last event of this kind.
+        ///
+        /// Emitted after a write, by stores that count their evictions. For a store that several agents or processes
+        /// share, the entries may be theirs.
+        case cacheEvicted(entries: Int)
         /// The store has met a problem and continues; emitted once for each problem.
         ///
         /// For example, it has replaced a damaged file, or uses memory instead of a file.
@@ -89,7 +142,7 @@ public struct RequestEvent: Sendable {
         /// A phase ended at this time after the transfer's start; emitted when the transfer ends.
         case phase(attempt: Int, Phase, after: Duration)
         /// A transfer ended, with its timings, and an error if it failed.
-        case transferEnded(attempt: Int, AttemptTimings, RequestError?)
+        indirect case transferEnded(attempt: Int, AttemptTimings, RequestError?)
         /// The circuit breaker of a host has changed its state.
         case circuitChanged(host: String, CircuitBreakerPolicy.State)
         /// No further attempt: the host's retry budget is exhausted.
@@ -107,18 +160,32 @@ public struct RequestEvent: Sendable {
         /// An attempt started; attempts count from 1.
         case attemptStarted(Int)
         /// A report-only pin did not match the host's certificates; the request continues.
-        case pinMismatch(PinMismatch)
+        indirect case pinMismatch(PinMismatch)
         /// Public suffixes are incomplete, because libpsl is not installed.
         ///
         /// Emitted once for each cookie jar without a list of its own, by the first response that sets a
         /// cookie.
         case publicSuffixesIncomplete
+        /// The transfer uses a new connection; emitted before the request is sent on it.
+        ///
+        /// The opening may have begun for another request. Transports that do not report connections emit none of the
+        /// events of connections: `URLSessionTransport`, because URLSession does not show which connection it uses.
+        indirect case connectionOpened(attempt: Int, Response.Connection)
+        /// The transfer uses a connection that has carried earlier requests; emitted before the request is sent on it.
+        indirect case connectionReused(attempt: Int, Response.Connection)
+        /// A part of the request body was sent; only for listeners with ``RequestEventListener/observesChunks``.
+        ///
+        /// The transport determines the parts: what it gives to the operating system, or to libcurl, at once.
+        case chunkSent(attempt: Int, bytes: Int64)
+        /// A part of the response body was received, with its size after content decoding; only for listeners with
+        /// ``RequestEventListener/observesChunks``.
+        case chunkReceived(attempt: Int, bytes: Int64)
         /// A response head was received.
         case headReceived(attempt: Int, HTTPResponse.Status)
         /// A redirect is followed to this URL, given without query.
         case redirected(to: String, HTTPResponse.Status)
         /// An attempt ended, with its timings, and an error if it failed.
-        case attemptEnded(Int, AttemptTimings, RequestError?)
+        indirect case attemptEnded(Int, AttemptTimings, RequestError?)
         /// Another attempt follows after a delay.
         case retrying(after: Duration, RequestError)
         /// A download resumes at this offset.
@@ -127,6 +194,8 @@ public struct RequestEvent: Sendable {
         case validated(RequestError?)
         /// The task ended.
         case ended(RequestError?)
+        /// An event of another version of Errand, with its name; only decoding creates it.
+        case unknown(String)
     }
 }
 
@@ -144,10 +213,46 @@ extension RequestEvent {
     }
 }
 
+extension RequestEvent {
+    /// Why a response is not stored.
+    public enum StoreRefusal: String, Sendable, Hashable, CaseIterable {
+        /// RFC 9111 does not allow it, or the response could never be used.
+        case notAllowed
+        /// The closure `responseToStore` of the endpoint or the configuration refused it.
+        case refusedByClosure
+        /// The request has no cache key, because its body is a file or a stream.
+        case noKey
+        /// The body is the file of a download.
+        case isFile
+        /// The response varies by a field that is not known to the store, such as the `Authorization` of an authenticator.
+        case unknownVariant
+    }
+}
+
 /// Receives the events of requests; cannot change them.
 public protocol RequestEventListener: Sendable {
     /// Called for each event, in order for each task, on any thread that is not a transport's own.
     ///
     /// It must be fast: the thread may belong to the cooperative pool.
     func handle(_ event: RequestEvent)
+
+    /// Called when the agent's transport has opened or closed a connection, in order, on a thread of its own.
+    ///
+    /// These events belong to no request: a connection is opened before the request that uses it is known, and it is
+    /// usually closed while it is idle. Default: does nothing. Transports that do not report connections, such as
+    /// `URLSessionTransport`, cause no call.
+    func handleConnection(_ event: ConnectionEvent)
+
+    /// Whether the listener receives ``RequestEvent/Kind/chunkSent(attempt:bytes:)`` and
+    /// ``RequestEvent/Kind/chunkReceived(attempt:bytes:)``.
+    ///
+    /// Read when the configuration is set. Default false, because a large body has very many.
+    var observesChunks: Bool { get }
+}
+
+extension RequestEventListener {
+    /// Ignores connections.
+    public func handleConnection(_ event: ConnectionEvent) {}
+    /// Receives no events of parts of bodies.
+    public var observesChunks: Bool { false }
 }

@@ -21,7 +21,7 @@ import Synchronization
 ///
 ///     let store = SQLiteResponseStore(url: SQLiteResponseStore.defaultURL(named: "airline"))
 ///     let agent = RequestAgent(configuration: configuration, store: store)
-public final class SQLiteResponseStore: ResponseStore {
+public final class SQLiteResponseStore: ResponseStore, EvictionReporting {
     /// The absolute path of the database file.
     public let path: String
     /// The maximum size of the database file and its write-ahead log together, in bytes.
@@ -108,6 +108,8 @@ public final class SQLiteResponseStore: ResponseStore {
 
     /// The problems since the last call; ``problems`` keeps them.
     public func takeProblems() -> [RequestError] { state.withLock { $0.takeNewProblems() } }
+
+    package func takeEvictions() -> Int { state.withLock { $0.takeNewEvictions() } }
 
     /// The number of reads that were served from memory.
     var memoryHits: Int { state.withLock { $0.memoryHits } }

@@ -41,6 +41,7 @@ struct StoreState {
     var diskGate: DiskGate
     /// The number of entries that were removed to hold the limits.
     var evictions = 0
+    private var reportedEvictions = 0
     /// The time of the next maintenance, in milliseconds since 1970.
     var nextMaintenance: Int64 = .min
 
@@ -184,6 +185,12 @@ struct StoreState {
     mutating func takeNewProblems() -> [RequestError] {
         defer { newProblems = [] }
         return newProblems
+    }
+
+    /// The number of evictions since the last call.
+    mutating func takeNewEvictions() -> Int {
+        defer { reportedEvictions = evictions }
+        return evictions - reportedEvictions
     }
 
     /// Writes what is pending and empties a large log, before the connection is closed.

@@ -9,17 +9,41 @@ public import ErrandCore
 public final class EventRecorder: RequestEventListener {
     private struct State: Sendable {
         var events: [RequestEvent] = []
+        var connections: [ConnectionEvent] = []
         var taken = 0
     }
 
     private let state = Watched(State())
 
+    /// Whether the recorder receives the events of parts of bodies.
+    public let observesChunks: Bool
+
     /// Creates a recorder without events.
-    public init() {}
+    ///
+    /// - Parameter observesChunks: Whether it receives the events of parts of bodies. Default false.
+    public init(observesChunks: Bool = false) { self.observesChunks = observesChunks }
 
     /// Records the event.
     public func handle(_ event: RequestEvent) {
         state.change { $0.events.append(event) }
+    }
+
+    /// Records the opening or the end of a connection.
+    public func handleConnection(_ event: ConnectionEvent) {
+        state.change { $0.connections.append(event) }
+    }
+
+    /// The recorded openings and ends of connections, in order.
+    public var connectionEvents: [ConnectionEvent] { state.change { $0.connections } }
+
+    /// Waits until the recorded openings and ends of connections meet the condition, and returns them.
+    ///
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
+    @discardableResult
+    public func untilConnections(
+        _ condition: @escaping @Sendable ([ConnectionEvent]) -> Bool
+    ) async throws -> [ConnectionEvent] {
+        try await state.wait { condition($0.connections) ? $0.connections : nil }
     }
 
     /// All recorded events, in order.

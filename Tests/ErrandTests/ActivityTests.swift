@@ -50,7 +50,7 @@ import Testing
         try await fixture.with(PostRequest()).send()
         #expect(
             fixture.events.names == [
-                "started", "adapted", "cacheMiss", "attemptStarted", "transferStarted",
+                "started", "adapted", "attemptStarted", "transferStarted",
                 "headReceived", "phase", "phase", "requestBodySent", "bodyReceived",
                 "transferEnded", "validated", "attemptEnded", "ended",
             ])

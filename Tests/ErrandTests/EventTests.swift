@@ -23,7 +23,7 @@ import Testing
         #expect(error?.timings?.bytesSent == 42 && error?.timings?.connected == .milliseconds(3))
         #expect(
             fixture.events.names == [
-                "started", "adapted", "cacheMiss", "attemptStarted", "transferStarted", "phase",
+                "started", "adapted", "attemptStarted", "transferStarted", "phase",
                 "transferEnded", "attemptEnded", "retrying", "attemptStarted", "transferStarted",
                 "phase", "transferEnded", "attemptEnded", "retryDeclined", "ended",
             ])

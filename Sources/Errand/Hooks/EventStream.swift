@@ -17,6 +17,8 @@ public final class EventStream: RequestEventListener {
     }
 
     private let readers = Mutex(Subscribers<Reader>())
+    private let connectionReaders = Mutex(
+        Subscribers<AsyncStream<ConnectionEvent>.Continuation>())
 
     /// Creates a stream without readers.
     public init() {}
@@ -37,15 +39,34 @@ public final class EventStream: RequestEventListener {
         }
     }
 
+    /// The openings and ends of the transport's connections from now on.
+    ///
+    /// - Parameter capacity: The number of events buffered for a slow reader. Default 1024.
+    public func connectionEvents(keeping capacity: Int = 1024) -> AsyncStream<ConnectionEvent> {
+        AsyncStream.subscribed(keeping: .bufferingNewest(max(1, capacity))) { stream in
+            connectionReaders.withLock { $0.add(stream) }
+        } leave: { [weak self] id in
+            _ = self?.connectionReaders.withLock { $0.remove(id) }
+        }
+    }
+
     /// Ends every sequence; no more events are delivered.
     public func finish() {
         for reader in readers.withLock({ $0.close() }) { reader.continuation.finish() }
+        for reader in connectionReaders.withLock({ $0.close() }) { reader.finish() }
     }
 
     /// Passes the event to the readers.
     public func handle(_ event: RequestEvent) {
         let present = readers.withLock { Array($0.entries.values) }
         for reader in present where reader.isWanted(event) { reader.continuation.yield(event) }
+    }
+
+    /// Passes the event to the readers of connections.
+    public func handleConnection(_ event: ConnectionEvent) {
+        for reader in connectionReaders.withLock({ Array($0.entries.values) }) {
+            reader.yield(event)
+        }
     }
 }
 
@@ -87,7 +108,8 @@ public struct FilteredListener: RequestEventListener {
         self.handler = handler
     }
 
-    /// Creates a listener that passes matching events to another listener.
+    /// Creates a listener that passes matching events to another listener, except those of connections and of parts of
+    /// bodies.
     public init(
         endpoints: Set<String>? = nil, tags: Set<Int>? = nil, to listener: any RequestEventListener
     ) {

@@ -17,6 +17,7 @@ public final class RequestAgent: Sendable {
         var isShutDown = false
         var activity = ActivityState()
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        var connections: ConnectionReports.Observation?
     }
 
     /// The transport that sends the requests.
@@ -62,6 +63,15 @@ public final class RequestAgent: Sendable {
         hasSharedAccessories = Atomic(!configuration.sharedAccessories.isEmpty)
         state = Mutex(State(configuration: SharedConfiguration(configuration)))
         refresher.start { [weak self] in self?.start($0) }
+        if !configuration.eventListeners.isEmpty { listenToConnections() }
+    }
+
+    private func listenToConnections() {
+        guard state.withLock({ $0.connections == nil }), let new = observeConnections() else {
+            return
+        }
+        // Of two that are made at the same time, one is released after this call.
+        state.withLock { if $0.connections == nil { $0.connections = new } }
     }
 
     /// The settings that requests share.
@@ -114,7 +124,8 @@ public final class RequestAgent: Sendable {
     private func replace(
         _ expected: SharedConfiguration?, or author: UUID? = nil, by new: SharedConfiguration
     ) -> Bool {
-        state.withLock { state in
+        if !new.value.eventListeners.isEmpty { listenToConnections() }
+        return state.withLock { state in
             guard
                 expected == nil || state.configuration === expected
                     || author != nil && state.author == author

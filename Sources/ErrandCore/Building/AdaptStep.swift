@@ -83,8 +83,10 @@ package final class AdaptStep: Step {
         }
         pipelineRequest.context.description.onAdapted?(pipelineRequest.request.url)
         pipelineRequest.context.enter(.waiting)
-        pipelineRequest.context.emit(
+        let context = pipelineRequest.context
+        context.emit(
             .adapted(
-                method: pipelineRequest.request.method, url: pipelineRequest.request.url.redacted))
+                method: pipelineRequest.request.method,
+                url: context.text(of: pipelineRequest.request.url)))
     }
 }

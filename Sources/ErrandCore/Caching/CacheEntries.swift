@@ -39,6 +39,7 @@ struct CacheEntries: Sendable {
     /// Counts and reports a lookup without a usable response.
     func missed(_ reason: CacheMissReason, _ context: TaskContext) {
         writes.counters.miss(reason)
+        context.keep(cacheMiss: reason)
         context.emit(.cacheMiss(reason))
     }
 
@@ -57,7 +58,10 @@ struct CacheEntries: Sendable {
         guard !closures.isEmpty else { return response }
         var chosen = response
         for closure in closures {
-            guard let next = closure(chosen) else { return nil }
+            guard let next = closure(chosen) else {
+                pipelineRequest.context.emit(.cacheNotStored(.refusedByClosure))
+                return nil
+            }
             chosen = next
         }
         chosen.url = response.url
@@ -67,6 +71,12 @@ struct CacheEntries: Sendable {
     private func emitProblems(_ context: TaskContext) {
         guard context.isObserved else { return }
         for problem in store.takeProblems() { context.emit(.storeProblem(problem)) }
+    }
+
+    private func emitEvictions(_ context: TaskContext) {
+        guard context.isObserved, let store = store as? any EvictionReporting else { return }
+        let count = store.takeEvictions()
+        if count > 0 { context.emit(.cacheEvicted(entries: count)) }
     }
 
     /// Queues the removal of an entry; from now on, reads do not find it.
@@ -118,6 +128,7 @@ struct CacheEntries: Sendable {
             emitProblems(context)
             writes.counters.stored(isSuccess: failure == nil)
             context.emit(failure.map { .cacheWriteFailed($0) } ?? .cacheStored(bytes: entry.size))
+            emitEvictions(context)
         }
         if pipelineRequest.description.writesCacheAsynchronously {
             let hasRoom = writes.enqueue(

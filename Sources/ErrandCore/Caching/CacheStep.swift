@@ -32,7 +32,6 @@ package final class CacheStep: Step {
         let context = pipelineRequest.context
         return context.description.cacheSeconds >= 0 || context.description.cachePolicy != nil
             || context.configuration.cachePolicy != .cacheElseLoad
-            || context.isObserved
             || refresher.presence.isUsed
                 && CacheInvalidation.mayChange(pipelineRequest.request.method)
     }
@@ -228,12 +227,18 @@ final class CacheTransaction: Sendable {
 
     /// The entry of a response; `nil` if the request has no key, or the body is a file.
     func made(_ response: Response) -> (entry: StoredResponse, key: CacheKey)? {
-        guard let key,
-            let entry = StoredResponse(
-                response, rules: rules, tag: pipelineRequest.description.tag,
-                storedAt: pipelineRequest.context.clock.now)
-        else { return nil }
-        return (entry, key)
+        guard let key else { return refuse(.noKey) }
+        let entry = StoredResponse(
+            response, rules: rules, tag: pipelineRequest.description.tag,
+            storedAt: pipelineRequest.context.clock.now)
+        return entry.map { ($0, key) } ?? refuse(.isFile)
+    }
+
+    private func refuse(
+        _ reason: RequestEvent.StoreRefusal
+    ) -> (entry: StoredResponse, key: CacheKey)? {
+        pipelineRequest.context.emit(.cacheNotStored(reason))
+        return nil
     }
 
     /// The age of entries that a lookup accepts.

@@ -60,6 +60,15 @@ extension HTTPCacheTransaction {
         }
     }
 
+    /// Whether a response may be stored; emits the refusal.
+    func checkStorable(_ response: Response, receivedAt now: Date) -> Bool {
+        let isStorable = mayStore(response, receivedAt: now)
+        if !isStorable { context.emit(.cacheNotStored(.notAllowed)) }
+        return isStorable
+    }
+
+    func refuseVariant() { context.emit(.cacheNotStored(.unknownVariant)) }
+
     private func part() async -> StoredResponse? {
         guard let entry = (try? await entries.read(key.ofPart, context, isWhole: true)) ?? nil,
             rules.mismatch(entry) == nil

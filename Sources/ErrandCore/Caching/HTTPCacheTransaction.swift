@@ -332,7 +332,7 @@ final class HTTPCacheTransaction: Sendable {
             if let found { await freshen(found, by: response, requestedAt: times.requestedAt) }
             return
         }
-        guard mayStore(response, receivedAt: times.receivedAt),
+        guard checkStorable(response, receivedAt: times.receivedAt),
             let chosen = entries.responseToStore(response, pipelineRequest),
             var entry = StoredResponse(
                 chosen, rules: rules, tag: pipelineRequest.description.tag,
@@ -348,7 +348,8 @@ final class HTTPCacheTransaction: Sendable {
         entry.setExpiry(settings)
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
         let fields = VaryingFields(response.headers)
-        guard let entryKey = await storageKey(for: fields, like: entry) else { return }
+        let storageKey = await storageKey(for: fields, like: entry)
+        guard let entryKey = storageKey else { return refuseVariant() }
         context.keep { [entries] in entries.remove(entryKey) }
         await entries.write(entry, for: entryKey, pipelineRequest)
     }

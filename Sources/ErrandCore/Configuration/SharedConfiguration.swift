@@ -12,6 +12,10 @@ package final class SharedConfiguration: Sendable {
     let completesDescriptions: Bool
     /// The listeners that observe each transfer.
     let instruments: [any RequestInstrument]
+    /// ``Configuration/eventListeners``; read for each event.
+    let listeners: [any RequestEventListener]
+    /// Whether a listener observes the parts of bodies.
+    let observesChunks: Bool
 
     package init(_ value: Configuration) {
         self.value = value
@@ -20,6 +24,8 @@ package final class SharedConfiguration: Sendable {
         hasValidTimeouts = limits.allSatisfy { $0.map { $0 > .zero } ?? true }
         completesDescriptions = value.completesDescriptions
         instruments = value.eventListeners.compactMap { $0 as? any RequestInstrument }
+        listeners = value.eventListeners
+        observesChunks = value.eventListeners.contains { $0.observesChunks }
     }
 
     /// The configuration with the selected environment applied; itself if none is selected.

@@ -114,7 +114,7 @@ package final class RetryStep: Step {
         updateCircuit(pipelineRequest, nil)
         pipelineRequest.context.emit(
             .attemptEnded(
-                pipelineRequest.attempt, response.timings.last ?? AttemptTimings(), nil))
+                pipelineRequest.attempt, response.lastTimings ?? AttemptTimings(), nil))
         if pipelineRequest.attempt > 1 {
             response.timings = pipelineRequest.earlierTimings + response.timings
         }

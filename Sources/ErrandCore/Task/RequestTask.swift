@@ -18,6 +18,7 @@ public final class RequestTask: Sendable, Identifiable {
     private struct State {
         var observers: [@Sendable (Change) -> Void] = []
         var outcome: TaskOutcome?
+        var endedAt: Duration?
         /// The first handler of the end.
         ///
         /// There is nearly always exactly one, so it needs no array.
@@ -171,6 +172,13 @@ public final class RequestTask: Sendable, Identifiable {
         try await outcome().result.get()
     }
 
+    /// The outcome, and the end on the agent's clock; `nil` before the end.
+    package var ended: (outcome: TaskOutcome, at: Duration)? {
+        state.withLock { state in
+            state.outcome.map { ($0, state.endedAt ?? context.startedAt) }
+        }
+    }
+
     package func stop(_ reason: TaskState.StopReason) {
         let (isFirst, observers) = state.withLock {
             (context.pause.taskState.change { $0.stop(reason) }, $0.observers)
@@ -204,6 +212,7 @@ public final class RequestTask: Sendable, Identifiable {
     package func finish(_ outcome: TaskOutcome) {
         let (handler, furtherHandlers, deadline) = state.withLock { state in
             state.outcome = outcome
+            state.endedAt = context.uptime
             return (
                 state.handler.take(), exchange(&state.furtherHandlers, with: []),
                 state.deadline.take()

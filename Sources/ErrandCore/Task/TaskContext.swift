@@ -3,7 +3,7 @@ package import Foundation
 import Synchronization
 
 /// The constants of one request, and the state that its steps share.
-package final class TaskContext: Sendable {
+package final class TaskContext: Sendable, ListenerQueue.Drainable {
     package let id: UUID
     package let description: RequestDescription
     package let sharedConfiguration: SharedConfiguration
@@ -11,6 +11,8 @@ package final class TaskContext: Sendable {
     package var configuration: Configuration { _read { yield sharedConfiguration.value } }
     private let services: TaskServices
     package let progress: ProgressHub
+    /// The start on the agent's clock.
+    package let startedAt: Duration
     /// Suspends the request, and has its one state; steps report stages to that through ``enter(_:)``.
     package let pause: SuspensionPoint
     /// Cancelled with the request, or with the shared transfer.
@@ -23,6 +25,8 @@ package final class TaskContext: Sendable {
     private let sharedTransfer: SharedTransfer?
     private let hasStageObserver = Atomic(false)
     private let hasListeners: Bool
+    /// What all events have in common, if there are listeners.
+    private let eventSource: ObservedEvents?
     private let eventQueue = Mutex(EventQueue())
     private let position: Mutex<QueuePosition>
     private let kept = Mutex(Kept())
@@ -39,6 +43,7 @@ package final class TaskContext: Sendable {
         sharedConfiguration = configuration
         hasListeners = !configuration.value.eventListeners.isEmpty
         self.services = services
+        startedAt = services.uptime
         progress = ProgressHub(clock: services.clock)
         if let handler = description.progressHandler {
             progress.listen(every: .milliseconds(100), handler)
@@ -46,6 +51,7 @@ package final class TaskContext: Sendable {
         pause = SuspensionPoint()
         position = Mutex(QueuePosition(priority: description.priority))
         sharedTransfer = nil
+        eventSource = hasListeners ? Self.source(id, description) : nil
         self.description = consume description
     }
 
@@ -56,10 +62,22 @@ package final class TaskContext: Sendable {
         sharedConfiguration = leader.sharedConfiguration
         hasListeners = leader.hasListeners
         services = leader.services
+        startedAt = leader.startedAt
         progress = sharedTransfer.progress
         pause = sharedTransfer.pause
         position = Mutex(QueuePosition(priority: leader.priority))
         self.sharedTransfer = sharedTransfer
+        eventSource = nil
+    }
+
+    private static func source(
+        _ id: UUID, _ description: borrowing RequestDescription
+    ) -> ObservedEvents {
+        ObservedEvents(
+            RequestEvent.Origin(
+                taskID: id, endpoint: description.endpoint,
+                endpointType: description.endpointType, tag: description.tag,
+                metadata: description.metadata))
     }
 
     /// What steps and readers leave with the task; one structure, which costs less than a mutex for each.
@@ -69,6 +87,8 @@ package final class TaskContext: Sendable {
         var removal: (@Sendable () -> Void)?
         /// The typed output that `ProcessStep` made.
         var output: (any Sendable)?
+        /// The reason why the store had no usable response.
+        var cacheMiss: CacheMissReason?
         /// The stored response of ``CachePolicy/cacheThenLoad``; in a box, because there is rarely one.
         var stored: Shared<StoredDelivery>?
     }
@@ -92,6 +112,7 @@ package final class TaskContext: Sendable {
     package var transport: any Transport { services.transport }
     package var store: (any ResponseStore)? { services.store }
     package var clock: any RequestClock { services.clock }
+    package var uptime: Duration { services.uptime }
     /// The cookie jar of the agent, for configurations without one.
     package var cookieJar: CookieJar? { services.cookieJar }
 
@@ -145,6 +166,17 @@ package final class TaskContext: Sendable {
     package var output: (any Sendable)? { kept.withLock { $0.output } }
 
     package func keep(output: any Sendable) { kept.withLock { $0.output = output } }
+
+    /// The reason why the store had no usable response; `nil` if it had one, or was not asked.
+    package var cacheMiss: CacheMissReason? { kept.withLock { $0.cacheMiss } }
+
+    /// The text of a URL in events.
+    func text(of url: URI) -> String { eventSource?.text(of: url) ?? url.redacted }
+
+    func keep(cacheMiss: CacheMissReason) {
+        if let sharedTransfer { return sharedTransfer.eventContext.keep(cacheMiss: cacheMiss) }
+        kept.withLock { $0.cacheMiss = cacheMiss }
+    }
 
     /// The stored response of ``CachePolicy/cacheThenLoad``, after it was delivered.
     var storedOutcome: TaskOutcome? {
@@ -263,21 +295,40 @@ package final class TaskContext: Sendable {
     }
 
     private func enqueue(_ kind: RequestEvent.Kind, _ response: Response? = nil) {
-        // The time is read under the lock, so that times have the order of the queue.
-        deliver(eventQueue.withLock { $0.enter(event(kind, response)) })
+        var time = Duration.zero
+        var events: [RequestEvent] = []
+        let entry = eventQueue.withLock { queue in
+            let entry = queue.enter(kind)
+            guard entry != .refused else { return entry }
+            // The time is read under the lock, so that times have the order of the queue.
+            time = services.uptime
+            if entry == .wait { events = queue.append(event(kind, time, response)) }
+            return entry
+        }
+        if entry == .deliver {
+            notify(event(kind, time, response))
+            events = nextEvents()
+        }
+        if !events.isEmpty { deliver(events) }
     }
 
     private func enqueueForLater(_ kind: RequestEvent.Kind) {
-        guard eventQueue.withLock({ $0.leave(event(kind)) }) else { return }
-        ListenerQueue.run { self.deliver(self.eventQueue.withLock { $0.begin() }) }
+        if eventQueue.withLock({ $0.leave(event(kind, services.uptime)) }) {
+            ListenerQueue.drainSoon(self)
+        }
     }
 
-    private func event(_ kind: RequestEvent.Kind, _ response: Response? = nil) -> RequestEvent {
+    private func event(
+        _ kind: RequestEvent.Kind, _ time: Duration, _ response: Response? = nil
+    ) -> RequestEvent {
         RequestEvent(
-            taskID: id, endpoint: description.endpoint,
-            endpointType: description.endpointType, tag: description.tag,
-            uptime: clock.uptime, kind: kind, metadata: description.metadata, response: response)
+            (eventSource ?? Self.source(id, description)).origin, uptime: time, kind: kind,
+            response: response)
     }
+
+    package var needsDrain: Bool { eventQueue.withLock { $0.needsDrain() } }
+
+    package func drain() { deliver(eventQueue.withLock { $0.begin() }) }
 
     /// Whether every event was delivered, except one that a listener of this thread is handling.
     var hasDeliveredEvents: Bool { !eventQueue.withLock { $0.isBusyElsewhere } }
@@ -290,14 +341,29 @@ package final class TaskContext: Sendable {
         }
     }
 
-    private func deliver(_ first: RequestEvent?) {
-        var event = first
-        while let next = event {
-            for listener in configuration.eventListeners { listener.handle(next) }
-            yieldToReaders(next)
-            let (following, waiters) = eventQueue.withLock { ($0.next(), $0.takeWaiters()) }
-            for waiter in waiters { waiter.resume() }
-            event = following
+    private func deliver(_ first: [RequestEvent]) {
+        var events = first
+        while !events.isEmpty {
+            for index in events.indices { notify(events[index]) }
+            events = nextEvents()
+        }
+    }
+
+    /// Ends a delivery, unless further events wait.
+    private func nextEvents() -> [RequestEvent] {
+        let (events, waiters) = eventQueue.withLock { ($0.next(), $0.takeWaiters()) }
+        for waiter in waiters { waiter.resume() }
+        return events
+    }
+
+    private func notify(_ event: RequestEvent) {
+        if event.kind.isChunk {
+            for listener in sharedConfiguration.listeners where listener.observesChunks {
+                listener.handle(event)
+            }
+        } else {
+            for listener in sharedConfiguration.listeners { listener.handle(event) }
+            yieldToReaders(event)
         }
     }
 }

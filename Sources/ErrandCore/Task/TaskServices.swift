@@ -7,6 +7,10 @@ package final class TaskServices: Sendable {
     let clock: any RequestClock
     /// The cookie jar of the agent, for configurations without one.
     let cookieJar: CookieJar?
+    private let usesSystemClock: Bool
+
+    /// The time of the clock; read for each event.
+    var uptime: Duration { usesSystemClock ? SystemClock().uptime : clock.uptime }
 
     package init(
         transport: any Transport, store: (any ResponseStore)?, clock: any RequestClock,
@@ -16,5 +20,6 @@ package final class TaskServices: Sendable {
         self.store = store
         self.clock = clock
         self.cookieJar = cookieJar
+        usesSystemClock = clock is SystemClock
     }
 }

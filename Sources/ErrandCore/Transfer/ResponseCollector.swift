@@ -13,6 +13,8 @@ final class ResponseCollector: StreamReceiver {
         /// The number of bytes to reserve in advance.
         var expected = 0
         var usesSink = false
+        /// The number of sent bytes that ``RequestEvent/Kind/chunkSent(attempt:bytes:)`` has reported.
+        var sent: Int64 = 0
         var failure: RequestError?
         var transfer: (any Transfer)?
         var isCancelled = false
@@ -180,13 +182,24 @@ final class ResponseCollector: StreamReceiver {
     }
 
     func didReceive(chunk: Data) -> Demand {
+        emitChunk(.chunkReceived(attempt: attempt, bytes: Int64(chunk.count)))
         guard let channel = state.withLock({ $0.channel }) else {
-            return chunk.withUnsafeBytes { didReceive(bytes: $0) }
+            return chunk.withUnsafeBytes { collect($0) }
         }
         return received(chunk.count, channel.receive(chunk))
     }
 
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+        emitChunk(.chunkReceived(attempt: attempt, bytes: Int64(bytes.count)))
+        return collect(bytes)
+    }
+
+    private func emitChunk(_ kind: @autoclosure () -> RequestEvent.Kind) {
+        guard context.sharedConfiguration.observesChunks else { return }
+        context.emitAsynchronously(kind())
+    }
+
+    private func collect(_ bytes: UnsafeRawBufferPointer) -> Demand {
         if context.description.isStreamed, let channel = state.withLock({ $0.channel }) {
             return received(bytes.count, channel.receive(bytes))
         }
@@ -218,7 +231,18 @@ final class ResponseCollector: StreamReceiver {
         return context.pause.demand()
     }
 
+    func willSend(over connection: Response.Connection, isReused: Bool) {
+        context.emitAsynchronously(
+            isReused
+                ? .connectionReused(attempt: attempt, connection)
+                : .connectionOpened(attempt: attempt, connection))
+    }
+
     func didSend(bodyBytes: Int64) {
+        if context.sharedConfiguration.observesChunks {
+            let sent = state.withLock { exchange(&$0.sent, with: bodyBytes) }
+            emitChunk(.chunkSent(attempt: attempt, bytes: max(0, bodyBytes - sent)))
+        }
         context.progress.updateAsynchronously { $0.bytesSent = bodyBytes }
     }
 

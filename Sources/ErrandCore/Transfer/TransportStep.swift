@@ -50,7 +50,8 @@ package final class TransportStep: Step {
         context.enter(.inFlight(attempt: max(1, pipelineRequest.attempt)))
         context.emit(
             .transferStarted(
-                attempt: pipelineRequest.attempt, url: pipelineRequest.request.url.redacted))
+                attempt: pipelineRequest.attempt, url: context.text(of: pipelineRequest.request.url)
+            ))
         return ResponseCollector(
             context: context, sink: pipelineRequest.sink, attempt: pipelineRequest.attempt,
             limit: pipelineRequest.request.options.maximumBytesInMemory)
@@ -113,18 +114,15 @@ package final class TransportStep: Step {
             emit(
                 .transferEnded(attempt: pipelineRequest.attempt, timings, collected.failure))
         }
-        for (phase, time) in [
-            (RequestEvent.Phase.nameLookedUp, timings.nameLookedUp),
-            (.connected, timings.connected), (.secured, timings.secured),
-            (.firstByte, timings.firstByte),
-        ] {
-            if let time {
-                emit(
-                    .phase(attempt: pipelineRequest.attempt, phase, after: time))
-            }
-        }
-        let progress = pipelineRequest.context.progress.current
         let attempt = pipelineRequest.attempt
+        func emit(_ phase: RequestEvent.Phase, _ time: Duration?) {
+            if let time { emit(.phase(attempt: attempt, phase, after: time)) }
+        }
+        emit(.nameLookedUp, timings.nameLookedUp)
+        emit(.connected, timings.connected)
+        emit(.secured, timings.secured)
+        emit(.firstByte, timings.firstByte)
+        let progress = pipelineRequest.context.progress.current
         if pipelineRequest.request.body != nil, collected.head != nil {
             emit(
                 .requestBodySent(attempt: attempt, bytes: progress.bytesSent))

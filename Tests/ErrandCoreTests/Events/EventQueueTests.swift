@@ -8,13 +8,14 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct EventQueueTests {
     @Test func eventsEnteredDuringADeliveryAreLeftToIt() {
         var queue = EventQueue()
-        #expect(isAttempt(queue.enter(event(.attemptStarted(1))), 1))
-        #expect(queue.enter(event(.attemptStarted(2))) == nil)
-        #expect(queue.enter(event(.attemptStarted(3))) == nil)
-        #expect(isAttempt(queue.next(), 2))
-        #expect(isAttempt(queue.next(), 3))
-        #expect(queue.next() == nil)
-        #expect(isAttempt(queue.enter(event(.attemptStarted(4))), 4))
+        #expect(queue.enter(.attemptStarted(1)) == .deliver)
+        #expect(queue.enter(.attemptStarted(2)) == .wait)
+        #expect(queue.append(event(.attemptStarted(2))).isEmpty)
+        #expect(queue.enter(.attemptStarted(3)) == .wait)
+        #expect(queue.append(event(.attemptStarted(3))).isEmpty)
+        #expect(numbers(queue.next()) == [2, 3])
+        #expect(queue.next().isEmpty)
+        #expect(queue.enter(.attemptStarted(4)) == .deliver)
     }
 
     @Test func deferredEventsAreDeliveredByTheNextCaller() {
@@ -22,17 +23,53 @@ import Testing
         let needsDrain = [1, 2].map { queue.leave(event(.attemptStarted($0))) }
         #expect(needsDrain == [true, false], "one drain is enough")
         // The pipeline enters before the drain begins: it delivers the waiting events in order.
-        #expect(isAttempt(queue.enter(event(.attemptStarted(3))), 1))
+        #expect(queue.enter(.attemptStarted(3)) == .wait)
+        #expect(numbers(queue.append(event(.attemptStarted(3)))) == [1, 2, 3])
         let needsSecondDrain = queue.leave(event(.attemptStarted(4)))
         #expect(!needsSecondDrain)
-        #expect(queue.begin() == nil)
-        for number in 2...4 { #expect(isAttempt(queue.next(), number)) }
-        #expect(queue.next() == nil)
+        #expect(queue.begin().isEmpty)
+        #expect(numbers(queue.next()) == [4])
+        #expect(queue.next().isEmpty)
         let needsNewDrain = queue.leave(event(.attemptStarted(5)))
         #expect(needsNewDrain)
-        #expect(isAttempt(queue.begin(), 5))
-        #expect(queue.next() == nil)
-        #expect(queue.begin() == nil)
+        #expect(numbers(queue.begin()) == [5])
+        #expect(queue.isBusyElsewhere)
+        #expect(queue.next().isEmpty)
+        #expect(queue.begin().isEmpty)
+    }
+
+    @Test func drainIsOverIfItsEventsWereDelivered() {
+        var queue = EventQueue()
+        let needsDrain = queue.leave(event(.attemptStarted(1)))
+        #expect(needsDrain)
+        #expect(queue.enter(.attemptStarted(2)) == .wait)
+        #expect(numbers(queue.append(event(.attemptStarted(2)))) == [1, 2])
+        #expect(queue.next().isEmpty)
+        let isNeeded = queue.needsDrain()
+        #expect(!isNeeded)
+        let needsNewDrain = queue.leave(event(.attemptStarted(3)))
+        #expect(needsNewDrain)
+        let isNeededNow = queue.needsDrain()
+        #expect(isNeededNow)
+        let needsAnother = queue.leave(event(.attemptStarted(4)))
+        #expect(!needsAnother)
+    }
+
+    @Test func partsOfBodiesAreCombinedIfTooManyEventsWait() {
+        var queue = EventQueue()
+        for number in 0..<EventQueue.maximumChunks {
+            _ = queue.leave(event(.attemptStarted(number)))
+        }
+        for _ in 0..<1000 { _ = queue.leave(event(.chunkReceived(attempt: 1, bytes: 10))) }
+        _ = queue.leave(event(.chunkSent(attempt: 1, bytes: 3)))
+        _ = queue.leave(event(.chunkSent(attempt: 2, bytes: 4)))
+        _ = queue.leave(event(.chunkSent(attempt: 2, bytes: 5)))
+        let kinds = queue.begin().dropFirst(EventQueue.maximumChunks).map { "\($0.kind)" }
+        #expect(
+            kinds == [
+                "chunkReceived(attempt: 1, bytes: 10000)", "chunkSent(attempt: 1, bytes: 3)",
+                "chunkSent(attempt: 2, bytes: 9)",
+            ])
     }
 
     @Test func allEventsAreDeliveredBeforeTheTaskEnds() async throws {
@@ -64,23 +101,28 @@ import Testing
 
     @Test func eventsDeferredAfterTheEndAreDropped() {
         var queue = EventQueue()
-        #expect(queue.enter(event(.ended(nil))) != nil)
-        #expect(queue.next() == nil)
+        #expect(queue.enter(.ended(nil)) == .deliver)
+        #expect(queue.next().isEmpty)
         let needsDrain = queue.leave(event(.suspended))
         #expect(!needsDrain)
-        #expect(queue.begin() == nil)
+        #expect(queue.begin().isEmpty)
     }
 
     @Test func onlyStoreEventsAreDeliveredAfterTheEnd() {
         var queue = EventQueue()
-        #expect(queue.enter(event(.ended(nil))) != nil)
-        #expect(queue.next() == nil)
-        #expect(queue.enter(event(.ended(nil))) == nil)
-        #expect(queue.enter(event(.suspended)) == nil)
-        #expect(queue.enter(event(.cacheStored(bytes: 1))) != nil)
-        #expect(queue.next() == nil)
+        #expect(queue.enter(.ended(nil)) == .deliver)
+        #expect(queue.next().isEmpty)
+        #expect(queue.enter(.ended(nil)) == .refused)
+        #expect(queue.enter(.suspended) == .refused)
         let problem = RequestError(.storeFailed, stage: .cache, "a problem")
-        #expect(queue.enter(event(.storeProblem(problem))) != nil)
+        let kinds: [RequestEvent.Kind] = [
+            .cacheStored(bytes: 1), .cacheNotStored(.notAllowed), .cacheEvicted(entries: 1),
+            .cacheWriteFailed(problem), .storeProblem(problem),
+        ]
+        for kind in kinds {
+            #expect(queue.enter(kind) == .deliver)
+            #expect(queue.next().isEmpty)
+        }
     }
 
     @Test func listenersReceiveEventsSeriallyInOrderOfTime() async {
@@ -103,8 +145,8 @@ import Testing
         RequestEvent(taskID: UUID(), endpoint: "Test", tag: 0, uptime: .zero, kind: kind)
     }
 
-    private func isAttempt(_ event: RequestEvent?, _ number: Int) -> Bool {
-        if case .attemptStarted(number)? = event?.kind { true } else { false }
+    private func numbers(_ events: [RequestEvent]) -> [Int] {
+        events.map { if case .attemptStarted(let number) = $0.kind { number } else { -1 } }
     }
 
     /// Counts overlapping calls, and events whose time goes backwards.

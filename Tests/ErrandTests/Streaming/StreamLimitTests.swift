@@ -144,7 +144,7 @@ import Testing
         let stream = try await fixture.agent.stream(Feed())
         try await gate.reached()
         let head = [
-            "started", "adapted", "cacheMiss", "attemptStarted", "transferStarted", "headReceived",
+            "started", "adapted", "attemptStarted", "transferStarted", "headReceived",
             "validated", "attemptEnded",
         ]
         try await fixture.events.until { $0.count >= head.count }
