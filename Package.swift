@@ -183,7 +183,9 @@ let package = Package(
         ),
         .target(
             name: "ErrandObservability",
-            dependencies: ["ErrandCore", httpTypes, logging, metrics, tracing],
+            dependencies: [
+                "ErrandCore", "ErrandRecording", httpTypes, logging, metrics, tracing,
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -300,7 +302,7 @@ let package = Package(
             name: "ErrandObservabilityTests",
             dependencies: [
                 "ErrandObservability", "ErrandCore", "ErrandTransport", "ErrandStreaming",
-                "ErrandTesting", httpTypes, logging, metrics, tracing,
+                "ErrandRecording", "ErrandTesting", httpTypes, logging, metrics, tracing,
                 optional("MetricsTestKit", of: "swift-metrics", trait: "Metrics"),
                 optional("InMemoryTracing", of: "swift-distributed-tracing", trait: "Tracing"),
             ],

@@ -40,6 +40,9 @@
                 LogMessage(.debug, "served from the cache (\(source.rawValue)), age \(age)")
             case .cacheMiss(let reason): LogMessage(.debug, "cache miss: \(reason.rawValue)")
             case .cacheStored(let bytes): LogMessage(.debug, "stored \(bytes) bytes in the cache")
+            case .cacheNotStored(let reason): LogMessage(.debug, "not stored: \(reason.rawValue)")
+            case .cacheEvicted(let entries):
+                LogMessage(.debug, "the cache has removed \(entries) entries to make room")
             case .storedResponseKept(let error):
                 LogMessage(.notice, "the stored response remains: \(error)")
             case .cacheWriteFailed(let error):

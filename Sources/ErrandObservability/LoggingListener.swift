@@ -1,5 +1,6 @@
 #if Logging
     public import ErrandCore
+    public import ErrandRecording
     package import ErrandTransport
     public import Logging
     import Synchronization
@@ -14,8 +15,15 @@
     ///     GetIssue GET api.example.com/repos/…/issues/4 → 200 in 43 ms, 1302 B, network, attempt 2
     ///
     /// at `info`, of a failure at `warning`, of a cancellation at `debug`. Retries are logged at `notice`, other events
-    /// at `debug`. The logger's own level selects which lines are written. No line contains headers, bodies, or
-    /// values of the query, except those of ``init(_:visibleQueryNames:)``.
+    /// at `debug`. The logger's own level selects which lines are written. These lines contain no headers, no bodies, and
+    /// no values of the query, except those of the visible names.
+    ///
+    /// At `trace` it also writes a line for each request that is sent and for each response, with their headers and
+    /// bodies in the metadata: `http.request.header.accept` and so on, `http.response.header.etag` and so on,
+    /// `errand.request.body` and `errand.response.body`. `RedactionRules` replaces secrets in them, and in `url.full` of
+    /// these lines. Of a text, the first bytes are written, with the number of bytes that are left out; of
+    /// other bodies, of files and of streams, the content type and the number of bytes. The text of a body above 1 MiB is
+    /// left out.
     ///
     /// The metadata has the names of OpenTelemetry: `http.request.method`, `url.full`, `server.address`, `server.port`,
     /// `http.response.status_code`, `http.response.body.size`, `error.type`, `http.request.resend_count` (absent if
@@ -29,8 +37,17 @@
         ///   - logger: The logger; its level selects the lines.
         ///   - visibleQueryNames: The names of query parameters whose values are logged, percent-encoded as in the URL.
         ///     Default none: `url.full` has `REDACTED` in place of each value.
-        public init(_ logger: Logger, visibleQueryNames: Set<String> = []) {
-            core = Core(logger, SanitizedURL(visibleQueryNames: visibleQueryNames))
+        ///   - redaction: Which values of headers, URLs and bodies are replaced at `trace`. Default
+        ///     `RedactionRules.standard`.
+        ///   - maximumBodyBytes: The largest part of a text body that is written at `trace`. Default 4,096 bytes; 0 writes
+        ///     none.
+        public init(
+            _ logger: Logger, visibleQueryNames: Set<String> = [],
+            redaction: RedactionRules = .standard, maximumBodyBytes: Int = 4096
+        ) {
+            core = Core(
+                logger, SanitizedURL(visibleQueryNames: visibleQueryNames),
+                MessageLog(bodies: BodyText(redaction: redaction, limit: maximumBodyBytes)))
         }
 
         /// Writes the lines about an event whose level the logger includes.
@@ -65,12 +82,14 @@
 
             let logger: Logger
             let urls: SanitizedURL
+            let messages: MessageLog
             /// The number of summaries in memory.
             let records = Atomic<Int>(0)
 
-            init(_ logger: Logger, _ urls: SanitizedURL) {
+            init(_ logger: Logger, _ urls: SanitizedURL, _ messages: MessageLog) {
                 self.logger = logger
                 self.urls = urls
+                self.messages = messages
             }
 
             func log(_ message: LogMessage, _ event: RequestEvent) {
@@ -137,7 +156,12 @@
             let record = description.metadata.state(of: core, as: Record.self)
             let (method, url) = (request.method, request.url)
             record?.summary.withLock { $0.send(method, url, attempt: attempt) }
-            return nil
+            guard core.logger.logLevel <= .trace else { return nil }
+            let endpoint = description.endpoint
+            core.messages.log(request, attempt: attempt, endpoint: endpoint, to: core.logger)
+            return { [core] response, end in
+                core.messages.log(response, end, endpoint: endpoint, to: core.logger)
+            }
         }
 
         /// The number of requests whose summaries are in memory.

@@ -13,6 +13,8 @@ enum MetricName {
     static let cacheLookups = "errand.cache.lookups"
     static let cacheStores = "errand.cache.stores"
     static let joins = "errand.requests.joined"
+    static let cacheEvictions = "errand.cache.evictions"
+    static let closedConnections = "errand.connections.closed"
     static let connections = "errand.connections"
     static let circuitState = "errand.circuit.state"
     static let circuitChanges = "errand.circuit.changes"

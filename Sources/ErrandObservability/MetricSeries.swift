@@ -49,9 +49,9 @@
             self.limit = limit
         }
 
-        func count(_ series: MetricSeries) {
+        func count(_ series: MetricSeries, by number: Int = 1) {
             handle(series) { Counter(label: $0.name, dimensions: $0.pairs, factory: factory) }
-                .increment()
+                .increment(by: number)
         }
 
         func record(_ value: Int64, in series: MetricSeries) {

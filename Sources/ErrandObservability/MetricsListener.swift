@@ -38,6 +38,9 @@
         /// Records the metrics of an event.
         public func handle(_ event: RequestEvent) { core.handle(event) }
 
+        /// Records the number of open connections, and why one was closed.
+        public func handleConnection(_ event: ConnectionEvent) { core.handle(event) }
+
         /// What the listener remembers about a request.
         private final class Record: Sendable {
             let startedAt = Atomic<Int64>(0)
@@ -79,7 +82,7 @@
                     guard let record = event.metadata.state(of: self, as: Record.self) else {
                         return
                     }
-                    record.startedAt.store(event.uptime.nanoseconds, ordering: .relaxed)
+                    record.startedAt.store(event.uptime.wholeNanoseconds, ordering: .relaxed)
                 case .ended(let error): end(event, error)
                 case .joined: count(MetricName.joins, [endpoint(event)])
                 case .dequeued(let wait): record(wait, MetricName.queueDuration, [endpoint(event)])
@@ -114,6 +117,12 @@
                     count(
                         MetricName.cacheStores,
                         [endpoint(event), (HTTPAttribute.outcome, "\(error.code)")])
+                case .cacheNotStored(let reason):
+                    count(
+                        MetricName.cacheStores,
+                        [endpoint(event), (HTTPAttribute.outcome, reason.rawValue)])
+                case .cacheEvicted(let entries):
+                    handles.count(MetricSeries(MetricName.cacheEvictions, []), by: entries)
                 default: break
                 }
             }
@@ -141,12 +150,16 @@
                 handles.set(value, of: MetricSeries(MetricName.circuitState, [server]))
             }
 
-            /// Records the connections that are open at the end of a transfer.
-            func count(connectionsOf transport: any ConnectionCounting) {
+            func handle(_ event: ConnectionEvent) {
+                let transport = (HTTPAttribute.transport, event.transport as String?)
                 handles.set(
-                    Int64(transport.openConnections),
-                    of: MetricSeries(
-                        MetricName.openConnections, [(HTTPAttribute.transport, transport.name)]))
+                    Int64(event.openConnections),
+                    of: MetricSeries(MetricName.openConnections, [transport]))
+                if let reason = event.closeReason {
+                    count(
+                        MetricName.closedConnections,
+                        [transport, (HTTPAttribute.outcome, reason.rawValue)])
+                }
             }
 
             private func count(_ name: String, _ dimensions: [(String, String?)]) {
@@ -174,9 +187,7 @@
             let requestSize = request.body?.lengthToSend
             let started = ContinuousClock.now
             core.handles.add(1, to: active)
-            let counting = transport as? any ConnectionCounting
             return { [core] response, end in
-                if let counting { core.count(connectionsOf: counting) }
                 let elapsed = end.timings.finished ?? started.duration(to: .now)
                 core.handles.add(-1, to: active)
                 let transfer = [method] + server + Self.dimensions(of: response, end)
@@ -218,15 +229,6 @@
                 (HTTPAttribute.status, status), (HTTPAttribute.errorType, type),
                 (HTTPAttribute.protocolVersion, response?.httpVersion.map(HTTPAttribute.name(of:))),
             ]
-        }
-    }
-
-    extension Duration {
-        /// The duration in nanoseconds, at most `Int64.max`.
-        fileprivate var nanoseconds: Int64 {
-            let (seconds, attoseconds) = components
-            let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-            return overflows ? .max : product &+ attoseconds / 1_000_000_000
         }
     }
 #else

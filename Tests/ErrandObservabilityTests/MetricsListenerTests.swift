@@ -206,23 +206,34 @@
             #expect(counts == [[1], [2]])
         }
 
+        /// The gauge follows the openings and ends of connections, also those between requests.
         @Test func openConnectionsOfTheTransportAreAGauge() async throws {
             var configuration = Configuration(baseURL: "https://api.example.com")
-            configuration.eventListeners = [MetricsListener(factory: metrics)]
-            transport.on(.get, "/users", ScriptedResponse())
-            let agent = RequestAgent(
-                configuration: configuration, transport: CountingTransport(base: transport))
-            _ = try await agent.start(RequestDescription(endpoint: "GetUser", url: "/users"))
-                .response()
+            let recorder = EventRecorder()
+            configuration.eventListeners = [MetricsListener(factory: metrics), recorder]
+            let reporting = ReportingTransport(base: transport)
+            let agent = RequestAgent(configuration: configuration, transport: reporting)
+            let reports = reporting.connectionReports
+            let connections = (0..<2).map { _ in
+                Response.Connection(host: "api.example.com", port: 443, isSecure: true)
+            }
+            for connection in connections { reports.opened(connection) }
+            reports.closed(connections[1], because: .idleLimit)
+            try await recorder.untilConnections { $0.count == 3 }
             let gauge = try metrics.expectGauge(
-                "http.client.open_connections", [("errand.transport", "counting")])
-            #expect(gauge.values == [5])
+                "http.client.open_connections", [("errand.transport", "reporting")])
+            #expect(gauge.values == [1, 2, 1])
+            let closed = try metrics.expectCounter(
+                "errand.connections.closed",
+                [("errand.transport", "reporting"), ("errand.outcome", "idleLimit")])
+            #expect(closed.totalValue == 1)
+            withExtendedLifetime(agent) {}
         }
 
-        private struct CountingTransport: ConnectionCounting {
+        private struct ReportingTransport: ConnectionReporting {
             let base: ScriptedTransport
-            var name: String { "counting" }
-            var openConnections: Int { 5 }
+            let connectionReports = ConnectionReports(transport: "reporting")
+            var name: String { "reporting" }
 
             func check(_ request: TransportRequest) throws(RequestError) { try base.check(request) }
 

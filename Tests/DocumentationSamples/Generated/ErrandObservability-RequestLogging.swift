@@ -4,6 +4,7 @@
 #if Observability
 import Errand
 import ErrandObservability
+import ErrandRecording
 import Foundation
 import Logging
 
@@ -14,6 +15,15 @@ struct ErrandObservabilityRequestLoggingSamples {
         logger.logLevel = .debug
         var configuration = Configuration(baseURL: "https://api.example.com")
         configuration.eventListeners = [LoggingListener(logger, visibleQueryNames: ["page"])]
+    }
+
+    // Sample 2: Headers and bodies
+    func tracing(_ logger: Logger) throws -> LoggingListener {
+        var rules = RedactionRules.standard
+        rules.headers.insert("X-Tenant")
+        rules.names.insert("email")
+        try rules.redact(path: "$.items[*].phone")
+        return LoggingListener(logger, redaction: rules, maximumBodyBytes: 1000)
     }
 }
 #endif
