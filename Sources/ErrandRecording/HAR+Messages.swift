@@ -28,6 +28,8 @@ package struct MessageWriter: Sendable {
             response: response(transfer),
             timings: HAR.Timings(transfer.end.timings))
         entry.serverIPAddress = transfer.head?.remoteAddress.map(Self.withoutPort)
+        entry.connection = transfer.connection.map { "\($0.id)" }
+        if !transfer.interim.isEmpty { entry.interimResponses = transfer.interim.map(interim) }
         entry.error = transfer.end.error?.code.description
         entry.comment = transfer.end.error?.message
         return entry
@@ -85,7 +87,12 @@ package struct MessageWriter: Sendable {
         let type = header ?? body.contentType
         var data = HAR.PostData(mimeType: type ?? "")
         if let multipart = body.multipart {
-            data.params = multipart.parts.map(param)
+            var rest = self
+            data.params = multipart.parts.map { part in
+                let (param, count) = rest.param(part)
+                rest.maximumBodyBytes -= count
+                return param
+            }
             return (data, body.lengthToSend ?? -1)
         }
         let recorded = streamed ?? bytes(of: body)
@@ -99,17 +106,26 @@ package struct MessageWriter: Sendable {
         return (data, recorded.count)
     }
 
-    /// A part of a form; files have a name, and no value.
-    private func param(_ part: MultipartBody.Part) -> HAR.Param {
+    /// A part of a form with its value, or the content of its file up to the limit.
+    private func param(_ part: MultipartBody.Part) -> (param: HAR.Param, count: Int) {
         let name = part.name ?? ""
         var param = HAR.Param(
             name: name, fileName: part.filename, contentType: part.body.contentType)
-        guard part.filename == nil else { return param }
-        let recorded = bytes(of: part.body)
-        param.value =
-            rules.isSecret(name: name)
-            ? RedactionRules.placeholder : text(recorded, part.body.contentType).text
-        return param
+        if part.filename != nil { param.size = part.body.lengthToSend }
+        guard !rules.isSecret(name: name) else {
+            param.value = RedactionRules.placeholder
+            return (param, 0)
+        }
+        let bytes = bytes(of: part.body)
+        let text = text(bytes, part.body.contentType)
+        (param.value, param.encoding, param.comment) = (text.text, text.encoding, text.problem)
+        return (param, bytes.bytes.count)
+    }
+
+    private func interim(_ head: ResponseHead) -> HAR.InterimResponse {
+        HAR.InterimResponse(
+            status: head.status.code, statusText: head.status.reasonPhrase,
+            headers: headers(head.headers))
     }
 
     /// The bytes of a body that is not a stream.

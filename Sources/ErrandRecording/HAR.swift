@@ -72,6 +72,10 @@ public struct HAR: Sendable, Hashable, Codable {
         public var timings: Timings
         /// The server's address.
         public var serverIPAddress: String?
+        /// The number of the connection, which entries on one connection share; `nil` if it is unknown.
+        public var connection: String?
+        /// The interim responses (status 100 to 199) before the response, at most 100; `nil` without any.
+        public var interimResponses: [InterimResponse]?
         /// The missing parts of the entry, with the reason.
         public var comment: String?
         /// The kind of cache that the response comes from, `disk` or `memory`; `nil` for a request that was sent.
@@ -81,6 +85,8 @@ public struct HAR: Sendable, Hashable, Codable {
 
         private enum CodingKeys: String, CodingKey {
             case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment
+            case connection
+            case interimResponses = "_interimResponses"
             case fromCache = "_fromCache"
             case error = "_error"
         }
@@ -150,6 +156,16 @@ public struct HAR: Sendable, Hashable, Codable {
         }
     }
 
+    /// An interim response (RFC 9110 §15.2), such as 103 (Early Hints).
+    public struct InterimResponse: Sendable, Hashable, Codable {
+        /// The status code.
+        public var status: Int
+        /// The reason phrase.
+        public var statusText: String
+        /// The header fields.
+        public var headers: [NameValue]
+    }
+
     /// A name and a value.
     public struct NameValue: Sendable, Hashable, Codable {
         /// The name.
@@ -199,12 +215,24 @@ public struct HAR: Sendable, Hashable, Codable {
     public struct Param: Sendable, Hashable, Codable {
         /// The name.
         public var name: String
-        /// The value; `nil` for a file.
+        /// The value, or the content of a file; `nil` if it is withheld or too large, with the reason in ``comment``.
         public var value: String?
         /// The name of a file.
         public var fileName: String?
         /// The content type of a part.
         public var contentType: String?
+        /// The encoding of ``value``, `base64` for bytes that are not text; `nil` for text.
+        public var encoding: String?
+        /// The number of bytes of a file; `nil` if it is unknown.
+        public var size: Int64?
+        /// Why the value is missing; `nil` if it is not.
+        public var comment: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, value, fileName, contentType, comment
+            case encoding = "_encoding"
+            case size = "_size"
+        }
     }
 
     /// The body of a response.
@@ -318,6 +346,9 @@ extension HAR.Entry {
         time = try values.decodeIfPresent(Double.self, forKey: .time) ?? timings.total
         cache = try values.decodeIfPresent(HAR.Cache.self, forKey: .cache) ?? HAR.Cache()
         serverIPAddress = try values.decodeIfPresent(String.self, forKey: .serverIPAddress)
+        connection = try values.decodeIfPresent(String.self, forKey: .connection)
+        interimResponses = try values.decodeIfPresent(
+            [HAR.InterimResponse].self, forKey: .interimResponses)
         comment = try values.decodeIfPresent(String.self, forKey: .comment)
         fromCache = try values.decodeIfPresent(String.self, forKey: .fromCache)
         error = try values.decodeIfPresent(String.self, forKey: .error)

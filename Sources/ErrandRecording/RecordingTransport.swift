@@ -15,22 +15,31 @@ package struct RecordedTransfer: Sendable {
     package var started: Date
     /// The head of the final response; `nil` if the transfer ended before it.
     package var head: ResponseHead?
+    /// The heads of the first interim responses.
+    package var interim: [ResponseHead] = []
+    /// The connection on which the request was last sent; `nil` if the transport does not report it.
+    package var connection: Response.Connection?
     /// The body of the response, after content decoding.
     package var body = RecordedBody()
     /// The end.
     package var end = TransferEnd()
+
+    /// The number of interim responses that are recorded; a server may send any number.
+    static let maximumInterim = 100
 }
 
 /// Passes transfers to another transport, and hands each ended one to a closure.
 ///
 /// Bodies are kept up to a limit. Back-pressure, cancellation and errors are those of the other transport.
-package final class RecordingTransport: Transport {
+package final class RecordingTransport: ConnectionReporting {
     private let inner: any Transport
     private let limit: Int
     private let memory: RecordingMemory
     private let record: @Sendable (RecordedTransfer) -> Void
 
     package var name: String { inner.name }
+    /// The reports of the other transport; none if it does not report connections.
+    package let connectionReports: ConnectionReports
 
     /// - Parameters:
     ///   - limit: The largest body whose bytes are kept.
@@ -41,6 +50,9 @@ package final class RecordingTransport: Transport {
         record: @escaping @Sendable (RecordedTransfer) -> Void
     ) {
         self.inner = inner
+        connectionReports =
+            (inner as? any ConnectionReporting)?.connectionReports
+            ?? ConnectionReports(transport: inner.name)
         self.limit = limit
         self.memory = memory
         self.record = record
@@ -88,6 +100,11 @@ package final class RecordingTransport: Transport {
         var waitingTime: Duration? { receiver.waitingTime }
 
         func didReceive(informational head: ResponseHead) {
+            transfer.withLock { transfer in
+                if transfer.interim.count < RecordedTransfer.maximumInterim {
+                    transfer.interim.append(head)
+                }
+            }
             receiver.didReceive(informational: head)
         }
 
@@ -101,6 +118,11 @@ package final class RecordingTransport: Transport {
             nonisolated(unsafe) let bytes = bytes
             transfer.withLock { $0.body.append(bytes, limit: limit, in: memory) }
             return receiver.didReceive(bytes: bytes)
+        }
+
+        func willSend(over connection: Response.Connection, isReused: Bool) {
+            transfer.withLock { $0.connection = connection }
+            receiver.willSend(over: connection, isReused: isReused)
         }
 
         func didSend(bodyBytes: Int64) {

@@ -181,8 +181,67 @@ import Testing
         #expect(posts.map(\.?.text) == ["one two", "content", nil])
         let params = posts.last??.params ?? []
         #expect(params.map(\.name) == ["title", "password", "photo"])
-        #expect(params.map(\.value) == ["Sunset", "REDACTED", nil])
+        #expect(params.map(\.value) == ["Sunset", "REDACTED", "content"])
         #expect(params.last?.fileName == upload.url.lastPathComponent)
+        #expect(params.map(\.size) == [nil, nil, 7])
+    }
+
+    /// All parts of a form together have the limit of one body.
+    @Test func partsOfFormsBeyondTheLimitAreLeftOut() throws {
+        let bytes = Data([0, 255, 7])
+        let form = MultipartBody([
+            MultipartBody.Part(
+                name: "a", filename: "a.bin",
+                body: .data(bytes, contentType: "application/octet-stream")),
+            .text("b", "0123456"), .text("c", "0"),
+        ])
+        let writer = MessageWriter(rules: .standard, maximumBodyBytes: 9)
+        let params = writer.request(
+            request("/", .multipart(form)), streamedBody: nil, httpVersion: nil
+        ).postData?.params
+        #expect(params?.map(\.value) == [bytes.base64EncodedString(), nil, "0"])
+        #expect(params?.map(\.encoding) == ["base64", nil, nil])
+        #expect(params?.map(\.contentType).first == "application/octet-stream")
+        #expect(params?[1].comment?.contains("exceeds the limit") == true)
+    }
+
+    @Test func interimResponsesAndConnectionsAreRecorded() async throws {
+        let scripted = ScriptedTransport()
+        var fields = HTTPFields()
+        fields[.setCookie] = "a=secret"
+        let hints = ResponseHead(status: HTTPResponse.Status(code: 103), headers: fields)
+        scripted.on(
+            nil, nil,
+            ScriptedResponse(steps: [
+                .informational(hints), .head(ResponseHead(status: .ok)), .bytes(Data("x".utf8)),
+            ]),
+            ScriptedResponse(
+                steps: (0..<300).map { _ in .informational(hints) } + [
+                    .head(ResponseHead(status: .ok))
+                ]))
+        let recorder = try HARRecorder(writingTo: file)
+        let transport = recorder.transport(over: scripted)
+        for _ in 0..<2 {
+            let receiver = RecordingReceiver()
+            _ = transport.start(request("/"), receiver: receiver)
+            #expect(try await receiver.ended().informational.isEmpty == false)
+        }
+        try await recorder.finish()
+        let recorded = try entries().map(\.interimResponses)
+        #expect(recorded.first??.map(\.status) == [103])
+        #expect(recorded.first??.first?.headers.map(\.value) == ["a=REDACTED"])
+        #expect(recorded.last??.count == 100)
+        #expect(try String(contentsOf: file, encoding: .utf8).contains("_interimResponses"))
+    }
+
+    /// The agent observes the connections of the recorded transport.
+    @Test func reportsOfConnectionsAreThoseOfTheOtherTransport() throws {
+        let curl = CurlTransport()
+        let recorder = try HARRecorder(writingTo: file)
+        let recording = recorder.transport(over: curl) as? any ConnectionReporting
+        #expect(recording?.connectionReports === curl.connectionReports)
+        let other = recorder.transport(over: ScriptedTransport()) as? any ConnectionReporting
+        #expect(other?.connectionReports.openConnections == 0)
     }
 
     @Test func memoryOfWrittenBodiesIsReleased() async throws {

@@ -22,8 +22,9 @@ import Synchronization
 /// A request without a recording ends at once with ``RequestError/Code/unsupported``, which no ``RetryPolicy``
 /// retries. The error names the nearest recording and what differs, and the request is listed in ``failures``.
 ///
-/// Errors of the network are recorded, and replayed with their codes. Bodies above 64 MiB and files of multipart forms
-/// are not recorded: the error of ``finish()`` names the requests.
+/// Errors of the network are recorded, and replayed with their codes, and interim responses are replayed before their
+/// response. Contents of files in multipart forms are recorded, and not compared. Response bodies above 64 MiB are not
+/// recorded: the error of ``finish()`` names the requests.
 public final class CassetteTransport: Transport {
     /// Whether responses are replayed or recorded.
     public enum Mode: Sendable {
@@ -252,60 +253,5 @@ public final class CassetteTransport: Transport {
         return RequestError(
             .unsupported, stage: .transport,
             "\(file.lastPathComponent) has no recording for \(name). \(hint)")
-    }
-}
-
-/// A transfer that begins later, or ends before.
-private final class DeferredTransfer: Transfer {
-    private enum State {
-        case waiting(onCancel: (@Sendable () -> Void)?)
-        case begun(any Transfer)
-        case cancelled
-    }
-
-    private let state = Mutex(State.waiting(onCancel: nil))
-    private let receiver: any TransferReceiver
-
-    init(_ receiver: any TransferReceiver) { self.receiver = receiver }
-
-    func onCancel(_ cancel: @escaping @Sendable () -> Void) {
-        let isCancelled = state.withLock { state in
-            if case .waiting = state { state = .waiting(onCancel: cancel) }
-            if case .cancelled = state { return true }
-            return false
-        }
-        if isCancelled { cancel() }
-    }
-
-    /// Begins the transfer, unless it was cancelled.
-    func begin(_ start: (any TransferReceiver) -> any Transfer) {
-        // The lock is held during the start, so that a cancellation finds the transfer.
-        state.withLock { state in
-            if case .waiting = state { state = .begun(start(receiver)) }
-        }
-    }
-
-    func cancel() {
-        let action: @Sendable () -> Void = state.withLock { state in
-            switch state {
-            case .cancelled: return {}
-            case .begun(let transfer): return { transfer.cancel() }
-            case .waiting(let onCancel):
-                state = .cancelled
-                return { [receiver] in
-                    onCancel?()
-                    receiver.didEnd(TransferEnd(error: .cancelled))
-                }
-            }
-        }
-        action()
-    }
-
-    func resumeReceiving() {
-        let transfer: (any Transfer)? = state.withLock { state in
-            if case .begun(let transfer) = state { return transfer }
-            return nil
-        }
-        transfer?.resumeReceiving()
     }
 }

@@ -10,6 +10,12 @@ extension ScriptedResponse {
     init(_ entry: HAR.Entry, _ placeholders: [String: String]) {
         let recorded = entry.response
         var steps: [Step] = []
+        for interim in entry.interimResponses ?? [] where (100..<200).contains(interim.status) {
+            let status = HTTPResponse.Status(
+                code: interim.status, reasonPhrase: interim.statusText)
+            let fields = HTTPFields(interim.headers, placeholders)
+            steps.append(.informational(ResponseHead(status: status, headers: fields)))
+        }
         if recorded.status != 0 {
             let fields = HTTPFields(recorded.headers, placeholders)
             guard let body = Self.body(recorded.content, placeholders) else {
