@@ -36,13 +36,11 @@
         ///   cancelled before the graceful shutdown.
         public func run() async throws {
             try await outbox.start()
-            do {
-                try await gracefulShutdown()
-            } catch {
+            try await runUntilShutdown {
+                await outbox.stop(within: limit)
+            } stopAtOnce: {
                 await outbox.stop()
-                throw error
             }
-            await outbox.stop(within: limit)
         }
     }
 #else

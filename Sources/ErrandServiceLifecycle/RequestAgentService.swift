@@ -34,13 +34,11 @@
         ///
         /// - Throws: `CancellationError` if the task was cancelled before the graceful shutdown.
         public func run() async throws {
-            do {
-                try await gracefulShutdown()
-            } catch {
+            try await runUntilShutdown {
+                await agent.shutdown(within: limit)
+            } stopAtOnce: {
                 await agent.shutdown(draining: false)
-                throw error
             }
-            await agent.shutdown(within: limit)
         }
     }
 
