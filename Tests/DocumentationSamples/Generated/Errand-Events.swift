@@ -21,7 +21,30 @@ struct ErrandEventsSamples {
         configuration.eventListeners = [RetryPrinter()]
     }
 
-    // Sample 2: Filtered listeners and streams
+    // Sample 2: Connections
+    struct ConnectionPrinter: RequestEventListener {
+        func handle(_ event: RequestEvent) {}
+
+        func handleConnection(_ event: ConnectionEvent) {
+            let host = event.connection.host
+            guard let reason = event.closeReason else { return print("connected to \(host)") }
+            print("\(host): closed, \(reason); \(event.openConnections) remain open")
+        }
+    }
+
+    // Sample 3: Events as JSON
+    func line(_ event: RequestEvent) throws -> String {
+        String(decoding: try JSONEncoder().encode(event), as: UTF8.self)
+    }
+
+    // Sample 4: The record of a task
+    func printRecord(of task: RequestTask) throws {
+        let record = task.record
+        print(record.state, record.attempts, record.duration, record.cacheMiss ?? "")
+        print(String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
+    }
+
+    // Sample 5: Filtered listeners and streams
     final class GetUser: BaseRequest {
         override var url: String { "/users/7" }
     }
@@ -36,7 +59,7 @@ struct ErrandEventsSamples {
         for await event in stream.events(where: { $0.tag == 7 }) { print(event.uptime) }
     }
 
-    // Sample 3: Phases of a task
+    // Sample 6: Phases of a task
     func printPhases(of task: RequestTask) async {
         for await phase in task.phases { print(phase) }
     }

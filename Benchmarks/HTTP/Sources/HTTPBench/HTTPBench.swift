@@ -7,7 +7,7 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|steps|closures|bare|foundation|text WORKLOAD COUNT IN_FLIGHT URL SIZE"
+                "usage: HTTPBench async|listener|steps|closures|bare|foundation|text WORKLOAD COUNT IN_FLIGHT URL SIZE"
             )
             exit(2)
         }
@@ -16,9 +16,7 @@ enum HTTPBench {
             configuration.http1Engine = .libcurl
         }
         let transport = CurlTransport(configuration: configuration)
-        let agent =
-            job.mode == .steps
-            ? EverySteps.agent(over: transport) : RequestAgent(transport: transport, store: nil)
+        let agent = agent(of: job.mode, over: transport)
         if job.workload.hasPrefix("S") {
             let meter = Meter()
             let bad = await StreamRun(job: job, agent: agent).run()
@@ -33,12 +31,19 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .steps, .foundation, .text:
+        case .async, .listener, .steps, .foundation, .text:
             bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
         }
         print(meter.report(job, bad: bad))
         exit(bad == 0 ? 0 : 1)
+    }
+
+    private static func agent(of mode: Job.Mode, over transport: CurlTransport) -> RequestAgent {
+        guard mode != .steps else { return EverySteps.agent(over: transport) }
+        let agent = RequestAgent(transport: transport, store: nil)
+        if mode == .listener { agent.configuration.eventListeners = [EventCounter()] }
+        return agent
     }
 }
