@@ -13,7 +13,7 @@
         var connections: ConnectionCount { mailbox.connections }
         var reports: ConnectionReports { mailbox.reports }
         /// The established connections, for events.
-        var connectionTable = ConnectionTable()
+        @exclusivity(unchecked) var connectionTable = ConnectionTable()
         private let poll: Int32
         private let wakeUp: Int32
         let configuration: CurlConfiguration
