@@ -7,7 +7,7 @@ extension RequestTask {
     ///     let record = task.record
     ///     let line = try JSONEncoder().encode(record)
     ///
-    /// It needs no listener, and costs nothing until it is read. It contains no headers, no bodies and no query.
+    /// It needs no listener. It contains no headers, no bodies and no query.
     public var record: Record { Record(self) }
 
     /// What happened to one request: result, attempts, times, sizes and the decision of the cache.

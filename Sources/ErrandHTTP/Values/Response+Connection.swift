@@ -83,6 +83,11 @@ extension Response {
     }
 }
 
+extension Response.Connection: CustomStringConvertible {
+    /// The number, the host and the port.
+    public var description: String { "connection \(id) to \(host):\(port)" }
+}
+
 extension Response.Connection {
     /// The opening or the end of a connection.
     public struct Event: Sendable, Hashable {

@@ -139,6 +139,7 @@ import Testing
 
     @Test func connectionEventsAreDecodedAsTheyWere() throws {
         let connection = Response.Connection(host: "a.example", port: 80, isSecure: false)
+        #expect("\(connection)" == "connection \(connection.id) to a.example:80")
         for reason in [nil, .idleLimit, Response.Connection.CloseReason(rawValue: "newReason")] {
             let event = ConnectionEvent(
                 transport: "curl", connection: connection, closeReason: reason, openConnections: 4,
