@@ -50,9 +50,7 @@ package final class RecordingTransport: ConnectionReporting {
         record: @escaping @Sendable (RecordedTransfer) -> Void
     ) {
         self.inner = inner
-        connectionReports =
-            (inner as? any ConnectionReporting)?.connectionReports
-            ?? ConnectionReports(transport: inner.name)
+        connectionReports = ConnectionReports.of(inner)
         self.limit = limit
         self.memory = memory
         self.record = record

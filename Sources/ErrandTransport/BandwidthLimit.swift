@@ -106,14 +106,16 @@ public final class BandwidthLimit: Sendable {
 }
 
 /// Delays the transfers of another transport.
-private final class LimitedTransport: Transport {
+private final class LimitedTransport: ConnectionReporting {
     private let inner: any Transport
     private let limit: BandwidthLimit
+    let connectionReports: ConnectionReports
 
     var name: String { inner.name }
 
     init(_ inner: any Transport, _ limit: BandwidthLimit) {
         self.inner = inner
+        connectionReports = ConnectionReports.of(inner)
         self.limit = limit
     }
 

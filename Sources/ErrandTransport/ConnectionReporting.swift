@@ -25,6 +25,12 @@ public final class ConnectionReports: Sendable {
     /// Creates the reports of a transport without connections.
     public init(transport name: String) { transport = name }
 
+    /// The reports of a transport, for one that passes transfers to it; none if it does not report connections.
+    package static func of(_ transport: any Transport) -> ConnectionReports {
+        (transport as? any ConnectionReporting)?.connectionReports
+            ?? ConnectionReports(transport: transport.name)
+    }
+
     /// The number of open connections, in use and idle.
     public var openConnections: Int { state.withLock { $0.open } }
 

@@ -111,6 +111,10 @@ final class LimitedTransfer: Transfer, TransferReceiver {
         }
     }
 
+    func willSend(over connection: Response.Connection, isReused: Bool) {
+        receiver.willSend(over: connection, isReused: isReused)
+    }
+
     func didSend(bodyBytes: Int64) { receiver.didSend(bodyBytes: bodyBytes) }
 
     func didNotice(_ mismatch: PinMismatch) { receiver.didNotice(mismatch) }

@@ -72,6 +72,7 @@ import Testing
             var bytes = 0
             var bytesWhilePaused = 0
             var ends = 0
+            var connections = 0
             /// Resumed within the call that returns `.pause`.
             var resumed: (any Transfer)?
         }
@@ -87,6 +88,9 @@ import Testing
                 state.isPaused = state.pauses
                 return state.pauses ? .pause : .more
             }
+        }
+        func willSend(over connection: Response.Connection, isReused: Bool) {
+            state.withLock { $0.connections += 1 }
         }
         func didEnd(_ end: TransferEnd) { state.withLock { $0.ends += 1 } }
     }
@@ -185,6 +189,14 @@ import Testing
         inner.deliver()
         #expect(!inner.isPaused)
         receiver.state.withLock { $0.resumed = nil }
+    }
+
+    @Test func connectionsAreReported() throws {
+        let (_, inner, receiver) = try start(BandwidthLimit(bytesPerSecond: 1))
+        inner.receiver.willSend(
+            over: Response.Connection(host: "example.com", port: 80, isSecure: false),
+            isReused: false)
+        #expect(receiver.state.withLock { $0.connections } == 1)
     }
 
     @Test func endedTransferIsReleased() throws {
