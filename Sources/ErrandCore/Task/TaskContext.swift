@@ -67,6 +67,8 @@ package final class TaskContext: Sendable {
         var stageObserver: (@Sendable () -> Void)?
         /// Removes the response from the store.
         var removal: (@Sendable () -> Void)?
+        /// Whether a cancelled download removes its part file; `nil` leaves that to its options.
+        var discardsPart: Bool?
         /// The typed output that `ProcessStep` made.
         var output: (any Sendable)?
         /// The stored response of ``CachePolicy/cacheThenLoad``; in a box, because there is rarely one.
@@ -139,6 +141,14 @@ package final class TaskContext: Sendable {
     func watchStage(_ observer: @escaping @Sendable () -> Void) {
         kept.withLock { $0.stageObserver = observer }
         hasStageObserver.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Whether a cancelled download removes its part file; `nil` leaves that to its options.
+    ///
+    /// For a shared transfer, the member that was cancelled last decides.
+    var discardsPart: Bool? {
+        get { (sharedTransfer?.eventContext ?? self).kept.withLock { $0.discardsPart } }
+        set { kept.withLock { $0.discardsPart = newValue } }
     }
 
     /// The typed output that `ProcessStep` made.
