@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "ErrandCore", targets: ["ErrandCore"]),
         .library(name: "ErrandOutbox", targets: ["ErrandOutbox"]),
         .library(name: "ErrandUploads", targets: ["ErrandUploads"]),
+        .library(name: "ErrandDownloadQueue", targets: ["ErrandDownloadQueue"]),
         .library(name: "ErrandCurl", targets: ["ErrandCurl"]),
         .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
         .library(name: "ErrandSQLite", targets: ["ErrandSQLite"]),
@@ -179,6 +180,11 @@ let package = Package(
         .target(
             name: "ErrandUploads",
             dependencies: ["Errand", "ErrandCore", "ErrandHTTP", "ErrandDownload", httpTypes],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandDownloadQueue",
+            dependencies: ["ErrandCore", "ErrandHTTP", "ErrandSQLite"],
             swiftSettings: settings
         ),
         .target(
@@ -339,6 +345,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ErrandDownloadQueueTests",
+            dependencies: [
+                "ErrandDownloadQueue", "ErrandCurl", "ErrandCore", "ErrandHTTP", "ErrandTesting",
+                httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "ErrandRecordingTests",
             dependencies: [
                 "ErrandRecording", "ErrandTesting", "ErrandCurl", "ErrandCore", httpTypes,
@@ -349,7 +363,7 @@ let package = Package(
             name: "DocumentationSamples",
             dependencies: [
                 "Errand", "ErrandTransport", "ErrandOutbox", "ErrandUploads", "ErrandReachability",
-                "ErrandRecording", "ErrandProgressLine",
+                "ErrandDownloadQueue", "ErrandRecording", "ErrandProgressLine",
                 "ErrandRedis",
                 "ErrandObservability", "ErrandServiceLifecycle", "ErrandConfiguration",
                 "ErrandTesting", logging, metrics, tracing, lifecycle, configuration,

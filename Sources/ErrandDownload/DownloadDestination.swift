@@ -25,7 +25,9 @@ package struct DownloadDestination: Sendable, Hashable {
         var stem = Self.stem(of: name)
         if isFolder || plan.options.partFolder != nil {
             // The name alone does not distinguish the downloads whose part files are in this folder.
-            let key = isFolder ? destination.path + "\n" + url.string : file.path
+            let rule = plan.options.resumableURL
+            let resource = rule == .any ? name[...] : rule.resource(url.string)
+            let key = isFolder ? destination.path + "\n" + resource : file.path
             stem += "-" + SHA256.hex(Data(key.utf8)).prefix(16)
         }
         let parts = plan.options.partFolder?.standardizedFileURL ?? folder

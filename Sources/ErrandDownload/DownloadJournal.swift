@@ -5,13 +5,18 @@ package import HTTPTypes
 /// The data required to resume a part file: written beside it, removed with it.
 package struct DownloadJournal: Sendable, Hashable, Codable {
     /// The version of this format.
-    package static let currentFormat = 1
+    ///
+    /// 1 describes a part file whose bytes follow each other; 2 one with gaps, or with a weak validator. An earlier
+    /// version of the package starts such a download again.
+    package static let currentFormat = 2
 
-    package var format = Self.currentFormat
+    package var format: Int { isWeak || extents != nil ? 2 : 1 }
     /// The requested URL, before redirects.
     package var url: String
     /// The validator to send as `If-Range`.
     package var validator: String
+    /// Whether the validator is weak: it is compared, not sent, and the last bytes are requested again.
+    package var isWeak = false
     /// The size of the finished file; `nil` while unknown.
     package var total: Int64?
     /// The number of bytes that are synced to disk, and survive a system crash.
@@ -23,11 +28,16 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     package var session: String?
     /// The name of the finished file in a folder, as the response proposed it.
     package var name: String?
+    /// The ranges of bytes that are synced to disk, if the part file can have gaps; see ``ByteRanges/bounds``.
+    package var extents: [Int64]?
+    /// The name of the table with all written ranges, which counts within ``session``.
+    package var table: String?
 
     package init(
-        url: String, validator: String, total: Int64?, offset: Int64 = 0, session: String?,
-        name: String? = nil
+        url: String, validator: String, isWeak: Bool = false, total: Int64?, offset: Int64 = 0,
+        session: String?, name: String? = nil
     ) {
+        self.isWeak = isWeak
         self.url = url
         self.validator = validator
         self.total = total
@@ -39,15 +49,59 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     /// Decodes a journal; `nil` for invalid or contradictory data.
     package init?(decoding data: Data) {
         guard data.count < 64 << 10,
-            let journal = try? JSONDecoder().decode(Self.self, from: data),
-            journal.format == Self.currentFormat, journal.offset >= 0,
+            let journal = try? JSONDecoder().decode(Self.self, from: data), journal.offset >= 0,
             journal.offset <= journal.total ?? .max, !journal.validator.isEmpty,
-            journal.validator.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+            journal.validator.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }),
+            journal.hasValidExtents
         else { return nil }
         self = journal
     }
 
     package func encoded() -> Data { (try? JSONEncoder().encode(self)) ?? Data() }
+
+    private var hasValidExtents: Bool {
+        guard let extents else { return table == nil }
+        guard total != nil, !isWeak, let ranges = ByteRanges(bounds: extents) else { return false }
+        return (ranges.ranges.last?.upperBound ?? 0) <= total ?? .max
+    }
+}
+
+extension DownloadJournal {
+    private enum Key: String, CodingKey {
+        case format, url, validator, isWeak, total, offset, session, name, extents, table
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        let format = try values.decode(Int.self, forKey: .format)
+        guard (1...Self.currentFormat).contains(format) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .format, in: values, debugDescription: "unknown format \(format)")
+        }
+        url = try values.decode(String.self, forKey: .url)
+        validator = try values.decode(String.self, forKey: .validator)
+        isWeak = try values.decodeIfPresent(Bool.self, forKey: .isWeak) ?? false
+        total = try values.decodeIfPresent(Int64.self, forKey: .total)
+        offset = try values.decode(Int64.self, forKey: .offset)
+        session = try values.decodeIfPresent(String.self, forKey: .session)
+        name = try values.decodeIfPresent(String.self, forKey: .name)
+        extents = try values.decodeIfPresent([Int64].self, forKey: .extents)
+        table = try values.decodeIfPresent(String.self, forKey: .table)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(format, forKey: .format)
+        try values.encode(url, forKey: .url)
+        try values.encode(validator, forKey: .validator)
+        if isWeak { try values.encode(isWeak, forKey: .isWeak) }
+        try values.encodeIfPresent(total, forKey: .total)
+        try values.encode(offset, forKey: .offset)
+        try values.encodeIfPresent(session, forKey: .session)
+        try values.encodeIfPresent(name, forKey: .name)
+        try values.encodeIfPresent(extents, forKey: .extents)
+        try values.encodeIfPresent(table, forKey: .table)
+    }
 }
 
 /// The current boot session: the same for every process until the system restarts.
@@ -85,6 +139,19 @@ package enum ResumeValidator {
         return sent.timeIntervalSince(changed) >= 60 ? modified : nil
     }
 
+    /// The weak validator of a response without a strong one; `nil` if it has none.
+    package static func weak(in headers: HTTPFields) -> String? {
+        guard !isEncoded(headers), let validator = headers[.eTag] ?? headers[.lastModified],
+            !validator.isEmpty
+        else { return nil }
+        return validator
+    }
+
+    /// Whether a response has this validator.
+    package static func confirms(_ headers: HTTPFields, validator: String) -> Bool {
+        (isTag(validator) ? headers[.eTag] : headers[.lastModified]) == validator
+    }
+
     /// Whether a response contradicts the sent validator; a missing validator does not.
     package static func contradicts(_ headers: HTTPFields, validator: String) -> Bool {
         let received = isStrong(validator) ? headers[.eTag] : headers[.lastModified]
@@ -94,6 +161,11 @@ package enum ResumeValidator {
     package static func isEncoded(_ headers: HTTPFields) -> Bool {
         guard let encoding = headers[.contentEncoding] else { return false }
         return !encoding.isEmpty && encoding.lowercased() != "identity"
+    }
+
+    /// Whether a validator is an entity tag; otherwise it is a date.
+    private static func isTag(_ validator: String) -> Bool {
+        validator.hasSuffix("\"") && (validator.hasPrefix("\"") || validator.hasPrefix("W/\""))
     }
 
     private static func isStrong(_ tag: String) -> Bool {

@@ -3,17 +3,19 @@ import HTTPTypes
 
 /// The consequence of one request of a download; pure.
 package enum DownloadOutcome: Sendable {
+    /// The bytes of the response were written.
+    case received(Response)
     /// The part file is the whole file.
     case complete(Response)
-    /// Bytes are missing, although the response was complete.
-    case partial(total: Int64?)
+    /// The server ignored the range; other requests continue.
+    case ignored(RequestError)
     /// The part file is unusable: request the whole file, unless that has been done already.
     case restart(RequestError)
     case fail(RequestError)
 
     /// - Parameters:
     ///   - action: The action for the head of the response; `nil` if none arrived.
-    ///   - size: The size of the part file.
+    ///   - size: The number of bytes in the part file.
     package init(
         _ result: Result<Response, RequestError>, action: DownloadResponseAction?, size: Int64
     ) {
@@ -27,18 +29,16 @@ package enum DownloadOutcome: Sendable {
             self = .complete(Self.whole(response, size: size))
         case (.failure(let error), .restart):
             self = error.isCancellation ? .fail(error) : .restart(error)
+        case (.failure(let error), .ignore):
+            self = error.isCancellation ? .fail(error) : .ignored(error)
         case (.failure(let error), _):
             self = .fail(error)
         case (.success(let response), .settle):
             self = .complete(Self.whole(response, size: size))
-        case (.success(let response), .append(_, let total)):
-            self =
-                size == total
-                ? .complete(Self.whole(response, size: size)) : .partial(total: total)
-        case (.success(let response), .write(let total, _)) where response.file != nil:
-            self =
-                total == nil || total == size
-                ? .complete(response) : .fail(Self.truncated(response))
+        case (.success(let response), .append):
+            self = .received(response)
+        case (.success(let response), .write) where response.file != nil:
+            self = .received(response)
         case (.success(let response), _):
             self = .fail(
                 RequestError(
@@ -48,9 +48,10 @@ package enum DownloadOutcome: Sendable {
         }
     }
 
-    /// Turns the response for the last part (206), or for no missing part (416), into the response for the whole file,
-    /// which is what the caller requested (RFC 9110 §15.3.7.3).
-    private static func whole(_ response: Response, size: Int64) -> Response {
+    /// Turns the response for a part (206), or for no missing part (416), into the response for the whole file, which
+    /// is what the caller requested (RFC 9110 §15.3.7.3).
+    package static func whole(_ response: Response, size: Int64) -> Response {
+        guard response.statusCode == 206 || response.statusCode == 416 else { return response }
         var response = response
         // The content of a 416 describes the error.
         if response.statusCode == 416 {
@@ -72,7 +73,8 @@ package enum DownloadOutcome: Sendable {
         )
     }
 
-    private static func truncated(_ response: Response) -> RequestError {
+    /// The error of a body that is shorter than announced.
+    package static func truncated(_ response: Response) -> RequestError {
         RequestError(
             .truncatedBody, stage: .transport,
             "The length of the body differs from Content-Length. Start the download again to resume it.",

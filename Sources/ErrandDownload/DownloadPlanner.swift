@@ -1,4 +1,4 @@
-import ErrandHTTP
+package import ErrandHTTP
 package import HTTPTypes
 
 /// The start of a download's next request.
@@ -14,6 +14,22 @@ package enum DownloadStart: Sendable, Hashable {
     }
 }
 
+/// Further rules for the response to a range request.
+package struct RangeRules: Sendable, Hashable {
+    /// The number of bytes before the offset that were requested again, because the validator is weak.
+    package var overlap: Int64 = 0
+    /// Whether the response must repeat validator and total length, because its URL is another one.
+    package var isOtherURL = false
+
+    package init(overlap: Int64 = 0, isOtherURL: Bool = false) {
+        self.overlap = overlap
+        self.isOtherURL = isOtherURL
+    }
+
+    /// Whether the response must have the validator; otherwise it must not contradict it.
+    var requiresValidator: Bool { overlap > 0 || isOtherURL }
+}
+
 /// The action for a response, decided by its head.
 package enum DownloadResponseAction: Sendable, Hashable {
     /// The whole file: write from the first byte; without a validator it cannot be resumed later.
@@ -22,6 +38,8 @@ package enum DownloadResponseAction: Sendable, Hashable {
     case append(at: Int64, total: Int64?)
     /// Nothing is left: the part file is the whole file.
     case settle(total: Int64)
+    /// The whole file in place of a range, while other requests receive the same version: they continue.
+    case ignore
     /// The part file is unusable: request the whole file.
     case restart
     /// An error response: its body does not belong into the file.
@@ -37,21 +55,28 @@ package enum DownloadPlanner {
     /// - Parameters:
     ///   - partSize: The size of the part file; `nil` if there is none.
     ///   - session: The current boot session.
+    ///   - plan: The rules for other URLs and weak validators.
+    ///   - isOpen: Whether this process has written the part file since it opened it.
     package static func start(
         allowsResume: Bool, url: String, journal: DownloadJournal?, partSize: Int64?,
-        session: String?
+        session: String?, options: DownloadPlan.Options = DownloadPlan.Options(),
+        isOpen: Bool = false
     ) -> DownloadStart {
-        guard allowsResume, let journal, let partSize, journal.url == url else { return .fresh }
+        guard allowsResume, let journal, let partSize,
+            options.resumableURL.accepts(url, for: journal.url),
+            !journal.isWeak || options.weakValidatorOverlap > 0
+        else { return .fresh }
         // The file was changed by another program: its content cannot be trusted.
         guard partSize >= journal.offset, partSize <= journal.total ?? .max else { return .fresh }
-        let sameSession = journal.session != nil && journal.session == session
+        let sameSession = isOpen || journal.session != nil && journal.session == session
         let offset = sameSession ? partSize : journal.offset
         guard offset > 0 else { return .fresh }
         return .resume(offset: offset, validator: journal.validator, total: journal.total)
     }
 
     package static func action(
-        _ status: Int, _ headers: HTTPFields, contentLength: Int64?, after start: DownloadStart
+        _ status: Int, _ headers: HTTPFields, contentLength: Int64?, after start: DownloadStart,
+        _ rules: RangeRules = RangeRules()
     ) -> DownloadResponseAction {
         switch (status, start) {
         case (200, _), (203, _):
@@ -63,10 +88,10 @@ package enum DownloadPlanner {
         case (206, .resume(let offset, let validator, let total)):
             return actionForPart(
                 headers, contentLength: contentLength, offset: offset, validator: validator,
-                total: total)
+                total: total, rules)
         case (416, .resume(let offset, let validator, let total)):
             return actionForUnsatisfied(
-                headers, offset: offset, validator: validator, total: total)
+                headers, offset: offset, validator: validator, total: total, rules)
         case (201...299, _):
             return .refuse("Status \(status) has no file content.")
         default:
@@ -76,14 +101,15 @@ package enum DownloadPlanner {
 
     private static func actionForPart(
         _ headers: HTTPFields, contentLength: Int64?, offset: Int64, validator: String,
-        total: Int64?
+        total: Int64?, _ rules: RangeRules
     ) -> DownloadResponseAction {
         let type = headers[.contentType]?.lowercased() ?? ""
         guard !type.hasPrefix("multipart/byteranges"), !ResumeValidator.isEncoded(headers),
-            !ResumeValidator.contradicts(headers, validator: validator),
+            isSameVersion(headers, validator: validator, rules),
             let range = headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes,
-            bytes.lowerBound == offset,
+            bytes.lowerBound == offset - rules.overlap,
             total == nil || range.total == nil || total == range.total,
+            !rules.isOtherURL || total == range.total,
             bytes.upperBound < total ?? .max
         else { return .restart }
         if let contentLength, contentLength != bytes.upperBound - bytes.lowerBound + 1 {
@@ -93,12 +119,22 @@ package enum DownloadPlanner {
     }
 
     private static func actionForUnsatisfied(
-        _ headers: HTTPFields, offset: Int64, validator: String, total: Int64?
+        _ headers: HTTPFields, offset: Int64, validator: String, total: Int64?,
+        _ rules: RangeRules
     ) -> DownloadResponseAction {
-        guard let range = headers[.contentRange].flatMap(ContentRange.init), range.bytes == nil,
+        guard rules.overlap == 0, let range = headers[.contentRange].flatMap(ContentRange.init),
+            range.bytes == nil,
             range.total == offset, total == nil || total == offset,
-            !ResumeValidator.contradicts(headers, validator: validator)
+            isSameVersion(headers, validator: validator, rules)
         else { return .restart }
         return .settle(total: offset)
+    }
+
+    private static func isSameVersion(
+        _ headers: HTTPFields, validator: String, _ rules: RangeRules
+    ) -> Bool {
+        rules.requiresValidator
+            ? ResumeValidator.confirms(headers, validator: validator)
+            : !ResumeValidator.contradicts(headers, validator: validator)
     }
 }

@@ -11,11 +11,19 @@ import Synchronization
 /// only after the bytes below it are synced; the complete and synced part file is renamed
 /// atomically to its destination; the journal is removed last.
 package final class PartFile: Sendable {
-    private struct State {
+    struct State {
         var descriptor: Int32
-        var size: Int64
+        /// The bytes that were written, one range for each request; the first one begins at the first byte.
+        ///
+        /// Without ``isSegmented`` it is the only one.
+        var extents: [Range<Int64>]
+        /// Whether the file can have gaps, so that the journal and the table record the ranges.
+        var isSegmented = false
+        /// The record of the ranges; `nil` if nothing was written to a segmented file yet.
+        var table: SegmentTable?
         var journal: DownloadJournal?
-        var syncedSize: Int64
+        /// The number of bytes that were written since the last sync began.
+        var unsynced: Int64 = 0
         var isSyncing = false
         /// Counts restarts and truncations; a sync counts only for its own generation.
         var generation = 0
@@ -26,20 +34,38 @@ package final class PartFile: Sendable {
         var hasBegun = false
         /// The digests of the bytes below their count.
         var digests = StreamingDigests([])
+
+        /// The bytes of the file that are present.
+        var written: ByteRanges { ByteRanges(extents) }
+        /// Their number.
+        var size: Int64 { isSegmented ? written.count : extents[0].upperBound }
+
+        /// Makes the file empty.
+        mutating func reset() {
+            extents = [0..<0]
+            isSegmented = false
+            table?.close()
+            (table, unsynced) = (nil, 0)
+        }
     }
 
-    private let destination: DownloadDestination
-    private let state: Mutex<State>
+    let destination: DownloadDestination
+    let state: Mutex<State>
     /// Performs blocking file operations, one after another.
-    private let queue = DispatchQueue(label: "errand.download.file", qos: .utility)
+    let queue = DispatchQueue(label: "errand.download.file", qos: .utility)
     private let syncInterval: Int64
     private let flush: @Sendable (Int32) -> Bool
 
-    /// The size of the part file.
+    /// The number of bytes that are present: the size of the part file, unless it has gaps.
     package var size: Int64 { state.withLock { $0.size } }
+    /// The bytes that are present.
+    package var written: ByteRanges { state.withLock { $0.written } }
+    /// Whether the file can have gaps.
+    package var isSegmented: Bool { state.withLock { $0.isSegmented } }
     /// The journal; `nil` if the part file cannot be resumed.
     package var journal: DownloadJournal? { state.withLock { $0.journal } }
-    private var hasBegun: Bool { state.withLock { $0.hasBegun } }
+    /// Whether this process has started to write.
+    package var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
     /// Opens and locks the part file of a destination, and creates it if necessary.
     ///
@@ -67,8 +93,7 @@ package final class PartFile: Sendable {
         // Journals are small: a larger file is not one.
         let data = try? FileHandle(forReadingFrom: destination.journal).read(upToCount: 64 << 10)
         let journal = data.flatMap(DownloadJournal.init(decoding:))
-        state = Mutex(
-            State(descriptor: descriptor, size: size, journal: journal, syncedSize: 0))
+        state = Mutex(Self.state(descriptor, size: size, journal, destination))
     }
 
     deinit { closeNow() }
@@ -86,8 +111,10 @@ package final class PartFile: Sendable {
             state.generation += 1
             // The journal is removed first, so that it never describes bytes of another response.
             unlink(destination.journal.path)
+            unlink(tablePath)
             guard ftruncate(state.descriptor, 0) == 0 else { return Self.failure("emptied", errno) }
-            (state.size, state.syncedSize, state.journal) = (0, 0, journal)
+            state.reset()
+            state.journal = journal
             state.digests = StreamingDigests(algorithms)
             state.hasBegun = true
             return nil
@@ -96,14 +123,15 @@ package final class PartFile: Sendable {
         return journal.flatMap { writeJournal($0) }
     }
 
-    /// Resumes at an offset; bytes after it are removed.
+    /// Resumes at an offset; bytes after it are removed, unless the file can have gaps.
     package func resume(at offset: Int64, total: Int64?) -> RequestError? {
+        if isSegmented { return beginSegments() }
         let journal = state.withLock { state -> Result<DownloadJournal?, RequestError> in
             state.generation += 1
             guard ftruncate(state.descriptor, off_t(offset)) == 0 else {
                 return .failure(Self.failure("cut", errno))
             }
-            state.size = offset
+            state.extents = [0..<offset]
             state.hasBegun = true
             state.journal?.total = total
             state.journal?.session = BootSession.current
@@ -133,22 +161,16 @@ package final class PartFile: Sendable {
                 available: FreeSpace.available(at: folder, otherThan: descriptor), at: folder)
     }
 
-    package func append(_ bytes: UnsafeRawBufferPointer) -> RequestError? {
+    /// Writes bytes after those of the first request.
+    package func append(_ bytes: UnsafeRawBufferPointer) -> RequestError? { write(bytes, to: 0) }
+
+    /// Writes bytes after those of one request.
+    ///
+    /// - Parameter index: 0, or the result of ``open(at:)``.
+    package func write(_ bytes: UnsafeRawBufferPointer, to index: Int) -> RequestError? {
         let (failure, wantsSync) = state.withLock { state -> (RequestError?, Bool) in
-            var rest = bytes
-            while let start = rest.baseAddress, !rest.isEmpty {
-                let count = pwrite(state.descriptor, start, rest.count, off_t(state.size))
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    return (Self.failure("written", errno), false)
-                }
-                if state.digests.count == state.size {
-                    state.digests.update(UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
-                }
-                state.size += Int64(count)
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-            }
-            let isDue = state.size - state.syncedSize >= syncInterval && !state.isSyncing
+            if let failure = Self.write(bytes, to: index, &state) { return (failure, false) }
+            let isDue = state.unsynced >= syncInterval && !state.isSyncing
             guard isDue && state.journal != nil else { return (nil, false) }
             state.isSyncing = true
             return (nil, true)
@@ -157,20 +179,47 @@ package final class PartFile: Sendable {
         return failure
     }
 
+    private static func write(
+        _ bytes: UnsafeRawBufferPointer, to index: Int, _ state: inout State
+    ) -> RequestError? {
+        guard state.extents.indices.contains(index) else { return failure("written", EINVAL) }
+        var rest = bytes
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let position = state.extents[index].upperBound
+            let count = pwrite(state.descriptor, start, rest.count, off_t(position))
+            if count < 0 {
+                if errno == EINTR { continue }
+                return failure("written", errno)
+            }
+            if index == 0, state.digests.count == position {
+                state.digests.update(UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
+            }
+            state.extents[index] = state.extents[index].lowerBound..<position + Int64(count)
+            state.unsynced += Int64(count)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            // After the bytes, so that a killed process leaves no entry without them.
+            if let error = state.table?.record(index, state.extents[index]) {
+                return failure("written (its table)", error.code.rawValue)
+            }
+        }
+        return nil
+    }
+
     // MARK: - On the file's queue
 
     /// Syncs the bytes first, then raises the journal's offset.
     private func sync() {
-        let (descriptor, size, generation) = state.withLock {
-            ($0.descriptor, $0.size, $0.generation)
+        let (descriptor, written, generation) = state.withLock { state in
+            state.unsynced = 0
+            return (state.descriptor, state.written, state.generation)
         }
         // A failure only leaves these bytes unsynced; the last sync before the rename must succeed.
         let isSafe = descriptor >= 0 && flush(descriptor)
         let journal = state.withLock { state -> DownloadJournal? in
             state.isSyncing = false
             guard isSafe, state.generation == generation else { return nil }
-            state.syncedSize = size
-            state.journal?.offset = size
+            state.journal?.offset = written.count
+            if state.isSegmented { state.journal?.extents = written.bounds }
             return state.journal
         }
         if let journal { _ = writeJournal(journal, synced: generation) }
@@ -201,62 +250,6 @@ package final class PartFile: Sendable {
         }
     }
 
-    /// Computes digests of the first bytes, so that they continue with the bytes that are appended.
-    ///
-    /// - Parameter offset: The offset at which the file will be resumed.
-    package func beginDigests(
-        _ algorithms: Set<DownloadedFile.Digest.Algorithm>, through offset: Int64
-    ) async throws(RequestError) {
-        guard !algorithms.isEmpty else { return }
-        try await queue.perform { [self] () throws(RequestError) in
-            let digests = try Self.read(
-                StreamingDigests(algorithms), from: state.withLock { $0.descriptor },
-                through: offset)
-            state.withLock { $0.digests = digests }
-        }
-    }
-
-    /// The digests of the part file; those that were not computed while bytes were appended are computed now.
-    package func digests(
-        _ algorithms: Set<DownloadedFile.Digest.Algorithm>
-    ) async throws(RequestError) -> [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] {
-        guard !algorithms.isEmpty else { return [:] }
-        return try await queue.perform { [self] () throws(RequestError) in
-            var (streamed, size) = state.withLock {
-                (exchange(&$0.digests, with: StreamingDigests([])), $0.size)
-            }
-            var values = streamed.count == size ? streamed.finalize() : [:]
-            let missing = algorithms.subtracting(values.keys)
-            if !missing.isEmpty {
-                var digests = try Self.read(
-                    StreamingDigests(missing), from: state.withLock { $0.descriptor }, through: size
-                )
-                values.merge(digests.finalize()) { first, _ in first }
-            }
-            return values.filter { algorithms.contains($0.key) }
-        }
-    }
-
-    /// Reads the first bytes of a file.
-    static func read(
-        _ digests: StreamingDigests, from descriptor: Int32, through end: Int64
-    ) throws(RequestError) -> StreamingDigests {
-        var digests = digests
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { buffer.deallocate() }
-        while digests.count < end {
-            let wanted = Int(min(Int64(buffer.count), end - digests.count))
-            let count = pread(descriptor, buffer.baseAddress, wanted, off_t(digests.count))
-            if count == 0 { break }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure("read", errno)
-            }
-            digests.update(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
-        }
-        return digests
-    }
-
     /// Renames the part file to the destination atomically.
     ///
     /// - Parameter name: The name in a folder.
@@ -281,6 +274,8 @@ package final class PartFile: Sendable {
     private func closeNow() {
         let descriptor = state.withLock { state in
             defer { state.descriptor = -1 }
+            state.table?.close()
+            state.table = nil
             return state.descriptor
         }
         FileLock.close(descriptor, destination.part)
@@ -290,7 +285,7 @@ package final class PartFile: Sendable {
     ///
     /// - Parameter generation: The generation of the sync that writes it, which also syncs the
     ///   journal; `nil` on the transport's thread.
-    private func writeJournal(
+    func writeJournal(
         _ journal: DownloadJournal, synced generation: Int? = nil
     ) -> RequestError? {
         // Separate names, because both may write at the same time.
@@ -311,7 +306,9 @@ package final class PartFile: Sendable {
 
     private static let temporarySuffixes = ["-new", "-sync-new"]
     /// The ends of the names of all files that belong to a journal.
-    static let journalSuffixes = [""] + temporarySuffixes
+    static let journalSuffixes = [""] + temporarySuffixes + [tableSuffix, tableSuffix + "-new"]
+    static let tableSuffix = "-table"
+    var tablePath: String { destination.journal.path + Self.tableSuffix }
 
     /// Removes the journal, and temporary journals that a killed process has left.
     private func removeJournal() {
@@ -334,7 +331,7 @@ package final class PartFile: Sendable {
         return true
     }
 
-    private static func failure(_ verb: String, _ code: Int32) -> RequestError {
+    static func failure(_ verb: String, _ code: Int32) -> RequestError {
         let advice =
             code == ENOSPC || code == EDQUOT
             ? "Free some space and start again: the received bytes are kept."

@@ -46,7 +46,9 @@ package enum PartFolder {
         let time = status.modificationTime
         let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         return DownloadPlan.Part(
-            file: file, url: record?.url, bytes: Int64(status.st_size), total: record?.total,
+            file: file, url: record?.url,
+            bytes: PartFile.present(record, size: Int64(status.st_size), journal.path)?.count
+                ?? Int64(status.st_size), total: record?.total,
             modified: Date(timeIntervalSince1970: seconds))
     }
 

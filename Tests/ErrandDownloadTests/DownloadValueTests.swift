@@ -54,7 +54,14 @@ import Testing
 
     @Test(arguments: [
         "", "{", "[]", "null", "garbage\u{0}",
-        #"{"format":2,"url":"u","validator":"\"v\"","offset":0}"#,
+        #"{"format":3,"url":"u","validator":"\"v\"","offset":0}"#,
+        #"{"format":2,"url":"u","validator":"\"v\"","offset":2,"total":9,"extents":[0,2,1,3]}"#,
+        #"{"format":2,"url":"u","validator":"\"v\"","offset":2,"total":9,"extents":[0,2,3]}"#,
+        #"{"format":2,"url":"u","validator":"\"v\"","offset":2,"total":9,"extents":[2,0]}"#,
+        #"{"format":2,"url":"u","validator":"\"v\"","offset":2,"total":9,"extents":[-2,1]}"#,
+        #"{"format":2,"url":"u","validator":"\"v\"","offset":2,"total":9,"extents":[0,10]}"#,
+        #"{"format":2,"url":"u","validator":"\"v\"","offset":2,"extents":[0,2]}"#,
+        #"{"format":2,"url":"u","validator":"\"v\"","offset":2,"total":9,"table":"x"}"#,
         #"{"format":1,"url":"u","validator":"\"v\"","offset":-1}"#,
         #"{"format":1,"url":"u","validator":"\"v\"","offset":5,"total":4}"#,
         #"{"format":1,"url":"u","validator":"","offset":5}"#,

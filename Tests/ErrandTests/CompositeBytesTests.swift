@@ -15,6 +15,7 @@ import Testing
         for member in members.values {
             sum.bytesSent += member.bytesSent
             sum.bytesReceived += member.bytesReceived
+            sum.resumedBytes += member.resumedBytes
             let toSend = member.totalBytesToSend ?? (member.bytesSent == 0 ? 0 : nil)
             if let total = sum.totalBytesToSend, let toSend {
                 sum.totalBytesToSend = total + toSend
@@ -40,6 +41,7 @@ import Testing
             var progress = TransferProgress()
             progress.bytesSent = .random(in: 0...3, using: &random)
             progress.bytesReceived = .random(in: 0...9, using: &random)
+            progress.resumedBytes = .random(in: 0...4, using: &random)
             if Bool.random(using: &random) {
                 progress.totalBytesToSend = .random(in: 0...9, using: &random)
             }

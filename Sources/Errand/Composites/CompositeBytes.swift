@@ -10,6 +10,7 @@ nonisolated struct CompositeBytes: Sendable {
     private struct Share {
         var sent: Int128 = 0
         var received: Int128 = 0
+        var resumed: Int128 = 0
         var totalToSend: Int128 = 0
         var totalToReceive: Int128 = 0
         /// The number of members with an unknown total.
@@ -21,6 +22,7 @@ nonisolated struct CompositeBytes: Sendable {
         init(_ progress: TransferProgress) {
             sent = Int128(progress.bytesSent)
             received = Int128(progress.bytesReceived)
+            resumed = Int128(progress.resumedBytes)
             // A member without a body has no total; it counts as 0.
             if let total = progress.totalBytesToSend {
                 totalToSend = Int128(total)
@@ -38,6 +40,7 @@ nonisolated struct CompositeBytes: Sendable {
         mutating func replace(_ old: Share, by new: Share) {
             sent += new.sent - old.sent
             received += new.received - old.received
+            resumed += new.resumed - old.resumed
             totalToSend += new.totalToSend - old.totalToSend
             totalToReceive += new.totalToReceive - old.totalToReceive
             unknownToSend += new.unknownToSend - old.unknownToSend
@@ -92,6 +95,7 @@ nonisolated struct CompositeBytes: Sendable {
         let isComplete = members.count + ended >= count
         sum.bytesSent = Int64(clamping: total.sent)
         sum.bytesReceived = Int64(clamping: total.received)
+        sum.resumedBytes = Int64(clamping: total.resumed)
         if isComplete, total.unknownToSend == 0 {
             sum.totalBytesToSend = Int64(clamping: total.totalToSend)
         }

@@ -15,7 +15,8 @@ package struct Pipeline: Sendable {
     /// - coalescing runs outside the cache: one transfer fills the cache for all requests that share it;
     /// - scheduling runs inside the cache: a stored response never waits for a permit;
     /// - retry runs outside validation: a rejected response may be requested again;
-    /// - downloads run outside validation: only a validated body becomes the destination file;
+    /// - a download's part file is opened outside retry: it stays locked between attempts;
+    /// - the requests of downloads run outside validation: only a validated body becomes the destination file;
     /// - validation runs inside the cache: only validated responses are stored;
     /// - redirects run inside validation: a followed 3xx response is not validated;
     /// - authentication runs inside redirects: each hop gets credentials for its own URL, and the redirect step never
@@ -44,8 +45,9 @@ package struct Pipeline: Sendable {
                 writes: writes, refresher: refresher, validate: ResponseValidation.check),
             // wait for a network and a permit
             ScheduleStep(concurrencyLimiter: concurrencyLimiter),
+            DownloadStep(),  // open the part file
             RetryStep(hostHealth: hostHealth),  // retry, if the policy says so
-            DownloadStep(),  // part file, Range, rename
+            DownloadAttemptStep(),  // Range, segments, rename
             ValidateStep(),  // status, content type, body, shape
             RedirectStep(),  // follow a 3xx, without leaking credentials
             AuthenticateStep(),  // credentials of this hop; refreshed once after a 401

@@ -1,5 +1,6 @@
 // Performance annotations: decisions 10 and 17.
 
+package import ErrandDownload
 package import ErrandTransport
 package import HTTPTypes
 
@@ -29,6 +30,8 @@ package struct PipelineRequest: Sendable {
         var earlierErrors: [RequestError] = []
         var credentials: AddedCredentials?
         var redirects: CachedRedirects?
+        var download: DownloadSession?
+        var attemptsBeforeProgress = 0
     }
 
     private var extras: Shared<Extras>?
@@ -133,6 +136,18 @@ package struct PipelineRequest: Sendable {
         set { change { $0.redirects = newValue } }
     }
 
+    /// The download of the request, over all its attempts.
+    package var download: DownloadSession? {
+        get { extras?.value.download }
+        set { change { $0.download = newValue } }
+    }
+
+    /// The number of attempts before the last one that has received new bytes of a download.
+    var attemptsBeforeProgress: Int {
+        get { extras?.value.attemptsBeforeProgress ?? 0 }
+        set { change { $0.attemptsBeforeProgress = newValue } }
+    }
+
     private mutating func change(_ change: (inout Extras) -> Void) {
         var value = extras?.value ?? Extras()
         change(&value)
@@ -198,8 +213,10 @@ package protocol ResponseSink: AnyObject, Sendable {
     /// and an error ends the transfer.
     func accept(_ head: ResponseHead) -> Result<Bool, RequestError>
 
-    /// Takes bytes; an error ends the transfer.
-    func write(_ bytes: UnsafeRawBufferPointer) -> RequestError?
+    /// Takes bytes, and reports their progress; an error ends the transfer.
+    ///
+    /// - Returns: False if the sink needs no more bytes: the transfer then ends as if its body were complete.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Result<Bool, RequestError>
 
     /// Ends an accepted body and returns it, or an error; also called with the transfer's error, so that the sink keeps
     /// or removes the bytes written so far.

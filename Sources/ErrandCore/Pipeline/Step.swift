@@ -2,7 +2,7 @@
 
 /// One stage of the pipeline: it calls `next`, or returns a response itself.
 ///
-/// Only `InterceptStep`, `CacheStep`, `RetryStep`, `DownloadStep`, `RedirectStep` and `AuthenticateStep` may call `next`
+/// Only `InterceptStep`, `CacheStep`, `RetryStep`, `DownloadAttemptStep`, `RedirectStep` and `AuthenticateStep` may call `next`
 /// more than once.
 package protocol Step: AnyObject, Sendable {
     nonisolated(nonsending) func run(

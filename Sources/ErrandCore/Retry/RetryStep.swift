@@ -1,3 +1,4 @@
+import ErrandDownload
 import ErrandTransport
 import Foundation
 import HTTPTypes
@@ -27,6 +28,7 @@ package final class RetryStep: Step {
             } catch {
                 failure = failed(error, pipelineRequest)
             }
+            Self.countProgress(&pipelineRequest)
             pipelineRequest = try await nextAttempt(after: failure, pipelineRequest)
         }
     }
@@ -42,6 +44,18 @@ package final class RetryStep: Step {
             return own.attemptTimeout != nil
         }
         return pipelineRequest.context.configuration.retryPolicy.attemptTimeout != nil
+    }
+
+    /// Starts the count of attempts again with one that has received new bytes of a download.
+    @inline(never)  // decision 10
+    private static func countProgress(_ pipelineRequest: inout PipelineRequest) {
+        guard let download = pipelineRequest.download, download.takeProgress() else { return }
+        pipelineRequest.attemptsBeforeProgress = pipelineRequest.attempt - 1
+    }
+
+    /// The number of the attempt for the policy.
+    private static func counted(_ pipelineRequest: PipelineRequest) -> Int {
+        pipelineRequest.attempt - pipelineRequest.attemptsBeforeProgress
     }
 
     private static func host(of pipelineRequest: PipelineRequest) -> String {
@@ -221,7 +235,7 @@ package final class RetryStep: Step {
                 policy.maximumAttempts > 1
                 || pipelineRequest.context.description.retryPolicy != nil
             let limit = hasPolicy ? policy.maximumAttempts : RetryPolicy.deciderAttempts
-            guard pipelineRequest.attempt < limit else { return .giveUp(.attemptsSpent) }
+            guard Self.counted(pipelineRequest) < limit else { return .giveUp(.attemptsSpent) }
             guard pipelineRequest.request.body?.isConsumed != true else {
                 return .giveUp(.bodySpent)
             }
@@ -230,7 +244,7 @@ package final class RetryStep: Step {
         guard policy.maximumAttempts > 1 else { return .giveUp(.attemptsSpent) }
         return RetryDecision.decide(
             policy: policy, request: pipelineRequest.request, error: error,
-            attempt: pipelineRequest.attempt,
+            attempt: Self.counted(pipelineRequest),
             now: pipelineRequest.context.clock.now, random: Double.random(in: 0..<1))
     }
 

@@ -5,6 +5,8 @@ package final class AttemptLimit: Sendable {
     private struct State {
         var meter: AttemptMeter
         var timer: Task<Void, Never>?
+        /// The number of transfers; a download can have several.
+        var transfers = 0
         /// The number of the current timer; an earlier timer that fires late has no effect.
         var round = 0
     }
@@ -26,11 +28,18 @@ package final class AttemptLimit: Sendable {
     /// Starts counting: a transfer of the attempt begins.
     func begin() {
         pause.meter(self)
+        state.withLock { $0.transfers += 1 }
         change { $0.transfer(isUnderWay: true, isHeld: $1, now: $2) }
     }
 
     /// Stops counting: the transfer has ended.
     func end() {
+        guard
+            state.withLock({ state in
+                state.transfers -= 1
+                return state.transfers <= 0
+            })
+        else { return }
         pause.meter(nil)
         change { $0.transfer(isUnderWay: false, isHeld: $1, now: $2) }
     }

@@ -52,6 +52,15 @@ public final class RequestTask: Sendable, Identifiable {
     /// with that error.
     public func cancel() { stop(.cancelled) }
 
+    /// Ends the task like ``cancel()``, and decides whether a download keeps its part file for the next start.
+    ///
+    /// The decision replaces ``DownloadPlan/Options/keepsPartWhenCancelled``. It has no effect on other requests, nor if
+    /// the task has ended or another request shares the transfer and continues.
+    public func cancel(discardingPart: Bool) {
+        context.discardsPart = discardingPart
+        cancel()
+    }
+
     /// Suspends the task: before its transfer begins, or during the transfer, when the transport stops reading.
     ///
     /// Time limits continue to count. Before the transfer the task does not count against `limits`; a suspended transfer

@@ -8,13 +8,28 @@ package final class SuspensionPoint: Sendable {
     private typealias Waiter = CheckedContinuation<Void, Never>
 
     private struct State {
-        var waiter: Waiter?
-        var transfer: (any Transfer)?
-        /// Whether the transfer got `.pause` for a chunk and therefore waits for `resumeReceiving()`.
-        var transferWaits = false
+        var waiters: [Waiter] = []
+        /// The current transfers; a download can have several.
+        var transfers: [any Transfer] = []
+        /// Whether there can be several transfers at a time.
+        var hasSeveral = false
+        /// Whether a transfer got `.pause` for a chunk, and may therefore wait for `resumeReceiving()`.
+        ///
+        /// It stays true with several transfers, of which one may not be known here yet: a transfer that does not wait
+        /// ignores the call.
+        var hasPaused = false
         var observer: (@Sendable () -> Void)?
         /// Measures the current attempt, if its time is limited.
         var limit: AttemptLimit?
+
+        mutating func takeWaiters() -> [Waiter] { exchange(&waiters, with: []) }
+
+        /// The transfers that may wait.
+        mutating func takePaused() -> [any Transfer] {
+            guard hasPaused, !transfers.isEmpty else { return [] }
+            hasPaused = hasSeveral
+            return transfers
+        }
     }
 
     /// The state of the request, or of the shared transfer.
@@ -40,20 +55,17 @@ package final class SuspensionPoint: Sendable {
     /// Ends the suspension; false if the request is not suspended or has ended.
     @discardableResult
     package func open() -> Bool {
-        let (hasChanged, observer, limit, waiter, transfer) = state.withLock {
-            state -> (Bool, (@Sendable () -> Void)?, AttemptLimit?, Waiter?, (any Transfer)?) in
-            guard taskState.change({ $0.resume() }) else { return (false, nil, nil, nil, nil) }
-            let waiter = state.waiter.take()
-            // A transfer that got `.pause` before `start` returned is unknown here: `transferWaits` stays set,
-            // and `attach` resumes it.
-            let transfer = state.transferWaits ? state.transfer : nil
-            if transfer != nil { state.transferWaits = false }
-            return (true, state.observer, state.limit, waiter, transfer)
+        let (hasChanged, observer, limit, waiters, transfers) = state.withLock {
+            state -> (Bool, (@Sendable () -> Void)?, AttemptLimit?, [Waiter], [any Transfer]) in
+            guard taskState.change({ $0.resume() }) else { return (false, nil, nil, [], []) }
+            let waiters = state.takeWaiters()
+            // A transfer that got `.pause` before `start` returned is unknown here: `attach` resumes it.
+            return (true, state.observer, state.limit, waiters, state.takePaused())
         }
         guard hasChanged else { return false }
         limit?.settle()
-        waiter?.resume()
-        transfer?.resumeReceiving()
+        for waiter in waiters { waiter.resume() }
+        for transfer in transfers { transfer.resumeReceiving() }
         observer?()
         return true
     }
@@ -76,43 +88,45 @@ package final class SuspensionPoint: Sendable {
             await withCheckedContinuation { continuation in
                 let passes = state.withLock { state in
                     guard isPaused, !scope.isCancelled else { return true }
-                    state.waiter = continuation
+                    state.waiters.append(continuation)
                     return false
                 }
                 if passes { continuation.resume() }
             }
         } onCancel: {
-            let waiter = self.state.withLock { $0.waiter.take() }
-            waiter?.resume()
+            // The scope is that of the task, of an attempt, or of all requests of a download.
+            for waiter in self.state.withLock({ $0.takeWaiters() }) { waiter.resume() }
         }
     }
 
-    /// Sets the current transfer.
+    /// Adds a current transfer.
     package func attach(_ transfer: any Transfer) {
         let wakes = state.withLock { state in
-            state.transfer = transfer
-            // The request was resumed after a chunk got `.pause` and before the transfer was known here.
-            guard state.transferWaits, !isPaused else { return false }
-            state.transferWaits = false
+            state.transfers.append(transfer)
+            // The request may have been resumed after a chunk got `.pause` and before the transfer was known here.
+            guard state.hasPaused, !isPaused else { return false }
+            state.hasPaused = state.hasSeveral
             return true
         }
         if wakes { transfer.resumeReceiving() }
     }
 
-    /// Removes a transfer that has ended, unless another one has begun since.
+    /// Removes a transfer that has ended.
     package func detach(_ transfer: (any Transfer)?) {
         state.withLock { state in
-            guard state.transfer == nil || state.transfer === transfer else { return }
-            state.transfer = nil
-            state.transferWaits = false
+            state.transfers.removeAll { $0 === transfer }
+            if state.transfers.isEmpty, !state.hasSeveral { state.hasPaused = false }
         }
     }
+
+    /// Declares that the request can have several transfers at a time.
+    func expectSeveralTransfers() { state.withLock { $0.hasSeveral = true } }
 
     /// The value that the receiver of a transfer returns for a chunk.
     package func demand() -> Demand {
         state.withLock { state in
             guard isPaused else { return .more }
-            state.transferWaits = true
+            state.hasPaused = true
             return .pause
         }
     }

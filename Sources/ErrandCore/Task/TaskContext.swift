@@ -85,6 +85,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         var stageObserver: (@Sendable () -> Void)?
         /// Removes the response from the store.
         var removal: (@Sendable () -> Void)?
+        /// Whether a cancelled download removes its part file; `nil` leaves that to its options.
+        var discardsPart: Bool?
         /// The typed output that `ProcessStep` made.
         var output: (any Sendable)?
         /// The reason why the store had no usable response.
@@ -160,6 +162,14 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     func watchStage(_ observer: @escaping @Sendable () -> Void) {
         kept.withLock { $0.stageObserver = observer }
         hasStageObserver.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Whether a cancelled download removes its part file; `nil` leaves that to its options.
+    ///
+    /// For a shared transfer, the member that was cancelled last decides.
+    var discardsPart: Bool? {
+        get { (sharedTransfer?.eventContext ?? self).kept.withLock { $0.discardsPart } }
+        set { kept.withLock { $0.discardsPart = newValue } }
     }
 
     /// The typed output that `ProcessStep` made.

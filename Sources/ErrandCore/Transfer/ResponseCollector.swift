@@ -16,6 +16,8 @@ final class ResponseCollector: StreamReceiver {
         /// The number of sent bytes that ``RequestEvent/Kind/chunkSent(attempt:bytes:)`` has reported.
         var sent: Int64 = 0
         var failure: RequestError?
+        /// Whether the sink needs no more bytes: the transfer is cancelled, and its end counts as complete.
+        var isSatisfied = false
         var transfer: (any Transfer)?
         var isCancelled = false
         /// The end, until ``takeResponse()``; a reference, because every waiting request has room for it.
@@ -28,6 +30,7 @@ final class ResponseCollector: StreamReceiver {
         /// Records the end; only the first one counts.
         mutating func finish(_ end: consuming TransferEnd) {
             guard !hasEnded else { return }
+            if isSatisfied { end.error = nil }
             self.end = Shared(end)
             hasEnded = true
         }
@@ -219,16 +222,18 @@ final class ResponseCollector: StreamReceiver {
             return false
         }
         guard let usesSink else { return .stop }
-        if usesSink, let error = sink?.write(bytes) {
-            state.withLock { $0.failure = error }
-            return .stop
-        }
-        // A sink may continue an earlier download; bytes in memory start at 0 with every attempt.
-        context.progress.updateAsynchronously { progress in
-            progress.bytesReceived =
-                usesSink ? progress.bytesReceived + Int64(bytes.count) : collected
-        }
+        if usesSink, let sink { return write(bytes, to: sink) }
+        context.progress.updateAsynchronously { $0.bytesReceived = collected }
         return context.pause.demand()
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, to sink: any ResponseSink) -> Demand {
+        switch sink.write(bytes) {
+        case .success(true): return context.pause.demand()
+        case .success(false): state.withLock { $0.isSatisfied = true }
+        case .failure(let error): state.withLock { $0.failure = error }
+        }
+        return .stop
     }
 
     func willSend(over connection: Response.Connection, isReused: Bool) {

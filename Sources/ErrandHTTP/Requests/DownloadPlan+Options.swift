@@ -34,6 +34,27 @@ extension DownloadPlan {
         /// Errors: ``RequestError/Code/invalidConfiguration`` for a number above `0o777`.
         public var fileMode: UInt16?
 
+        /// The number of requests that receive the file in parallel (default ``Segments/single``).
+        ///
+        /// More than one needs a server that supports ranges, a known length and a strong validator; otherwise the file
+        /// comes in one request. Errors: ``RequestError/Code/invalidConfiguration`` for a maximum outside 1...32, or a
+        /// minimum size below 1.
+        public var segments = Segments.single
+        /// The URLs under which the part file of an earlier start is resumed (default ``URLRule/identical``).
+        ///
+        /// With another URL than the recorded one, the server must repeat the same validator and the same total length;
+        /// otherwise the download starts again.
+        public var resumableURL = URLRule.identical
+        /// The source of new URLs if a URL has expired (default `nil`: a refused URL fails the request).
+        public var urlRefresh: URLRefresh?
+        /// The number of bytes that are requested again, and compared, to resume without a strong validator (default 0:
+        /// such a file starts again).
+        ///
+        /// A weak `ETag`, or a `Last-Modified`, must then be equal, too. Versions that share them and these bytes are
+        /// not distinguished; compare a digest if that matters. At most 16 MiB. Errors:
+        /// ``RequestError/Code/invalidConfiguration`` for a number outside 0...16,777,216.
+        public var weakValidatorOverlap: Int64 = 0
+
         /// Creates the default rules.
         public init() {}
 
@@ -48,7 +69,9 @@ extension DownloadPlan {
             let computed = computedDigests.map(\.rawValue).sorted()
             let mode = fileMode.map { String($0) } ?? ""
             return "\(computed) \(verifiesServerDigests) \(partFolder?.absoluteString ?? "") "
-                + "\(keepsPartWhenCancelled) \(setsModificationTime) \(mode)"
+                + "\(keepsPartWhenCancelled) \(setsModificationTime) \(mode) "
+                + "\(segments.maximum) \(segments.minimumSize) \(resumableURL) \(weakValidatorOverlap) "
+                + "\(urlRefresh?.statusCodes.sorted() ?? [])"
         }
 
         func check() throws(RequestError) {
@@ -62,6 +85,17 @@ extension DownloadPlan {
                 throw RequestError(
                     .invalidConfiguration, stage: .build,
                     "The fileMode of a download must be at most 0o777.")
+            }
+            guard (1...32).contains(segments.maximum), segments.minimumSize > 0 else {
+                throw RequestError(
+                    .invalidConfiguration, stage: .build,
+                    "The segments of a download must be 1 to 32, with a minimumSize of at least 1 byte."
+                )
+            }
+            guard (0...16 << 20).contains(weakValidatorOverlap) else {
+                throw RequestError(
+                    .invalidConfiguration, stage: .build,
+                    "The weakValidatorOverlap of a download must be 0 to 16,777,216 bytes.")
             }
             if let digest = expectedDigests.first(where: { !$0.isValid }) {
                 throw RequestError(

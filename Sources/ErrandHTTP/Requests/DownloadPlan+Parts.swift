@@ -7,7 +7,7 @@ extension DownloadPlan {
         public var file: URL
         /// The requested URL; `nil` if the download cannot be resumed.
         public var url: String?
-        /// The size of the part file in bytes.
+        /// The number of bytes that are present: the size of the part file, unless parallel ranges have left gaps.
         public var bytes: Int64
         /// The size of the finished file in bytes; `nil` while unknown.
         public var total: Int64?

@@ -49,7 +49,8 @@ public struct RedirectPolicy: Sendable, Hashable, Codable {
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts; 1 means no retry (default 1).
     ///
-    /// It limits a `retryDecider`, too; ``deciderAttempts`` is the exception.
+    /// It limits a `retryDecider`, too; ``deciderAttempts`` is the exception. For a download, an attempt that has
+    /// received new bytes starts the count again.
     public var maximumAttempts: Int
     /// The upper bound of the delay before the second attempt (default 500 ms).
     ///

@@ -6,7 +6,7 @@ public struct DownloadedFile: Sendable, Hashable {
     public var url: URL
     /// The size of the file in bytes.
     public var bytes: Int64
-    /// The number of bytes that were on the disk when the last attempt began, and were not received again.
+    /// The number of bytes that were on the disk when the request began, and were not received again.
     ///
     /// 0 for a file that was received from its first byte; equal to ``bytes`` if nothing was missing.
     public var resumedOffset: Int64
@@ -18,7 +18,7 @@ public struct DownloadedFile: Sendable, Hashable {
     public var contentType: String?
     /// The name that the server proposes, as one safe path component; see ``Response/suggestedFilename``.
     public var suggestedName: String
-    /// The time from the start of the last attempt until the file was complete, by the agent's clock.
+    /// The time from the start of the request until the file was complete, by the agent's clock.
     public var duration: Duration
 
     /// Creates the value of a file, for example in a test.

@@ -8,7 +8,7 @@ public struct TransferProgress: Sendable, Hashable {
     public var bytesReceived: Int64 = 0
     /// The length of the response body; `nil` if unknown.
     public var totalBytesToReceive: Int64?
-    /// The part of ``bytesReceived`` that was on the disk when the last attempt of a download began.
+    /// The part of ``bytesReceived`` that was on the disk when a download began.
     public var resumedBytes: Int64 = 0
     /// The smoothed rate of the request body in bytes per second; `nil` until it was measured for 100 ms.
     ///

@@ -42,7 +42,42 @@ struct ErrandDownloadsSamples {
         try DownloadPlan.removeParts(in: folder, unchangedSince: lastMonth)
     }
 
-    // Sample 3: Digests
+    // Sample 3: Resuming
+    final class Film: DownloadRequest {
+        let folder: URL
+        init(in folder: URL) { self.folder = folder }
+
+        override var url: String { "https://media.example/film.mkv" }
+        override var destination: URL { folder }
+        override var retryPolicy: RetryPolicy? { RetryPolicy(maximumAttempts: 5) }
+        override var downloadOptions: DownloadPlan.Options {
+            .init {
+                $0.segments = .automatic
+                $0.weakValidatorOverlap = 64 << 10
+            }
+        }
+    }
+
+    // Sample 4: Expired URLs
+    final class Export: DownloadRequest {
+        let signedURL: String
+        let folder: URL
+        let sign: @Sendable () async throws -> String
+        init(_ signedURL: String, in folder: URL, sign: @escaping @Sendable () async throws -> String) {
+            (self.signedURL, self.folder, self.sign) = (signedURL, folder, sign)
+        }
+
+        override var url: String { signedURL }
+        override var destination: URL { folder.appendingPathComponent("export.csv") }
+        override var downloadOptions: DownloadPlan.Options {
+            .init {
+                $0.urlRefresh = .init(after: [403, 410]) { [sign] _ in try await sign() }
+                $0.resumableURL = .ignoringQuery
+            }
+        }
+    }
+
+    // Sample 5: Digests
     final class Release: HubRequest, FileOutput {
         let folder: URL
         let checksums: String  // the text of SHA256SUMS
@@ -62,7 +97,7 @@ struct ErrandDownloadsSamples {
         }
     }
 
-    // Sample 4: Progress
+    // Sample 6: Progress
     @MainActor
     func show(_ photo: Photo) {
         photo.onProgress { _, progress in

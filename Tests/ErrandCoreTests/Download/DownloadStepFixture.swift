@@ -5,12 +5,14 @@ import Synchronization
 import Testing
 
 @testable import ErrandCore
+@testable import ErrandDownload
 
 /// Runs the download step against an in-process server that supports ranges.
 final class DownloadStepFixture: Sendable {
     let directory: URL
     let server: RangeServer
     let events = EventRecorder()
+    let clock = ManualClock()
     private let plan: Mutex<DownloadPlan>
     private let description = Mutex(RequestDescription(endpoint: "Test", url: "/f.bin"))
 
@@ -45,7 +47,8 @@ final class DownloadStepFixture: Sendable {
         description.download = plan.withLock { $0 }
         var configuration = Configuration()
         configuration.eventListeners = [events]
-        return TaskContext.forTest(description: description, configuration: configuration)
+        return TaskContext.forTest(
+            description: description, configuration: configuration, clock: clock)
     }
 
     @discardableResult
@@ -58,7 +61,16 @@ final class DownloadStepFixture: Sendable {
         change(&request)
         let pipelineRequest = PipelineRequest(context: context(), request: request)
         if isCancelled { pipelineRequest.scope.cancel() }
-        return try await Next([DownloadStep(), ValidateStep(), server])(pipelineRequest)
+        return try await steps(pipelineRequest)
+    }
+
+    /// The steps of a download; with retry if the endpoint has a policy for it.
+    var steps: Next {
+        let retry: [any Step] =
+            description.withLock { $0.retryPolicy } == nil
+            ? [] : [RetryStep(hostHealth: HostHealth())]
+        return Next(
+            [DownloadStep()] + retry + [DownloadAttemptStep(), ValidateStep(), server])
     }
 
     func runToError(isCancelled: Bool = false) async -> RequestError? {
@@ -98,14 +110,28 @@ final class RangeServer: Step {
         var onBody: (@Sendable () -> Void)?
         /// Called after each chunk with the number of body bytes so far.
         var onChunk: (@Sendable (Int) -> Void)?
+        /// The number of body bytes of all responses.
+        var sentBytes = 0
+        var chunkSize = 7000
+        /// The status of a request by its number, from 1, and its `Range`; `nil` for a usual response.
+        var status: (@Sendable (_ number: Int, _ range: String?) -> Int?)?
+        /// After how many body bytes the connection breaks, by the number of the request.
+        var cut: (@Sendable (_ number: Int) -> Int?)?
+        /// Changes the server before it responds to a request.
+        var onRequest: (@Sendable (_ number: Int, _ state: inout State) -> Void)?
+        /// Whether the body of the first response waits until the second request has its response.
+        var firstWaits = false
     }
 
     private let state: Mutex<State>
+    private let secondResponse = Gate()
 
     init(content: Data) { state = Mutex(State(content: content)) }
 
     func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
+    /// The number of body bytes of all responses.
+    var sent: Int { state.withLock { $0.sentBytes } }
     var requests: [TransportRequest] { state.withLock { $0.requests } }
     /// The `Range` of each request; `-` for a request without one.
     var ranges: [String] { requests.map { $0.headers[.range] ?? "-" } }
@@ -113,14 +139,31 @@ final class RangeServer: Step {
     func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        let (head, body, cut, onBody, onChunk) = state.withLock { state in
+        let (head, body, cut, onBody, onChunk, number, waits) = state.withLock { state in
             state.requests.append(pipelineRequest.request)
+            if let change = state.onRequest { change(state.requests.count, &state) }
             let (head, body) = Self.makeResponse(pipelineRequest.request, &state)
-            let cut = state.cuts.isEmpty || head.status.code >= 400 ? nil : state.cuts.removeFirst()
-            return (head, body, cut, state.onBody, state.onChunk)
+            var cut = state.cuts.isEmpty || head.status.code >= 400 ? nil : state.cuts.removeFirst()
+            if let other = state.cut?(state.requests.count), head.status.code < 400 { cut = other }
+            return (
+                head, body, cut, state.onBody, state.onChunk, state.requests.count,
+                state.firstWaits && state.requests.count == 1
+            )
         }
         onBody?()
-        return try Self.deliver(head, body, cut: cut, pipelineRequest, onChunk)
+        defer { if number > 1 { secondResponse.open() } }
+        return try await deliver(head, body, cut: cut, pipelineRequest, onChunk, waits: waits)
+    }
+
+    /// Waits until the second response has had its effect on the download.
+    private func untilAlone(_ pipelineRequest: PipelineRequest) async {
+        try? await secondResponse.passed()
+        let session = pipelineRequest.download
+        while session?.state.withLock({ $0.planner.activeCount > 1 }) == true,
+            !pipelineRequest.scope.isCancelled
+        {
+            await Task.yield()
+        }
     }
 
     private static func makeResponse(
@@ -132,21 +175,25 @@ final class RangeServer: Step {
                 contentLength: Int64(scripted.body.count))
             return (head, scripted.body)
         }
+        if let status = state.status?(state.requests.count, request.headers[.range]) {
+            return (ResponseHead(status: .init(code: status), contentLength: 4), Data("busy".utf8))
+        }
         let total = state.content.count
         var head = ResponseHead(status: .ok, headers: state.headers)
         var body = state.content
         let isCurrent =
             request.headers[.ifRange] == nil || request.headers[.ifRange] == state.headers[.eTag]
             || request.headers[.ifRange] == state.headers[.lastModified]
-        if state.supportsRanges, isCurrent, let range = request.headers[.range],
-            let offset = Int(range.dropFirst(6).dropLast())
-        {
+        let bounds = request.headers[.range]?.dropFirst(6).split(
+            separator: "-", omittingEmptySubsequences: false)
+        if state.supportsRanges, isCurrent, let bounds, let offset = Int(bounds[0]) {
+            let limit = Int(bounds[1]).map { min($0 + 1, total) } ?? total
             if offset >= total {
                 head.status = .init(code: 416)
                 head.headers[.contentRange] = "bytes */\(total)"
                 body = Data("<html>416</html>".utf8)
             } else {
-                let end = min(total, offset + min(state.longestRange, total))
+                let end = min(limit, offset + min(state.longestRange, total))
                 head.status = .partialContent
                 head.headers[.contentRange] = "bytes \(offset)-\(end - 1)/\(total)"
                 body = state.content[offset..<end]
@@ -157,10 +204,10 @@ final class RangeServer: Step {
         return (head, body)
     }
 
-    private static func deliver(
+    private func deliver(
         _ head: ResponseHead, _ body: Data, cut: Int?, _ pipelineRequest: PipelineRequest,
-        _ onChunk: (@Sendable (Int) -> Void)?
-    ) throws(RequestError) -> Response {
+        _ onChunk: (@Sendable (Int) -> Void)?, waits: Bool
+    ) async throws(RequestError) -> Response {
         func response(_ body: Response.Body) -> Response {
             Response(
                 status: head.status, headers: head.headers, body: body,
@@ -177,13 +224,22 @@ final class RangeServer: Step {
         case .success(false): return response(.data(body))
         case .success(true): break
         }
+        if waits { await untilAlone(pipelineRequest) }
         let sent = Data(body.prefix(cut ?? .max))
+        let chunkSize = state.withLock { $0.chunkSize }
         var rest = sent[...]
         while !rest.isEmpty {
-            let chunk = rest.prefix(7000)
-            if let error = chunk.withUnsafeBytes({ sink.write($0) }) { throw failed(error) }
+            if pipelineRequest.scope.isCancelled { throw failed(.cancelled) }
+            let chunk = rest.prefix(chunkSize)
+            state.withLock { $0.sentBytes += chunk.count }
+            var isEnough = false
+            switch chunk.withUnsafeBytes({ sink.write($0) }) {
+            case .failure(let error): throw failed(error)
+            case .success(let wantsMore): isEnough = !wantsMore
+            }
             rest = rest.dropFirst(chunk.count)
             onChunk?(sent.count - rest.count)
+            if isEnough { return response(try sink.finish(nil).get()) }
         }
         let broken = RequestError(.connectionLost, stage: .transport, "The connection was cut.")
         switch sink.finish(cut == nil ? nil : broken) {

@@ -39,6 +39,29 @@ import Testing
         #expect(transfer.resumptions == 1)
     }
 
+    @Test func transferThatNeverGotPauseIsNotResumed() {
+        point.attach(transfer)
+        point.pause()
+        point.open()
+        #expect(transfer.resumptions == 0)
+    }
+
+    @Test func eachTransferOfADownloadIsResumed() {
+        point.expectSeveralTransfers()
+        let other = CountingTransfer()
+        point.attach(transfer)
+        point.pause()
+        _ = point.demand()
+        point.attach(other)
+        #expect(other.resumptions == 0)
+        point.open()
+        #expect(transfer.resumptions == 1 && other.resumptions == 1)
+        // It got `.pause` before it was attached.
+        let late = CountingTransfer()
+        point.attach(late)
+        #expect(late.resumptions == 1)
+    }
+
     @Test func transferThatWaitsBeforeItIsAttachedIsResumed() {
         point.pause()
         _ = point.demand()

@@ -7,7 +7,7 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|listener|steps|closures|bare|foundation|text WORKLOAD COUNT IN_FLIGHT URL SIZE"
+                "usage: HTTPBench async|listener|steps|closures|bare|foundation|text|segments WORKLOAD COUNT IN_FLIGHT URL SIZE"
             )
             exit(2)
         }
@@ -23,6 +23,12 @@ enum HTTPBench {
             print(meter.report(job, bad: bad))
             exit(bad == 0 ? 0 : 1)
         }
+        if job.workload.hasPrefix("D") {
+            let meter = Meter()
+            let bad = await DownloadRun(job: job, agent: agent).run()
+            print(meter.report(job, bad: bad))
+            exit(bad == 0 ? 0 : 1)
+        }
         // The first request opens the connection and provides the parsed URL.
         guard let response = try? await agent.send(Small(job.url)) else {
             print("no response from \(job.url)")
@@ -31,7 +37,7 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .listener, .steps, .foundation, .text:
+        case .async, .listener, .steps, .foundation, .text, .segments:
             bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()

@@ -16,6 +16,8 @@ struct Job: Sendable {
         case foundation
         /// A stream of lines as text; other streams are measured in the mode `async`.
         case text
+        /// A download in four parallel ranges; other downloads are measured in the mode `async`.
+        case segments
     }
 
     let mode: Mode

@@ -2,14 +2,17 @@
  *
  *     PlainCurl WORKLOAD COUNT IN_FLIGHT URL SIZE
  *
+ * Downloads (workloads D...) go to the file of the variable HTTP_BENCH_FILE; with a final "h" sha256sum reads it.
  * Prints one line of JSON. Checks that every response has status 200 and SIZE bytes. */
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 struct transfer {
     CURL *handle;
@@ -24,6 +27,9 @@ static long total, started, finished, bad;
 static size_t expected;
 /* Whether bodies are counted and not kept, as for a stream. */
 static int discards;
+/* The file of a download, and whether its digest is computed. */
+static const char *path;
+static int file = -1, hashes;
 static char growth[256];
 
 static double seconds(void) {
@@ -34,24 +40,29 @@ static double seconds(void) {
 
 static double cpu(void) {
     struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-        + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    double sum = 0;
+    for (int who = RUSAGE_CHILDREN; who <= RUSAGE_SELF; who++) {
+        getrusage(who, &usage);
+        sum += (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+            + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    }
+    return sum;
 }
 
 static long memory(const char *name) {
     char line[256], format[64];
     long kilobytes = 0;
     snprintf(format, sizeof format, "%s: %%ld", name);
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file)) sscanf(line, format, &kilobytes);
-    if (file) fclose(file);
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status)) sscanf(line, format, &kilobytes);
+    if (status) fclose(status);
     return kilobytes;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
     struct transfer *it = context;
     size_t more = size * count;
+    if (file >= 0 && write(file, bytes, more) != (ssize_t)more) return 0;
     if (discards) {
         it->length += more;
         return more;
@@ -91,6 +102,7 @@ static void start(struct transfer *it) {
     if (started >= total) return;
     started++;
     it->length = 0;
+    if (path) file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     curl_multi_add_handle(multi, it->handle);
 }
 
@@ -112,6 +124,10 @@ static void collect(void) {
         curl_easy_getinfo(handle, CURLINFO_PRIVATE, &it);
         curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
         curl_multi_remove_handle(multi, handle);
+        if (file >= 0) close(file);
+        char command[512];
+        snprintf(command, sizeof command, "sha256sum '%s' > /dev/null", path ? path : "");
+        if (hashes && system(command) != 0) bad++;
         if (result != CURLE_OK || status != 200 || it->length != expected) bad++;
         finished++;
         note_growth();
@@ -153,7 +169,10 @@ int main(int count, char **arguments) {
     long in_flight = atol(arguments[3]);
     total = atol(arguments[2]);
     expected = (size_t)atol(arguments[5]);
-    discards = arguments[1][0] == 'S';
+    int downloads = arguments[1][0] == 'D';
+    discards = arguments[1][0] == 'S' || downloads;
+    if (downloads) path = getenv("HTTP_BENCH_FILE");
+    hashes = downloads && arguments[1][strlen(arguments[1]) - 1] == 'h';
     curl_global_init(CURL_GLOBAL_DEFAULT);
     multi = curl_multi_init();
     poller = epoll_create1(EPOLL_CLOEXEC);

@@ -1,0 +1,175 @@
+import ErrandCore
+public import ErrandHTTP
+import Foundation
+import Synchronization
+
+/// The requests of a queue, and its readers.
+extension DownloadQueue {
+    /// Starts the downloads whose turn it is.
+    func advance() {
+        let started = shared.withLock { shared -> [Entry] in
+            guard shared.isOpen else { return [] }
+            return shared.state.start(now: agent.clock.now, isUnmetered: isUnmetered)
+        }
+        for entry in started { run(entry) }
+        scheduleTimer()
+        publish()
+    }
+
+    private func run(_ entry: Entry) {
+        let id = entry.id
+        let task = agent.start(description(of: entry.download))
+        let stop = shared.withLock { shared in
+            shared.tasks[id] = task
+            return shared.stops[id]
+        }
+        held.add(task)
+        task.onProgress(every: .zero) { [weak self] in self?.take($0, of: id) }
+        task.whenEnded { [weak self] outcome in self?.ended(id, task, outcome) }
+        if let stop { task.cancel(discardingPart: stop) }
+    }
+
+    private func description(of download: Download) -> RequestDescription {
+        var description = RequestDescription(endpoint: "DownloadQueue", url: download.url)
+        description.download = DownloadPlan(
+            destination: download.destination, sha256: download.sha256,
+            options: .init { $0.segments.maximum = download.segments })
+        description.priority = download.priority
+        description.retryPolicy = retryPolicy
+        return description
+    }
+
+    /// Records the progress of a download, and counts its bytes for the bandwidth limit.
+    private func take(_ progress: TransferProgress, of id: UUID) {
+        let received = progress.bytesReceived - progress.resumedBytes
+        let more = shared.withLock { shared -> Int64 in
+            // A late value of a request that has ended.
+            guard shared.state.requests[id] != nil else { return 0 }
+            shared.state.take(progress, of: id)
+            let before = shared.received.updateValue(received, forKey: id) ?? 0
+            return received - before
+        }
+        bandwidth.received(more)
+        publish()
+    }
+
+    private func ended(_ id: UUID, _ task: RequestTask, _ outcome: TaskOutcome) {
+        let result = outcome.result.flatMap { response -> Result<URL, RequestError> in
+            response.file.map { .success($0) }
+                ?? .failure(RequestError(.fileFailed, stage: .decode, "The download has no file."))
+        }
+        let hasChanged = shared.withLock { shared in
+            (shared.tasks[id], shared.stops[id], shared.received[id]) = (nil, nil, nil)
+            shared.state.take(task.progress.current, of: id)
+            return shared.state.ended(id, result)
+        }
+        held.remove(task)
+        // A write that fails leaves the entry waiting: the next process downloads the file again.
+        if hasChanged { write(id) }
+        advance()
+    }
+
+    /// Cancels requests in progress.
+    func stop(_ ids: [UUID], discardingPart: Bool) {
+        let tasks = shared.withLock { shared in
+            ids.compactMap { id -> RequestTask? in
+                guard shared.state.requests[id] != nil else { return nil }
+                shared.stops[id] = discardingPart
+                return shared.tasks[id]
+            }
+        }
+        for task in tasks { task.cancel(discardingPart: discardingPart) }
+    }
+
+    // MARK: - Time and network
+
+    private var isUnmetered: Bool {
+        guard let status = agent.configuration.reachability?.current else { return false }
+        return status.isConnected == true && !status.isExpensive && !status.isConstrained
+    }
+
+    func watchNetwork() {
+        guard let changes = agent.configuration.reachability?.changes() else { return }
+        let watch = Task { [weak self] in
+            for await _ in changes { self?.networkChanged() }
+        }
+        let old = shared.withLock { exchange(&$0.network, with: watch) }
+        old?.cancel()
+    }
+
+    private func networkChanged() {
+        if !isUnmetered {
+            stop(shared.withLock { $0.state.leaveUnmeteredNetwork() }, discardingPart: false)
+        }
+        advance()
+    }
+
+    private func scheduleTimer() {
+        let now = agent.clock.now
+        let old = shared.withLock { shared -> Task<Void, Never>? in
+            let old = shared.timer
+            shared.timer = nil
+            guard shared.isOpen, let next = shared.state.nextTime(after: now) else { return old }
+            let delay = Duration.seconds(next.timeIntervalSince(now))
+            shared.timer = Task { [clock = agent.clock, weak self] in
+                guard (try? await clock.sleep(for: delay)) != nil else { return }
+                self?.advance()
+            }
+            return old
+        }
+        old?.cancel()
+    }
+
+    // MARK: - Readers
+
+    /// The entries in the order in which they were added.
+    public var entries: [Entry] { shared.withLock { $0.state.ordered } }
+
+    /// The progress of all downloads that this process has started: bytes, totals and the rate together.
+    ///
+    /// The total is known when each of them knows its own.
+    public var progress: TransferProgress {
+        QueueProgress.sum(of: entries)
+    }
+
+    /// The current entries and their later values; a slow reader gets the latest.
+    ///
+    /// A value follows each change of a state or of progress. The sequence ends with the queue.
+    public var updates: AsyncStream<[Entry]> {
+        let id = UUID()
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: [Entry].self, bufferingPolicy: .bufferingNewest(1))
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.shared.withLock { $0.readers.removeValue(forKey: id) }
+        }
+        shared.withLock { shared in
+            shared.readers[id] = continuation
+            continuation.yield(shared.state.ordered)
+        }
+        return stream
+    }
+
+    /// Waits until no download runs, and none waits, except paused ones and those of a paused queue.
+    public func untilIdle() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = shared.withLock { shared in
+                if shared.state.isIdle { return true }
+                shared.idleWaiters.append(continuation)
+                return false
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    private func publish() {
+        let waiters = shared.withLock { shared in
+            // Yielding under the lock keeps the order; a stream runs no user code.
+            if !shared.readers.isEmpty {
+                let entries = shared.state.ordered
+                for reader in shared.readers.values { reader.yield(entries) }
+            }
+            return shared.state.isIdle ? exchange(&shared.idleWaiters, with: []) : []
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,251 @@
+public import ErrandCore
+public import ErrandHTTP
+import ErrandSQLite
+public import Foundation
+import Synchronization
+
+/// A list of downloads that is stored in a database, and continued after a restart.
+///
+///     let queue = DownloadQueue(path: folder + "/downloads.sqlite", agent: .shared)
+///     try await queue.open()
+///     try await queue.add([.init("https://example.com/a.iso", to: folder)])
+///     for await entries in queue.updates { show(entries) }
+///
+/// A download is in the database before ``add(_:)`` returns. A process that is killed leaves part files, and the next
+/// ``open()`` continues them. Only one queue may use a database at a time. Its methods can be called from any thread.
+public final class DownloadQueue: Sendable {
+    struct Shared {
+        var state: QueueState
+        var tasks: [UUID: RequestTask] = [:]
+        /// Downloads whose requests are to be cancelled, and whether their part files are removed.
+        var stops: [UUID: Bool] = [:]
+        /// The received bytes of each request, for the bandwidth limit.
+        var received: [UUID: Int64] = [:]
+        var isOpen = false
+        var readers: [UUID: AsyncStream<[Entry]>.Continuation] = [:]
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        var timer: Task<Void, Never>?
+        var network: Task<Void, Never>?
+        /// The last write, after which the next one begins.
+        var write: Task<RequestError?, Never>?
+    }
+
+    let agent: RequestAgent
+    let retryPolicy: RetryPolicy
+    private let database: DownloadQueueDatabase
+    let shared: Mutex<Shared>
+    let bandwidth: BandwidthLimit
+    let held = HeldTasks()
+
+    /// Creates a queue; nothing is read or sent before ``open()``.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the database, which need not exist yet.
+    ///   - agent: Performs the requests, within its own limits.
+    ///   - limits: The limits of the queue.
+    ///   - retryPolicy: The policy of each download. Attempts with new bytes start its count again.
+    public init(
+        path: String, agent: RequestAgent, limits: Limits = Limits(),
+        retryPolicy: RetryPolicy = RetryPolicy(maximumAttempts: 5)
+    ) {
+        self.agent = agent
+        self.retryPolicy = retryPolicy
+        database = DownloadQueueDatabase(path: path)
+        shared = Mutex(Shared(state: QueueState(limits: limits)))
+        bandwidth = BandwidthLimit(
+            bytesPerSecond: limits.bytesPerSecond, clock: agent.clock
+        ) { [held] in held.hold($0) }
+    }
+
+    deinit {
+        let shared = shared.withLock { $0 }
+        shared.timer?.cancel()
+        shared.network?.cancel()
+        for task in shared.tasks.values { task.cancel(discardingPart: false) }
+        for reader in shared.readers.values { reader.finish() }
+        for waiter in shared.idleWaiters { waiter.resume() }
+    }
+
+    // MARK: - Contents
+
+    /// Reads the database, and starts the downloads that wait; no effect on an open queue.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func open() async throws(RequestError) {
+        let rows = try await database.rows()
+        shared.withLock { shared in
+            for row in rows {
+                if let entry = Entry(row) { shared.state.restore(entry) }
+            }
+            shared.isOpen = true
+        }
+        watchNetwork()
+        advance()
+    }
+
+    /// Cancels the requests, keeps their part files, and waits for their ends; ``open()`` continues.
+    public func close() async {
+        let tasks = shared.withLock { shared in
+            shared.isOpen = false
+            let isPaused = shared.state.isPaused
+            for id in shared.state.pauseAll() { shared.stops[id] = false }
+            shared.state.isPaused = isPaused
+            shared.timer?.cancel()
+            shared.network?.cancel()
+            (shared.timer, shared.network) = (nil, nil)
+            return Array(shared.tasks.values)
+        }
+        for task in tasks { task.cancel(discardingPart: false) }
+        for task in tasks { await task.untilEnded() }
+        _ = await shared.withLock { $0.write }?.value
+    }
+
+    /// Adds downloads after all others, and starts them as the limits allow.
+    ///
+    /// - Returns: The identifiers of the entries.
+    /// - Throws: ``RequestError/Code/storeFailed``: then none was added.
+    @discardableResult
+    public func add(_ downloads: [Download]) async throws(RequestError) -> [UUID] {
+        let entries = shared.withLock { $0.state.reserve(downloads) }
+        try await database.save(entries.map(\.row))
+        shared.withLock { shared in
+            for entry in entries { shared.state.restore(entry) }
+        }
+        advance()
+        return entries.map(\.id)
+    }
+
+    /// Removes an entry; a request in progress is cancelled.
+    ///
+    /// The part file of a download that is not in progress stays; ``DownloadPlan/removeParts(in:unchangedSince:)`` removes
+    /// it. The finished file stays in any case.
+    ///
+    /// - Parameters:
+    ///   - id: The entry.
+    ///   - discardingPart: Whether the part file of a request in progress is removed (default true).
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func remove(_ id: UUID, discardingPart: Bool = true) async throws(RequestError) {
+        guard shared.withLock({ $0.state.remove(id) }) else { return }
+        stop([id], discardingPart: discardingPart)
+        try await changed(id)
+    }
+
+    // MARK: - Changes
+
+    /// Pauses a download that waits or runs, also beyond a restart.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func pause(_ id: UUID) async throws(RequestError) {
+        guard shared.withLock({ $0.state.pause(id) }) else { return }
+        stop([id], discardingPart: false)
+        try await changed(id)
+    }
+
+    /// Lets a paused download wait for its turn.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func resume(_ id: UUID) async throws(RequestError) {
+        if shared.withLock({ $0.state.resume(id) }) { try await changed(id) }
+    }
+
+    /// Lets a failed download wait for its turn again.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func retry(_ id: UUID) async throws(RequestError) {
+        if shared.withLock({ $0.state.retry(id) }) { try await changed(id) }
+    }
+
+    /// Changes the priority of a download: its turn if it waits, and that of its request if it runs.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func setPriority(_ priority: RequestPriority, of id: UUID) async throws(RequestError) {
+        let (hasChanged, task) = shared.withLock {
+            ($0.state.set(priority, of: id), $0.tasks[id])
+        }
+        guard hasChanged else { return }
+        task?.priority = priority
+        try await changed(id)
+    }
+
+    /// Whether the whole queue is paused; not stored (default false).
+    ///
+    /// The requests in progress are cancelled, and keep their part files.
+    public var isPaused: Bool {
+        get { shared.withLock { $0.state.isPaused } }
+        set {
+            if newValue {
+                stop(shared.withLock { $0.state.pauseAll() }, discardingPart: false)
+            } else {
+                shared.withLock { $0.state.isPaused = false }
+            }
+            advance()
+        }
+    }
+
+    /// The limits; a change applies at once, except that running downloads are not stopped.
+    public var limits: Limits {
+        get { shared.withLock { $0.state.limits } }
+        set {
+            shared.withLock { $0.state.limits = newValue }
+            bandwidth.set(bytesPerSecond: newValue.bytesPerSecond)
+            advance()
+        }
+    }
+
+    /// Stores an entry, and starts what its change allows.
+    private func changed(_ id: UUID) async throws(RequestError) {
+        advance()
+        try await persist(id)
+    }
+
+    /// Writes the current state of an entry.
+    private func persist(_ id: UUID) async throws(RequestError) {
+        if let error = await write(id).value { throw error }
+    }
+
+    /// Starts to write the current state of an entry, after all earlier writes.
+    @discardableResult
+    func write(_ id: UUID) -> Task<RequestError?, Never> {
+        shared.withLock { shared in
+            let previous = shared.write
+            let write = Task { [self] () -> RequestError? in
+                _ = await previous?.value
+                do throws(RequestError) {
+                    if let row = self.shared.withLock({ $0.state.entries[id]?.row }) {
+                        try await database.save([row])
+                    } else {
+                        try await database.remove(id)
+                    }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            shared.write = write
+            return write
+        }
+    }
+}
+
+extension DownloadQueue.Entry {
+    /// The stored form.
+    private struct Stored: Codable {
+        var download: DownloadQueue.Download
+        var state: DownloadQueue.State
+    }
+
+    /// `nil` for an entry that cannot be read.
+    init?(_ row: DownloadQueueDatabase.Row) {
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: row.entry) else {
+            return nil
+        }
+        self.init(
+            id: row.id, download: stored.download, state: stored.state, sequence: row.sequence)
+    }
+
+    var row: DownloadQueueDatabase.Row {
+        let stored = Stored(download: download, state: state == .running ? .waiting : state)
+        return DownloadQueueDatabase.Row(
+            id: id, sequence: sequence, entry: (try? JSONEncoder().encode(stored)) ?? Data())
+    }
+}

@@ -1,0 +1,175 @@
+import ErrandHTTP
+import Foundation
+import Testing
+
+@testable import ErrandDownloadQueue
+
+/// Which downloads of a queue run.
+@Suite struct QueueStateTests {
+    private typealias Download = DownloadQueue.Download
+
+    private let now = Date(timeIntervalSince1970: 1_893_456_000)
+
+    /// A queue with these downloads, and their identifiers.
+    private func queue(
+        _ downloads: [Download], total: Int = 4, perHost: Int = 4
+    ) -> (QueueState, [UUID]) {
+        var state = QueueState(limits: .init(total: total, perHost: perHost))
+        let entries = state.reserve(downloads)
+        for entry in entries { state.restore(entry) }
+        return (state, entries.map(\.id))
+    }
+
+    private func download(
+        _ url: String = "http://a/f", _ priority: RequestPriority = .normal,
+        notBefore: Date? = nil, isUnmetered: Bool = false
+    ) -> Download {
+        Download(
+            url, to: URL(fileURLWithPath: "/tmp/f"), priority: priority, notBefore: notBefore,
+            requiresUnmeteredNetwork: isUnmetered)
+    }
+
+    private func start(_ state: inout QueueState, isUnmetered: Bool = false) -> [UUID] {
+        state.start(now: now, isUnmetered: isUnmetered).map(\.id)
+    }
+
+    @Test func higherPrioritiesStartFirstThenEarlierDownloads() {
+        var (state, ids) = queue(
+            [download(), download("http://a/f", .low), download("http://a/f", .high), download()],
+            total: 3)
+        let started = start(&state)
+        #expect(started == [ids[2], ids[0], ids[3]])
+        #expect(state.ordered.map(\.id) == ids)
+        #expect(state.ordered.map(\.state) == [.running, .waiting, .running, .running])
+    }
+
+    @Test func limitOfAHostLeavesPlacesToOthers() {
+        var (state, ids) = queue(
+            [download(), download(), download("http://b/f"), download("http://A/g")],
+            total: 3, perHost: 1)
+        let started = start(&state)
+        #expect(started == [ids[0], ids[2]])
+        let changed = state.ended(ids[0], .success(URL(fileURLWithPath: "/tmp/f")))
+        #expect(changed)
+        let next = start(&state)
+        #expect(next == [ids[1]])
+    }
+
+    @Test func limitsBelowOneCountAsOne() {
+        var (state, ids) = queue([download(), download("http://b/f")], total: 0, perHost: -1)
+        let started = start(&state)
+        #expect(started == [ids[0]])
+    }
+
+    @Test func pausedDownloadStartsAfterItIsResumedAndItsRequestHasEnded() {
+        var (state, ids) = queue([download()])
+        _ = start(&state)
+        let isPaused = state.pause(ids[0])
+        #expect(isPaused && state.ordered[0].state == .paused)
+        let isResumed = state.resume(ids[0])
+        #expect(isResumed)
+        let early = start(&state)
+        #expect(early.isEmpty)
+        let changed = state.ended(ids[0], .failure(.cancelled))
+        #expect(!changed && state.ordered[0].state == .waiting)
+        let later = start(&state)
+        #expect(later == ids)
+    }
+
+    @Test func onlyWaitingAndRunningDownloadsArePaused() {
+        var (state, ids) = queue([download(), download()])
+        _ = start(&state)
+        _ = state.ended(ids[0], .success(URL(fileURLWithPath: "/f")))
+        let pausesFinished = state.pause(ids[0])
+        let resumesRunning = state.resume(ids[1])
+        let retriesRunning = state.retry(ids[1])
+        let pausesUnknown = state.pause(UUID())
+        #expect(!pausesFinished && !resumesRunning && !retriesRunning && !pausesUnknown)
+    }
+
+    @Test func failedDownloadWaitsForARetry() {
+        var (state, ids) = queue([download()])
+        _ = start(&state)
+        let error = RequestError(.connectionLost, stage: .transport, "cut")
+        let changed = state.ended(ids[0], .failure(error))
+        #expect(changed && state.ordered[0].state == .failed(error.description))
+        let none = start(&state)
+        #expect(none.isEmpty && state.isIdle)
+        let isRetried = state.retry(ids[0])
+        #expect(isRetried && !state.isIdle)
+    }
+
+    @Test func fileThatIsCompleteDespiteAPauseIsFinished() {
+        var (state, ids) = queue([download()])
+        _ = start(&state)
+        _ = state.pause(ids[0])
+        let file = URL(fileURLWithPath: "/f")
+        let changed = state.ended(ids[0], .success(file))
+        #expect(changed && state.ordered[0].state == .finished(file))
+    }
+
+    @Test func downloadThatIsCancelledByOthersIsPaused() {
+        var (state, ids) = queue([download()])
+        _ = start(&state)
+        let changed = state.ended(ids[0], .failure(.cancelled))
+        #expect(changed && state.ordered[0].state == .paused)
+    }
+
+    @Test func pausedQueueStartsNothing() {
+        var (state, ids) = queue([download(), download()], total: 1)
+        _ = start(&state)
+        let stopped = state.pauseAll()
+        #expect(stopped == [ids[0]] && !state.isIdle)
+        _ = state.ended(ids[0], .failure(.cancelled))
+        let none = start(&state)
+        #expect(none.isEmpty && state.isIdle)
+        state.isPaused = false
+        let again = start(&state)
+        #expect(again == [ids[0]])
+    }
+
+    @Test func downloadWaitsForItsTime() {
+        let later = now.addingTimeInterval(60)
+        var (state, ids) = queue([
+            download(notBefore: later.addingTimeInterval(1)), download(notBefore: later),
+            download(notBefore: now),
+        ])
+        let started = start(&state)
+        #expect(started == [ids[2]])
+        #expect(state.nextTime(after: now) == later)
+        #expect(state.nextTime(after: later) == later.addingTimeInterval(1))
+        let due = state.start(now: later, isUnmetered: false).map(\.id)
+        #expect(due == [ids[1]])
+    }
+
+    @Test func downloadWaitsForAnUnmeteredNetwork() {
+        var (state, ids) = queue([download(isUnmetered: true), download()])
+        let metered = start(&state)
+        #expect(metered == [ids[1]])
+        let unmetered = start(&state, isUnmetered: true)
+        #expect(unmetered == [ids[0]])
+        let left = state.leaveUnmeteredNetwork()
+        #expect(left == [ids[0]] && state.ordered[0].state == .waiting)
+    }
+
+    @Test func runningDownloadOfAnEarlierProcessWaits() {
+        var (state, ids) = queue([download()])
+        _ = start(&state)
+        var next = QueueState(limits: .init())
+        for entry in state.ordered { next.restore(entry) }
+        #expect(next.ordered.map(\.state) == [.waiting])
+        let added = next.reserve([download()])
+        #expect(added[0].sequence > next.ordered[0].sequence && added[0].id != ids[0])
+    }
+
+    @Test func entrySurvivesItsStoredForm() throws {
+        let (state, _) = queue([
+            Download(
+                "http://a/f?x=1", to: URL(fileURLWithPath: "/tmp/ü"), sha256: "ab", segments: 3,
+                priority: .high, notBefore: now, requiresUnmeteredNetwork: true)
+        ])
+        let entry = state.ordered[0]
+        #expect(DownloadQueue.Entry(entry.row) == entry)
+        #expect(entry.download.priority == .high)
+    }
+}

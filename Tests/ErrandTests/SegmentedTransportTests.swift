@@ -1,0 +1,171 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// One file in parallel ranges over real connections, in processes that are killed.
+@Suite(.timeLimit(.minutes(5))) final class SegmentedTransportTests: Sendable {
+    private static let content: Data = {
+        // A period that no range begins with.
+        let block = Data((0..<251).map { UInt8($0) })
+        var data = Data()
+        while data.count < 4 << 20 { data.append(block) }
+        return data.prefix(4 << 20)
+    }()
+    private static let digest = SHA256.hex(content)
+    /// The number of bytes after which each response waits for the gate.
+    private static let piece = (4 << 20) / (7 * kills)
+    /// The number of processes that are killed; more of them every night.
+    private static let kills =
+        ProcessInfo.processInfo.environment["ERRAND_KILLS"].flatMap(Int.init) ?? 10
+    /// What a server may have sent before it notices that a client needs no more.
+    private static let buffer: Int64 = 1 << 20
+
+    private let folder: URL
+    private let server = LoopbackServer()
+    private let gate = Gate()
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("errand-segmented-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let resource = LoopbackResource(Self.content, etag: "\"v1\"")
+        server.route("/f.bin") { [gate] request in
+            var response = resource.response(to: request)
+            response.steps = response.steps.flatMap { step -> [LoopbackResponse.Step] in
+                guard case .body(let bytes) = step else { return [step] }
+                var steps: [LoopbackResponse.Step] = [.body(bytes.prefix(Self.piece)), .hold(gate)]
+                // In small steps, because the server counts complete ones.
+                var rest = bytes.dropFirst(Self.piece)
+                while !rest.isEmpty {
+                    steps.append(.body(Data(rest.prefix(64 << 10))))
+                    rest = rest.dropFirst(64 << 10)
+                }
+                return steps
+            }
+            return response
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private static func present(in folder: String) -> Int64 {
+        (try? DownloadPlan.parts(in: URL(fileURLWithPath: folder)))?.first?.bytes ?? 0
+    }
+
+    private static func agent(_ kind: TransportKind) -> RequestAgent {
+        RequestAgent(configuration: Configuration(), transport: kind.makeTransport(), store: nil)
+    }
+
+    private static func download(
+        _ url: String, to folder: String, digest: String? = nil
+    ) -> RequestDescription {
+        var description = RequestDescription(endpoint: "Download", url: url)
+        description.download = DownloadPlan(
+            destination: URL(fileURLWithPath: folder + "/f.bin"), sha256: digest,
+            options: .init { $0.segments = .init(maximum: 4, minimumSize: 16 << 10) })
+        // The server stops to send until the test goes on.
+        description.timeouts = Timeouts(connect: nil, idle: nil)
+        return description
+    }
+
+    private func expectFile(_ response: Response, resumedAt offset: Int64) throws {
+        #expect(response.statusCode == 200 && response.headers[.contentRange] == nil)
+        let file = try #require(response.downloadedFile)
+        #expect(file.bytes == Int64(Self.content.count) && file.resumedOffset == offset)
+        #expect(file.digests == [.sha256(Self.digest)])
+        #expect(try haveSameBytes(Data(contentsOf: file.url), Self.content))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["f.bin"])
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func fileArrivesInParallelRanges(kind: TransportKind) async throws {
+        try await server.start()
+        let task = Self.agent(kind).start(
+            Self.download(server.url("/f.bin"), to: folder.path, digest: Self.digest))
+        // The responses wait after their first bytes, so that all requests are made.
+        while server.requests.count < 4 { await Task.yield() }
+        gate.open()
+        try expectFile(try await task.response(), resumedAt: 0)
+        let ranges = server.requests.map { $0.header("Range") }
+        #expect(ranges.count { $0 == nil } == 1 && Set(ranges).count == ranges.count)
+        #expect(
+            server.requests.allSatisfy {
+                ($0.header("If-Range") == "\"v1\"") == ($0.header("Range") != nil)
+            })
+        let cut = Int64(server.requests.count)
+        #expect(server.status.bytesSent <= Int64(Self.content.count) + cut * Self.buffer)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func suspendedDownloadContinuesAllItsRequests(kind: TransportKind) async throws {
+        try await server.start()
+        let task = Self.agent(kind).start(
+            Self.download(server.url("/f.bin"), to: folder.path, digest: Self.digest))
+        while server.requests.count < 4 { await Task.yield() }
+        task.suspend()
+        gate.open()
+        task.resume()
+        task.suspend()
+        task.resume()
+        try expectFile(try await task.response(), resumedAt: 0)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases, [true, false])
+    func cancelledDownloadKeepsOrDiscardsThePart(kind: TransportKind, discards: Bool) async throws {
+        try await server.start()
+        let task = Self.agent(kind).start(
+            Self.download(server.url("/f.bin"), to: folder.path, digest: Self.digest))
+        while Self.present(in: folder.path) < Self.piece { await Task.yield() }
+        task.cancel(discardingPart: discards)
+        let error = await #expect(throws: RequestError.self) { try await task.response() }
+        #expect(error?.code == .cancelled)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.isEmpty == discards, "\(names)")
+        gate.open()
+        await server.stop()
+    }
+
+    /// Each child is killed as soon as it sees a random number of new bytes, while its requests write more.
+    @Test(arguments: TransportKind.allCases)
+    func processesKilledAtRandomPointsLoseNothing(kind: TransportKind) async throws {
+        try await server.start()
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        var before: Int64 = 0
+        for round in 1...Self.kills {
+            let count = before + Int64.random(in: 1..<Int64(Self.piece), using: &random)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [
+                    url = server.url("/f.bin") as String, folder = folder.path as String,
+                    kind = kind as TransportKind, count = count as Int64,
+                ] in
+                let agent = SegmentedTransportTests.agent(kind)
+                let task = agent.start(SegmentedTransportTests.download(url, to: folder))
+                Task {
+                    _ = try? await task.response()
+                    exit(EXIT_FAILURE)
+                }
+                while SegmentedTransportTests.present(in: folder) < count { await Task.yield() }
+                kill(getpid(), SIGKILL)
+            }
+            let present = Self.present(in: folder.path)
+            #expect(present >= count, "seed \(seed), round \(round)")
+            before = present
+        }
+        gate.open()
+        let sent = server.status.bytesSent
+        let response = try await Self.agent(kind).start(
+            Self.download(server.url("/f.bin"), to: folder.path, digest: Self.digest)
+        ).response()
+        try expectFile(response, resumedAt: before)
+        let missing = Int64(Self.content.count) - before
+        #expect(
+            server.status.bytesSent - sent <= missing + 4 * Self.buffer,
+            "seed \(seed): sent \(server.status.bytesSent - sent) of \(missing)")
+        await server.stop()
+    }
+}
