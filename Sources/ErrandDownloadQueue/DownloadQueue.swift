@@ -34,7 +34,7 @@ public final class DownloadQueue: Sendable {
     let retryPolicy: RetryPolicy
     private let database: DownloadQueueDatabase
     let shared: Mutex<Shared>
-    let bandwidth: BandwidthLimit
+    let bandwidth: QueueBandwidth
     let held = HeldTasks()
 
     /// Creates a queue; nothing is read or sent before ``open()``.
@@ -52,7 +52,7 @@ public final class DownloadQueue: Sendable {
         self.retryPolicy = retryPolicy
         database = DownloadQueueDatabase(path: path)
         shared = Mutex(Shared(state: QueueState(limits: limits)))
-        bandwidth = BandwidthLimit(
+        bandwidth = QueueBandwidth(
             bytesPerSecond: limits.bytesPerSecond, clock: agent.clock
         ) { [held] in held.hold($0) }
     }

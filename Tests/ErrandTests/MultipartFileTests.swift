@@ -1,3 +1,4 @@
+import Errand
 import ErrandTransport
 import Foundation
 import Testing

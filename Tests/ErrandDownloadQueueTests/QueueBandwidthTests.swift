@@ -6,8 +6,8 @@ import Testing
 @testable import ErrandDownloadQueue
 
 /// The bandwidth of all downloads together.
-@Suite(.timeLimit(.minutes(5))) struct BandwidthLimitTests {
-    private typealias Schedule = BandwidthLimit.Schedule
+@Suite(.timeLimit(.minutes(5))) struct QueueBandwidthTests {
+    private typealias Schedule = QueueBandwidth.Schedule
 
     /// Any chunks and any delays of the network: the rate differs from the limit by less than 5 percent.
     @Test(arguments: 0..<100 as Range<UInt64>)
@@ -49,7 +49,7 @@ import Testing
         let clock = ManualClock()
         let calls = Mutex<[Bool]>([])
         let (released, release) = AsyncStream.makeStream(of: Void.self)
-        let limit = BandwidthLimit(bytesPerSecond: 1000, clock: clock) { isHeld in
+        let limit = QueueBandwidth(bytesPerSecond: 1000, clock: clock) { isHeld in
             calls.withLock { $0.append(isHeld) }
             if !isHeld { release.yield() }
         }
@@ -70,7 +70,7 @@ import Testing
     @Test func changeOfTheLimitEndsTheDelay() async throws {
         let clock = ManualClock()
         let (released, release) = AsyncStream.makeStream(of: Void.self)
-        let limit = BandwidthLimit(bytesPerSecond: 1, clock: clock) { isHeld in
+        let limit = QueueBandwidth(bytesPerSecond: 1, clock: clock) { isHeld in
             if !isHeld { release.yield() }
         }
         limit.received(1_000_000)

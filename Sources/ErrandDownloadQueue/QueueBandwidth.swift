@@ -2,7 +2,7 @@ import ErrandHTTP
 import Synchronization
 
 /// Holds all downloads of a queue while they have received more than their bandwidth allows.
-final class BandwidthLimit: Sendable {
+final class QueueBandwidth: Sendable {
     /// The time until which the received bytes use the bandwidth; pure.
     struct Schedule: Sendable, Equatable {
         /// `nil` is no limit.

@@ -1,7 +1,7 @@
 import ErrandTransport
 public import Foundation
 
-extension MultipartBody {
+nonisolated extension MultipartBody {
     /// Writes the body to a file, from which it can be sent repeatedly.
     ///
     /// Use it for parts from streams, which can be read only once, and for uploads that outlive the

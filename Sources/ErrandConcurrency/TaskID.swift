@@ -1,23 +1,23 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// Creates identifiers from random bits, which are the same for the whole process, and a counter.
 ///
 /// They are unique in this process and, with high probability, in all others. A random UUID for each request would
 /// cost a system call.
-enum TaskID {
+package enum TaskID {
     private static let base = UUID().uuid
     private static let counter = Atomic<UInt64>(0)
 
     /// The counter in an identifier, which gives the order in which tasks were created.
-    static func ticket(of id: UUID) -> UInt64 {
+    package static func ticket(of id: UUID) -> UInt64 {
         let bytes = id.uuid
         return [bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15].reduce(0) {
             $0 << 8 | UInt64($1)
         }
     }
 
-    static func next() -> UUID {
+    package static func next() -> UUID {
         let count = counter.add(1, ordering: .relaxed).newValue
         func byte(_ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: count >> (8 * index)) }
         // A UUID of version 8, with custom content (RFC 9562 §5.8): bytes 6 and 8 contain version and variant.
