@@ -12,9 +12,14 @@ package enum ListenerQueue {
         func drain()
     }
 
+    /// A request that has ended is not kept: its events were delivered before its end.
+    private struct Entry: Sendable {
+        weak var events: (any Drainable)?
+    }
+
     // Not the cooperative pool: a blocking listener would hold up every Swift task.
     private static let queue = DispatchQueue(label: "errand.listeners", attributes: .concurrent)
-    private static let waiting = Mutex<[any Drainable]>([])
+    private static let waiting = Mutex<[Entry]>([])
     /// Most transfers end before it, and the pipeline then delivers their events without another thread.
     private static let delay = DispatchTimeInterval.milliseconds(20)
 
@@ -23,7 +28,7 @@ package enum ListenerQueue {
     /// Drains events in 20 ms, unless they have been delivered by then.
     package static func drainSoon(_ events: any Drainable) {
         let isFirst = waiting.withLock { waiting in
-            waiting.append(events)
+            waiting.append(Entry(events: events))
             return waiting.count == 1
         }
         // One timer for all requests that wait.
@@ -36,6 +41,9 @@ package enum ListenerQueue {
             return waiting
         }
         // A listener of one request may block.
-        for events in all where events.needsDrain { run { events.drain() } }
+        for entry in all {
+            guard let events = entry.events, events.needsDrain else { continue }
+            run { events.drain() }
+        }
     }
 }
