@@ -19,6 +19,11 @@ package struct RecordedTransfer: Sendable {
     package var body = RecordedBody()
     /// The end.
     package var end = TransferEnd()
+
+    package init(request: TransportRequest, started: Date) {
+        self.request = request
+        self.started = started
+    }
 }
 
 /// Passes transfers to another transport, and hands each ended one to a closure.
