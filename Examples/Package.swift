@@ -15,10 +15,14 @@ let errand: [Target.Dependency] = [
 let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "errand", path: "..")],
+    dependencies: [.package(name: "errand", path: "..", traits: ["Inspector"])],
     targets: [
         .executableTarget(
-            name: "Airline", dependencies: errand + ["Terminal"], path: "Airline/Sources/Airline",
+            name: "Airline",
+            dependencies: errand + [
+                .product(name: "ErrandInspector", package: "errand"), "Terminal",
+            ],
+            path: "Airline/Sources/Airline",
             swiftSettings: strict
         ),
         .executableTarget(

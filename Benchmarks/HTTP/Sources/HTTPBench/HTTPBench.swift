@@ -1,4 +1,5 @@
 import Errand
+import ErrandInspector
 import Foundation
 
 /// Runs one workload in one mode and prints one line of JSON.
@@ -7,7 +8,7 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|steps|closures|bare|foundation|text WORKLOAD COUNT IN_FLIGHT URL SIZE"
+                "usage: HTTPBench async|steps|inspected|closures|bare|foundation|text WORKLOAD COUNT IN_FLIGHT URL SIZE"
             )
             exit(2)
         }
@@ -19,6 +20,14 @@ enum HTTPBench {
         let agent =
             job.mode == .steps
             ? EverySteps.agent(over: transport) : RequestAgent(transport: transport, store: nil)
+        var inspector: Inspector?
+        if job.mode == .inspected {
+            var options = Inspector.Options()
+            options.isEnabledInReleaseBuilds = true
+            options.printsURL = false
+            inspector = try? await Inspector.start(agent, options: options)
+            guard inspector != nil else { exit(1) }
+        }
         if job.workload.hasPrefix("S") {
             let meter = Meter()
             let bad = await StreamRun(job: job, agent: agent).run()
@@ -33,12 +42,13 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .steps, .foundation, .text:
+        case .async, .steps, .inspected, .foundation, .text:
             bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
         }
         print(meter.report(job, bad: bad))
+        withExtendedLifetime(inspector) {}
         exit(bad == 0 ? 0 : 1)
     }
 }

@@ -8,6 +8,8 @@ struct Job: Sendable {
         case closures
         /// Like `async`, with every step of the pipeline enabled and idle.
         case steps
+        /// Like `async`, with an inspector whose page is not open.
+        case inspected
         /// The transport alone, without pipeline and classes.
         case bare
         /// An endpoint class for each request; Foundation parses the response.
