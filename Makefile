@@ -48,6 +48,7 @@ language:
 
 lint: boundaries language
 	@Scripts/lint
+	@Scripts/inspector-page --check
 	@Scripts/mutate --list >/dev/null
 
 samples:
@@ -55,6 +56,7 @@ samples:
 	@Scripts/doc-samples --check
 
 format:
+	@Scripts/inspector-page
 	@Scripts/lint --fix
 	@Scripts/doc-samples
 	@Scripts/draw-architecture

@@ -29,6 +29,7 @@ let lifecycle = optional(
     "ServiceLifecycle", of: "swift-service-lifecycle", trait: "ServiceLifecycle")
 let configuration = optional(
     "Configuration", of: "swift-configuration", trait: "Configuration")
+let flyingFox = optional("FlyingFox", of: "FlyingFox", trait: "Inspector")
 
 // Without the trait, libhiredis is not needed.
 let hiredis = Target.Dependency.target(
@@ -65,6 +66,7 @@ let package = Package(
         .library(name: "ErrandReachability", targets: ["ErrandReachability"]),
         .library(name: "ErrandRecording", targets: ["ErrandRecording"]),
         .library(name: "ErrandProgressLine", targets: ["ErrandProgressLine"]),
+        .library(name: "ErrandInspector", targets: ["ErrandInspector"]),
         .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
     ],
     traits: [
@@ -88,6 +90,9 @@ let package = Package(
             name: "Configuration",
             description: "Builds ErrandConfiguration. Only then is swift-configuration resolved."),
         .trait(
+            name: "Inspector",
+            description: "Builds the inspector. Only then is FlyingFox resolved."),
+        .trait(
             name: "Redis", description: "Builds ErrandRedis. Only then is libhiredis needed."),
     ],
     dependencies: [
@@ -99,6 +104,7 @@ let package = Package(
             url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
         .package(
             url: "https://github.com/apple/swift-configuration.git", from: "1.0.0", traits: []),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         // Scripts/check-boundaries checks which modules the files of each target may import.
@@ -210,6 +216,16 @@ let package = Package(
         ),
         .target(
             name: "ErrandProgressLine", dependencies: ["ErrandHTTP"], swiftSettings: settings
+        ),
+        .target(
+            name: "ErrandInspector",
+            dependencies: [
+                "ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandRecording",
+                httpTypes, flyingFox,
+            ],
+            // Scripts/inspector-page copies these files to Swift sources.
+            exclude: ["Page"],
+            swiftSettings: settings
         ),
         .target(
             name: "ErrandTesting",
@@ -360,13 +376,22 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ErrandInspectorTests",
+            dependencies: [
+                "ErrandInspector", "ErrandRecording", "ErrandTesting", "ErrandCurl", "ErrandCore",
+                "ErrandTransport", "ErrandJSON", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "DocumentationSamples",
             dependencies: [
                 "Errand", "ErrandTransport", "ErrandOutbox", "ErrandUploads", "ErrandReachability",
                 "ErrandDownloadQueue", "ErrandRecording", "ErrandProgressLine",
                 "ErrandRedis",
                 "ErrandObservability", "ErrandServiceLifecycle", "ErrandConfiguration",
-                "ErrandTesting", logging, metrics, tracing, lifecycle, configuration,
+                "ErrandInspector", "ErrandTesting", logging, metrics, tracing, lifecycle,
+                configuration,
             ],
             swiftSettings: strict
         ),

@@ -16,12 +16,16 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "errand", path: ".."),
+        .package(name: "errand", path: "..", traits: ["Inspector"]),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
     ],
     targets: [
         .executableTarget(
-            name: "Airline", dependencies: errand + ["Terminal"], path: "Airline/Sources/Airline",
+            name: "Airline",
+            dependencies: errand + [
+                .product(name: "ErrandInspector", package: "errand"), "Terminal",
+            ],
+            path: "Airline/Sources/Airline",
             swiftSettings: strict
         ),
         .executableTarget(

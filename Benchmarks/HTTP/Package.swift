@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "HTTPBench",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(path: "../errand")],
+    dependencies: [.package(path: "../errand", traits: ["Inspector"])],
     targets: [
         .executableTarget(name: "PlainCurl", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
@@ -13,6 +13,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Errand", package: "errand"),
                 .product(name: "ErrandTransport", package: "errand"),
+                .product(name: "ErrandInspector", package: "errand"),
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
-"""A small client of the Chrome DevTools protocol, for Scripts/check-docs and Scripts/peers/har-in-chromium.
+"""A small client of the Chrome DevTools protocol, for Scripts/check-docs, Scripts/peers/har-in-chromium and
+Scripts/peers/inspector-in-chromium.
 
 It starts headless Chromium and speaks the protocol over two pipes (--remote-debugging-pipe), so it needs
 neither a port nor a WebSocket. https://chromedevtools.github.io/devtools-protocol/

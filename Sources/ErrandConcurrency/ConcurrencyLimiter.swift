@@ -18,6 +18,26 @@ package final class ConcurrencyLimiter: Sendable {
         }
     }
 
+    /// A ticket together with its queue.
+    package struct Ticket: Sendable {
+        private let limiter: ConcurrencyLimiter
+        private let number: UInt64
+
+        package init(limiter: ConcurrencyLimiter, number: UInt64) {
+            self.limiter = limiter
+            self.number = number
+        }
+
+        package func setPriority(_ priority: RequestPriority) {
+            limiter.setPriority(priority, of: number)
+        }
+
+        /// Why the ticket waits; `nil` if it does not wait.
+        package var obstacle: ConcurrencyLimiterState.Obstacle? {
+            limiter.state.withLock { $0.limits.obstacle(of: number) }
+        }
+    }
+
     package enum Entry: Sendable { case entered, cancelled, refused }
 
     private let state = Mutex(Storage())

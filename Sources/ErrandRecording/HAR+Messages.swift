@@ -1,6 +1,6 @@
 package import ErrandHTTP
 import ErrandJSON
-import ErrandTransport
+package import ErrandTransport
 package import Foundation
 import HTTPTypes
 
@@ -172,8 +172,9 @@ package struct MessageWriter: Sendable {
         return response
     }
 
-    private func response(
-        _ head: ResponseHead, _ body: RecordedBody, _ timings: AttemptTimings
+    /// A response.
+    package func response(
+        _ head: ResponseHead, _ body: RecordedBody, _ timings: AttemptTimings = AttemptTimings()
     ) -> HAR.Response {
         let type = head.headers[.contentType]
         let text = text(body, type)

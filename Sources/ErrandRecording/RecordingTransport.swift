@@ -26,6 +26,11 @@ package struct RecordedTransfer: Sendable {
 
     /// The number of interim responses that are recorded; a server may send any number.
     static let maximumInterim = 100
+
+    package init(request: TransportRequest, started: Date) {
+        self.request = request
+        self.started = started
+    }
 }
 
 /// Passes transfers to another transport, and hands each ended one to a closure.

@@ -3,6 +3,8 @@ package struct Pipeline: Sendable {
     private let steps: Next
     /// The step that uses stored responses, for operations without a task.
     let cache: CacheStep
+    /// The circuits of hosts.
+    let hostHealth: HostHealth
 
     /// Creates the steps in their order.
     ///
@@ -32,6 +34,7 @@ package struct Pipeline: Sendable {
         let validation: CacheStep.Validation = ResponseValidation.check
         let cache = CacheStep(writes: writes, refresher: refresher, validate: validation)
         self.cache = cache
+        self.hostHealth = hostHealth
         steps = Next([
             ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire

@@ -167,6 +167,9 @@ public final class RequestAgent: Sendable {
     /// The tasks that have not ended, in no particular order.
     public var activeTasks: [RequestTask] { state.withLock { $0.tasks.tasks } }
 
+    /// The circuits that are not closed or have counted failures, by host.
+    package var circuits: [String: CircuitBreaker] { pipeline.hostHealth.circuits }
+
     /// Starts a request from its description: the result of an endpoint's `describe()`, or one made by hand.
     ///
     /// Hooks of the request, such as authenticators, run without the caller's task-local values. Hooks of an awaited

@@ -30,16 +30,15 @@ package final class ConcurrencyPermit: Permit {
         if entry == nil {
             entry = await concurrencyLimiter.wait(for: ticket, pipelineRequest.scope)
         }
-        pipelineRequest.context.waits(reprioritizing: nil)
+        pipelineRequest.context.waits(for: nil)
         try entered(entry, after: startedAt, pipelineRequest.context)
     }
 
     private func arrive(_ pipelineRequest: PipelineRequest, _ hadPermit: Bool) -> ConcurrencyLimiter
         .Entry?
     {
-        pipelineRequest.context.waits { [weak concurrencyLimiter, ticket] in
-            concurrencyLimiter?.setPriority($0, of: ticket)
-        }
+        pipelineRequest.context.waits(
+            for: ConcurrencyLimiter.Ticket(limiter: concurrencyLimiter, number: ticket))
         let entry = concurrencyLimiter.arrive(
             ticket, lane, limits: limits, priority: pipelineRequest.context.priority,
             hadPermit: hadPermit)

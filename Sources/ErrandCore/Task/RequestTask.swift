@@ -88,6 +88,9 @@ public final class RequestTask: Sendable, Identifiable {
         set { context.priority = newValue }
     }
 
+    /// Why the task waits for a concurrency permit; `nil` if it does not wait for one.
+    package var queueObstacle: ConcurrencyLimiterState.Obstacle? { context.queueObstacle }
+
     /// The progress of the task.
     public var progress: ProgressUpdates { ProgressUpdates(context.progress) }
 

@@ -106,8 +106,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     /// The priority of the task and the queue that it waits in.
     private struct QueuePosition {
         var priority: RequestPriority
-        /// Changes the priority in the queue; `nil` while the task waits in none.
-        var reprioritize: (@Sendable (RequestPriority) -> Void)?
+        /// The ticket in the queue; `nil` while the task waits in none.
+        var ticket: ConcurrencyLimiter.Ticket?
         var observer: (@Sendable () -> Void)?
     }
 
@@ -129,7 +129,7 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
                 // Repeated until nothing changes, so that the later one of two concurrent changes takes effect last.
                 guard position.priority != applied else { return }
                 applied = position.priority
-                position.reprioritize?(position.priority)
+                position.ticket?.setPriority(position.priority)
                 position.observer?()
             }
         }
@@ -141,8 +141,13 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     }
 
     /// Records the queue before the task enters it; on entry the queue reads the priority, which may have changed.
-    func waits(reprioritizing: (@Sendable (RequestPriority) -> Void)?) {
-        position.withLock { $0.reprioritize = reprioritizing }
+    func waits(for ticket: ConcurrencyLimiter.Ticket?) {
+        position.withLock { $0.ticket = ticket }
+    }
+
+    /// Why the task waits for a concurrency permit; `nil` if it does not wait for one.
+    package var queueObstacle: ConcurrencyLimiterState.Obstacle? {
+        position.withLock { $0.ticket }?.obstacle
     }
 
     /// Whether phases are observed.

@@ -13,7 +13,7 @@ package final class InstrumentStep: Step {
         var pipelineRequest = pipelineRequest
         let observers = Self.begin(&pipelineRequest)
         do throws(RequestError) {
-            let response = try await next(pipelineRequest)
+            let response = try await Self.send(pipelineRequest, next)
             Self.report(response, to: observers)
             return response
         } catch {
@@ -22,6 +22,28 @@ package final class InstrumentStep: Step {
             for observer in observers { observer(error.response, end) }
             throw error
         }
+    }
+
+    private static func send(
+        _ pipelineRequest: PipelineRequest, _ next: Next
+    ) async throws(RequestError) -> Response {
+        let context = pipelineRequest.context
+        for instrument in context.sharedConfiguration.instruments {
+            guard
+                let intervention = instrument.intervention(
+                    in: pipelineRequest.request, of: context.description)
+            else { continue }
+            do {
+                return try await pipelineRequest.scope.run {
+                    try await intervention { () throws(RequestError) in
+                        try await next(pipelineRequest)
+                    }
+                }
+            } catch {
+                throw error as? RequestError ?? .cancelled
+            }
+        }
+        return try await next(pipelineRequest)
     }
 
     private static func begin(_ pipelineRequest: inout PipelineRequest) -> [TransferObserver] {

@@ -24,6 +24,9 @@ package struct HostTable<Value: Sendable>: Sendable {
     @inlinable
     package mutating func value(for host: String) -> Value? { entries.value(for: host) }
 
+    /// All values, by host; the order of use stays.
+    package var values: [String: Value] { entries.values }
+
     /// Changes the value for a host and returns the result of the change.
     ///
     /// - Parameters:

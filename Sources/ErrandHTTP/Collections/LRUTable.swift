@@ -66,6 +66,9 @@ package struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @inlinable
     package func peek(_ key: Key) -> Value? { index[key].flatMap { slots[$0]?.value } }
 
+    /// All values, by key.
+    package var values: [Key: Value] { index.compactMapValues { slots[$0]?.value } }
+
     /// The least recently used key.
     @inlinable package var oldestKey: Key? { oldest >= 0 ? slots[oldest]?.key : nil }
 

@@ -15,6 +15,18 @@ package struct ConcurrencyLimiterState: Sendable {
         }
     }
 
+    /// The reason for which a ticket waits.
+    package enum Obstacle: Sendable, Hashable {
+        /// All permits of ``RequestLimits/total`` are taken.
+        case total(Int)
+        /// All permits of the host are taken.
+        case host(String, Int)
+        /// All permits of the tag are taken.
+        case tag(Int, Int)
+        /// A ticket that is more urgent, or arrived earlier, is admitted first.
+        case others
+    }
+
     package enum Arrival: Sendable, Equatable { case enters, waits, refused }
 
     private typealias Lanes = IndexedHeap<Lane, WaitRank>
@@ -82,6 +94,17 @@ package struct ConcurrencyLimiterState: Sendable {
         guard let lane = laneOfTicket[ticket] else { return }
         lanes[lane]?.setPriority(priority, of: ticket)
         settle(lane)
+    }
+
+    /// Why a ticket waits; `nil` if it does not wait.
+    package func obstacle(of ticket: UInt64) -> Obstacle? {
+        guard let lane = laneOfTicket[ticket] else { return nil }
+        if let total = limits.total, isFull { return .total(total) }
+        if let most = limits.perHost, !hasRoom(host: lane.host) { return .host(lane.host, most) }
+        if let tag = lane.tag, let most = limits.perTag[tag], !hasRoom(tag: tag) {
+            return .tag(tag, most)
+        }
+        return .others
     }
 
     /// Takes a permit for the most urgent waiting ticket that fits; `nil` if none does.

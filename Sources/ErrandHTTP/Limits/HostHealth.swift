@@ -14,6 +14,11 @@ package final class HostHealth: Sendable {
     /// The number of entries in both tables.
     package var count: Int { state.withLock { $0.tokenBuckets.count + $0.circuits.count } }
 
+    /// The circuits that are not closed or have counted failures, by host.
+    package var circuits: [String: CircuitBreaker] {
+        state.withLock { $0.circuits.values }.filter { !$0.value.isIdle }
+    }
+
     package func deposit(_ budget: RetryBudget, host: String) {
         change(budget, host) { $0.deposit(budget) }
     }

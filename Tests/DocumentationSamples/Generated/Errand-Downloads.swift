@@ -107,8 +107,8 @@ struct ErrandDownloadsSamples {
         }
     }
 
-    // Sample 5: Bandwidth
-    func sample5() async throws {
+    // Sample 7: Bandwidth
+    func sample7() async throws {
         let limit = BandwidthLimit(bytesPerSecond: 2_000_000)
         let slow = RequestAgent(transport: limit.transport(over: CurlTransport()))
         _ = slow

@@ -30,6 +30,24 @@ import Testing
         #expect(admitted == [2, 3, nil])
     }
 
+    @Test func obstacleIsTheLimitThatIsReached() {
+        var limiter = ConcurrencyLimiterState()
+        limiter.use(RequestLimits(total: 3, perHost: 2, perTag: [7: 1]))
+        _ = limiter.arrive(1, lane: lane("a", 7), priority: .normal)
+        _ = limiter.arrive(2, lane: lane("b", 7), priority: .normal)
+        #expect(limiter.obstacle(of: 1) == nil)
+        #expect(limiter.obstacle(of: 2) == .tag(7, 1))
+        _ = limiter.arrive(3, lane: lane("a"), priority: .normal)
+        _ = limiter.arrive(4, lane: lane("a"), priority: .normal)
+        #expect(limiter.obstacle(of: 4) == .host("a", 2))
+        _ = limiter.arrive(5, lane: lane("c"), priority: .normal)
+        #expect(limiter.obstacle(of: 4) == .total(3))
+        // A permit is free, and ticket 4 is about to be admitted.
+        limiter.leave(lane("a"))
+        #expect(limiter.obstacle(of: 4) == .others)
+        #expect(limiter.obstacle(of: 99) == nil)
+    }
+
     @Test func fullQueueRefuses() {
         var limiter = ConcurrencyLimiterState()
         limiter.use(RequestLimits(total: 1, waiting: 1))

@@ -1,4 +1,5 @@
 import Errand
+import ErrandInspector
 import Foundation
 
 /// Runs one workload in one mode and prints one line of JSON.
@@ -7,7 +8,7 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|listener|steps|closures|bare|foundation|text|segments WORKLOAD COUNT IN_FLIGHT URL SIZE"
+                "usage: HTTPBench async|listener|inspected|steps|closures|bare|foundation|text|segments WORKLOAD COUNT IN_FLIGHT URL SIZE"
             )
             exit(2)
         }
@@ -17,6 +18,14 @@ enum HTTPBench {
         }
         let transport = CurlTransport(configuration: configuration)
         let agent = agent(of: job.mode, over: transport)
+        var inspector: Inspector?
+        if job.mode == .inspected {
+            var options = Inspector.Options()
+            options.isEnabledInReleaseBuilds = true
+            options.printsURL = false
+            inspector = try? await Inspector.start(agent, options: options)
+            guard inspector != nil else { exit(1) }
+        }
         if job.workload.hasPrefix("S") {
             let meter = Meter()
             let bad = await StreamRun(job: job, agent: agent).run()
@@ -37,12 +46,13 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .listener, .steps, .foundation, .text, .segments:
+        case .async, .listener, .inspected, .steps, .foundation, .text, .segments:
             bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
         }
         print(meter.report(job, bad: bad))
+        withExtendedLifetime(inspector) {}
         exit(bad == 0 ? 0 : 1)
     }
 

@@ -10,6 +10,8 @@ struct Job: Sendable {
         case steps
         /// Like `async`, with one listener that counts the events.
         case listener
+        /// Like `async`, with an inspector whose page is not open.
+        case inspected
         /// The transport alone, without pipeline and classes.
         case bare
         /// An endpoint class for each request; Foundation parses the response.

@@ -1,4 +1,5 @@
 import Errand
+import ErrandInspector
 import Foundation
 import Terminal
 
@@ -30,7 +31,10 @@ final class Journey {
     }
 
     /// Runs all steps and returns whether all checks passed.
-    func run() async -> Bool {
+    ///
+    /// - Parameter isInspected: Whether a web page shows the requests, until Enter is pressed.
+    func run(isInspected: Bool) async throws -> Bool {
+        let inspector = isInspected ? try await Inspector.start(agent) : nil
         screen.title(
             "Errand Airlines", "\(AirlineServer.api), through 127.0.0.1:\(server.loopback.port)")
         screen.line("", "store: \(state.store.path)", style: .dim)
@@ -52,6 +56,11 @@ final class Journey {
         }
         await step("Fares with an invalid field") { try await self.fares() }
 
+        if let inspector {
+            screen.line("", "Press Enter to end.", style: .dim)
+            _ = readLine()
+            await inspector.stop()
+        }
         await agent.shutdown()
         await server.loopback.stop()
         screen.title(

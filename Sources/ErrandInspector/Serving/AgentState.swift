@@ -1,0 +1,186 @@
+import ErrandCore
+import ErrandHTTP
+import ErrandRecording
+import ErrandTransport
+import Foundation
+
+/// The queue, connections, circuits and memory, as JSON.
+struct AgentState: Sendable, Encodable {
+    /// A request that waits.
+    struct Waiting: Sendable, Encodable {
+        var id: Int
+        var endpoint: String
+        var url: String
+        var reason: String
+        var priority: Int
+        /// The time of the wait so far, in milliseconds.
+        var waited: Double
+        var isHeld: Bool
+    }
+
+    /// The transfers to an address in the recorded requests.
+    struct Peer: Sendable, Encodable {
+        var host: String
+        var address: String
+        var version: String
+        /// The transfers that opened a connection, used one that was open, or run now.
+        var opened = 0
+        var reused = 0
+        var active = 0
+        var received: Int64 = 0
+    }
+
+    /// The circuit breaker of a host.
+    struct Circuit: Sendable, Encodable {
+        var host: String
+        var state: String
+        var failures: Int
+        /// The time until the next request may probe the host, in milliseconds.
+        var remaining: Double?
+    }
+
+    var waiting: [Waiting]
+    /// The number of requests in progress, waiting ones included.
+    var inProgress: Int
+    var limits: [String]
+    /// The number of open connections; `nil` if the transport does not count them.
+    var openConnections: Int?
+    var transport: String
+    var peers: [Peer]
+    var circuits: [Circuit]
+    var recorded: Int
+    var maximumRequests: Int
+    var bodyBytes: Int
+    var maximumMemory: Int
+
+    init(_ agent: RequestAgent, _ recorder: InspectorRecorder, _ redaction: RedactionRules) {
+        let now = recorder.clock.uptime
+        let obstacles = agent.queueObstacles
+        let requests = recorder.records.map(\.request)
+        waiting = requests.compactMap { request in
+            guard request.outcome == nil,
+                let reason = request.waitReason(
+                    now: now, obstacle: request.taskID.flatMap { obstacles[$0] })
+            else { return nil }
+            let url = request.transfers.last?.messages.request.url.string
+            return Waiting(
+                id: request.id, endpoint: request.endpoint,
+                url: url.map(redaction.url) ?? request.shortURL ?? "", reason: reason,
+                priority: request.priority.rawValue,
+                waited: max(0, (now - request.activityStart) / .milliseconds(1)),
+                isHeld: request.activity == .held)
+        }
+        // The order of admission: by priority, then by arrival.
+        waiting.sort { ($0.priority, $1.id) > ($1.priority, $0.id) }
+        inProgress = agent.activeTasks.count
+        limits = Self.limits(agent.configuration.limits)
+        openConnections = (agent.transport as? any ConnectionCounting)?.openConnections
+        transport = agent.transport.name
+        peers = Self.peers(requests)
+        circuits = agent.circuits.map { host, circuit in
+            Self.circuit(host, circuit, now: now)
+        }.sorted { $0.host < $1.host }
+        recorded = requests.count
+        maximumRequests = recorder.limits.requests
+        bodyBytes = recorder.bodyBytes
+        maximumMemory = recorder.limits.memory
+    }
+
+    private static func limits(_ limits: RequestLimits) -> [String] {
+        var texts: [String] = []
+        if let total = limits.total { texts.append("\(total) in total") }
+        if let perHost = limits.perHost { texts.append("\(perHost) for each host") }
+        for (tag, count) in limits.perTag.sorted(by: { $0.key < $1.key }) {
+            texts.append("\(count) with tag \(tag)")
+        }
+        if let waiting = limits.waiting { texts.append("\(waiting) waiting") }
+        return texts
+    }
+
+    static func peers(_ requests: [InspectedRequest]) -> [Peer] {
+        var peers: [String: Peer] = [:]
+        for transfer in requests.flatMap(\.transfers) where !transfer.isSimulated {
+            let host = transfer.messages.request.url.host ?? ""
+            let head = transfer.messages.head
+            let address = head?.remoteAddress ?? ""
+            let version = head?.httpVersion?.rawValue ?? ""
+            // A transfer without a response has neither address nor version.
+            let key = "\(host) \(address) \(version)"
+            var peer = peers[key] ?? Peer(host: host, address: address, version: version)
+            switch (transfer.end, transfer.messages.end.timings.reusedConnection) {
+            case (nil, _): peer.active += 1
+            case (_, true): peer.reused += 1
+            case (_, false): peer.opened += 1
+            case (_, nil): break
+            }
+            peer.received += transfer.messages.end.timings.bytesReceived
+            peers[key] = peer
+        }
+        return peers.values.sorted { ($0.host, $0.address) < ($1.host, $1.address) }
+    }
+
+    static func circuit(_ host: String, _ circuit: CircuitBreaker, now: Duration) -> Circuit {
+        switch circuit.state {
+        case .closed(let failures):
+            Circuit(host: host, state: "closed", failures: failures)
+        case .open(let until):
+            Circuit(
+                host: host, state: "open", failures: 0,
+                remaining: max(0, (until - now) / .milliseconds(1)))
+        case .halfOpen(let until):
+            Circuit(
+                host: host, state: "half open", failures: 0,
+                remaining: max(0, (until - now) / .milliseconds(1)))
+        }
+    }
+}
+
+extension RequestAgent {
+    /// The obstacles of the requests that wait for a concurrency permit, by task.
+    var queueObstacles: [UUID: ConcurrencyLimiterState.Obstacle] {
+        Dictionary(
+            activeTasks.compactMap { task in task.queueObstacle.map { (task.id, $0) } }
+        ) { first, _ in first }
+    }
+}
+
+/// The entries of the store, as JSON.
+struct StoredEntryList: Sendable, Encodable {
+    /// An entry.
+    struct Entry: Sendable, Encodable {
+        /// The hash of the key, by which the page removes the entry.
+        var hash: String
+        var url: String
+        /// The times, in milliseconds since 1970.
+        var stored: Double
+        var expires: Double?
+        var size: Int
+        var tag: Int
+        /// Whether the entry belongs to a user.
+        var hasIdentity: Bool
+    }
+
+    /// The latest entries, at most ``maximumEntries``.
+    var entries: [Entry]
+    /// The number of all entries.
+    var count: Int
+    var bytes: Int
+    /// Whether the agent has a store.
+    var hasStore: Bool
+
+    static let maximumEntries = 1000
+
+    init(_ store: (any ResponseStore)?, _ redaction: RedactionRules) async throws(RequestError) {
+        let all = try await store?.entries() ?? []
+        hasStore = store != nil
+        count = all.count
+        bytes = all.reduce(0) { $0 + $1.size }
+        entries = all.sorted { $0.storedAt > $1.storedAt }.prefix(Self.maximumEntries).map {
+            Entry(
+                hash: String($0.key.hash64, radix: 16), url: redaction.url($0.url),
+                stored: $0.storedAt.timeIntervalSince1970 * 1000,
+                expires: $0.expiresAt.map { $0.timeIntervalSince1970 * 1000 }, size: $0.size,
+                tag: $0.tag, hasIdentity: $0.identity != nil)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import ErrandCore
+import ErrandHTTP
+import ErrandRecording
+import ErrandTransport
+import Foundation
+import HTTPTypes
+
+/// A request of the page to send a recorded request again, with changes.
+///
+/// The page has seen `REDACTED` in place of secrets. The original value is sent in place of
+/// an unchanged one.
+struct Replay: Sendable, Decodable {
+    /// A header.
+    struct Header: Sendable, Decodable, Equatable {
+        var name: String
+        var value: String
+    }
+
+    /// The number of the recorded request.
+    var id: Int
+    var method: String
+    var url: String
+    var headers: [Header]
+    /// The new body as text; `nil` keeps the recorded body.
+    var body: String?
+
+    /// Headers that the transport sets itself.
+    private static let ownHeaders: Set<String> = ["host", "content-length", "transfer-encoding"]
+
+    /// Whether the body of a recorded request is in memory, or a file.
+    static func isPossible(_ transfer: InspectedTransfer) -> Bool {
+        guard transfer.messages.streamedBody == nil else { return false }
+        return switch transfer.messages.request.body?.storage {
+        case nil, .data, .file, .value: true
+        case .stream, .multipart, .invalid: false
+        }
+    }
+
+    /// The complete request.
+    ///
+    /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/invalidMethod`` or
+    ///   ``RequestError/Code/bodyNotReplayable``.
+    func request(
+        of transfer: InspectedTransfer, redaction: RedactionRules
+    ) throws(RequestError) -> CustomRequest {
+        let original = transfer.messages.request
+        guard HTTPField.Name(method) != nil else {
+            throw RequestError(
+                .invalidMethod, stage: .build, "\(method) is not a method. Use a word such as GET.")
+        }
+        guard body != nil || Self.isPossible(transfer) else {
+            throw RequestError(
+                .bodyNotReplayable, stage: .build,
+                "The recorded body is not in memory. Enter a body, or repeat the request in the app."
+            )
+        }
+        let url = try restoredURL(original.url, redaction)
+        var fields: [(name: String, value: String)] = []
+        for header in headers where !Self.ownHeaders.contains(header.name.lowercased()) {
+            fields.append((header.name, restored(header, original.headers, redaction)))
+        }
+        var content = original.body
+        if let body { content = try newBody(body, original, redaction) }
+        return CustomRequest(
+            url: url, method: HTTPMethod(method.uppercased()), headers: fields, body: content)
+    }
+
+    /// The value of a header; the original one if the page has returned its redacted form.
+    private func restored(
+        _ header: Header, _ original: HTTPFields, _ redaction: RedactionRules
+    ) -> String {
+        guard header.value.contains(RedactionRules.placeholder) else { return header.value }
+        for field in original
+        where field.name.rawName.lowercased() == header.name.lowercased()
+            && redaction.header(field.name.rawName, field.value) == header.value
+        {
+            return field.value
+        }
+        return header.value
+    }
+
+    /// The URL, with the original values of the arguments that are redacted.
+    private func restoredURL(
+        _ original: URI, _ redaction: RedactionRules
+    ) throws(RequestError) -> String {
+        if url == redaction.url(original.string) { return original.string }
+        var edited: URI
+        do {
+            edited = try URI(parsing: url)
+        } catch {
+            throw RequestError(.invalidURL, stage: .build, "The URL \(url) is not valid: \(error)")
+        }
+        // Values for another server would be given away.
+        guard edited.hasOrigin(of: original) else { return url }
+        var values = (original.query ?? "").split(separator: "&").map { pair in
+            pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        }
+        edited.query = edited.query.map { query in
+            query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+                let parts = pair.split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, parts[1] == RedactionRules.placeholder,
+                    let index = values.firstIndex(where: { $0.first == parts[0] })
+                else { return String(pair) }
+                return values.remove(at: index).joined(separator: "=")
+            }.joined(separator: "&")
+        }
+        return edited.string
+    }
+
+    private func newBody(
+        _ text: String, _ original: TransportRequest, _ redaction: RedactionRules
+    ) throws(RequestError) -> HTTPBody? {
+        let type = headers.first { $0.name.lowercased() == "content-type" }?.value
+        if case .data(let data) = original.body?.storage,
+            redaction.redacted(body: data, contentType: type) == Data(text.utf8)
+        {
+            return original.body
+        }
+        guard !text.contains("\"\(RedactionRules.placeholder)\"") else {
+            throw RequestError(
+                .invalidBody, stage: .build,
+                "The changed body contains \(RedactionRules.placeholder). Enter the values, because a changed body "
+                    + "is sent as it is.")
+        }
+        return text.isEmpty && original.body == nil ? nil : .string(text, contentType: type)
+    }
+
+    /// The description that sends a request as it is and accepts every response.
+    static func description(
+        _ request: CustomRequest, of recorded: InspectedRequest
+    ) -> RequestDescription {
+        var description = RequestDescription(endpoint: recorded.endpoint, url: "")
+        description.customRequest = request
+        description.tag = recorded.tag
+        description.usesSharedHeaders = false
+        description.usesSharedArguments = false
+        description.usesCookies = false
+        description.usesAuthenticators = false
+        description.isURLFiltered = true
+        description.responseSerializer = .data
+        description.acceptableStatusCodes = 0..<1000
+        description.acceptableContentTypes = .any
+        description.retryPolicy = RetryPolicy.none
+        description.ignoresCache = true
+        description.metadata[ReplayKey.self] = recorded.id
+        return description
+    }
+}
