@@ -80,7 +80,8 @@ struct SegmentedDownloadTests {
         fixture.server.change { $0.supportsRanges = false }
         holdFirstResponse()
         try await fixture.run()
-        #expect(fixture.server.requests.count == 2)
+        // No request follows the first one that is ignored; others may have been sent with it.
+        #expect((2...4).contains(fixture.server.requests.count))
         #expect(haveSameBytes(fixture.content(), content))
         expectNoMoreBytes(than: 0)
     }
