@@ -74,7 +74,8 @@ struct AgentState: Sendable, Encodable {
         waiting.sort { ($0.priority, $1.id) > ($1.priority, $0.id) }
         inProgress = agent.activeTasks.count
         limits = Self.limits(agent.configuration.limits)
-        openConnections = (agent.transport as? any ConnectionCounting)?.openConnections
+        openConnections =
+            (agent.transport as? any ConnectionReporting)?.connectionReports.openConnections
         transport = agent.transport.name
         peers = Self.peers(requests)
         circuits = agent.circuits.map { host, circuit in
