@@ -45,19 +45,10 @@ extension Tour {
         let download = DownloadAsset(asset, repo: repo, to: folder)
         let before = sentCount
         server.interruptDownloads(2)
-        let error = await failure { try await download.value() }
-        checks.check(
-            "the second interruption ends the \(error?.attempts ?? 0) attempts of the first start",
-            error?.attempts == 2
-                && (error?.code == .truncatedBody || error?.code == .connectionLost))
-        checks.check(
-            "no file exists at the destination yet",
-            !FileManager.default.fileExists(atPath: download.destination.path))
-
         let file = try await download.value()
         let ranges = server.loopback.requests.dropFirst(before).map { $0.header("Range") ?? "all" }
         checks.check(
-            "the retry and the second start continue: \(ranges.joined(separator: ", "))",
+            "two attempts that made progress, and then one more: \(ranges.joined(separator: ", "))",
             ranges == ["all", "bytes=262144-", "bytes=524288-"])
         checks.check(
             "the file is complete, and has the digest \(asset.sha256?.prefix(12) ?? "none")…",
