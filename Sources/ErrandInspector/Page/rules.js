@@ -15,6 +15,7 @@ const FAULTS = [
 const rules = {
   list: [],
   uses: {},
+  revision: -1,
 
   async load() {
     try {
@@ -25,12 +26,13 @@ const rules = {
   },
 
   accept(state) {
+    // Answers of several calls can arrive in another order than that of their making.
+    if (state.revision < this.revision) return;
+    const isChanged = state.revision > this.revision;
+    this.revision = state.revision;
     this.list = state.rules;
     this.uses = state.uses ?? {};
-    // A button is not replaced while it is pressed.
-    const text = JSON.stringify(state);
-    if (this.text !== text) this.render();
-    this.text = text;
+    if (isChanged) afterPress(() => this.render());
     updateCounts();
   },
 

@@ -160,5 +160,26 @@ extension PageSource {
             h('tbody', {}, rows.map((cells) => h('tr', {}, cells.map((it) => h('td', {}, it))))));
         }
 
+        let isPressed = false;
+        let afterRelease = [];
+        addEventListener('pointerdown', () => { isPressed = true; }, true);
+        for (const name of ['pointerup', 'pointercancel']) {
+          addEventListener(name, () => {
+            isPressed = false;
+            // The click follows this event.
+            setTimeout(() => {
+              const changes = afterRelease;
+              afterRelease = [];
+              for (const change of changes) change();
+            });
+          }, true);
+        }
+
+        /** Makes a change now or, while the pointer is pressed, after the click: a replaced button is not clicked. */
+        function afterPress(change) {
+          if (isPressed) afterRelease.push(change);
+          else change();
+        }
+
         """#
 }

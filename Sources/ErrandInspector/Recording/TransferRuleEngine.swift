@@ -13,6 +13,8 @@ final class TransferRuleEngine: Sendable {
 
     private struct State {
         var rules = TransferRules()
+        /// Grows with each change of the rules and of their uses.
+        var revision = 0
         /// The held transfers, by the number of the request.
         var held: [Int: [UInt64: CheckedContinuation<Decision, Never>]] = [:]
         var nextHold: UInt64 = 0
@@ -27,9 +29,9 @@ final class TransferRuleEngine: Sendable {
     /// Whether a rule can apply; reads no lock.
     var isActive: Bool { hasRules.load(ordering: .relaxed) }
 
-    /// The rules and how often each was applied.
-    var rules: (rules: [TransferRule], uses: [String: Int]) {
-        state.withLock { ($0.rules.rules, $0.rules.uses) }
+    /// The rules, how often each was applied, and a number that grows with each change of both.
+    var rules: (rules: [TransferRule], uses: [String: Int], revision: Int) {
+        state.withLock { ($0.rules.rules, $0.rules.uses, $0.revision) }
     }
 
     /// The numbers of the requests with a held transfer.
@@ -41,6 +43,7 @@ final class TransferRuleEngine: Sendable {
     func replace(_ rules: [TransferRule]) {
         state.withLock { state in
             state.rules.replace(rules)
+            state.revision += 1
             hasRules.store(state.rules.isActive, ordering: .relaxed)
         }
     }
@@ -71,8 +74,10 @@ final class TransferRuleEngine: Sendable {
         let (method, url) = (request.method.rawValue, request.url.string)
         let canMock = description.download == nil && !description.isStreamed
         guard
-            let plan = state.withLock({
-                $0.rules.plan(method: method, url: url, canMock: canMock)
+            let plan = state.withLock({ state in
+                let plan = state.rules.plan(method: method, url: url, canMock: canMock)
+                if plan != nil { state.revision += 1 }
+                return plan
             })
         else { return nil }
         note { $0.transfers[$0.transfers.count - 1].rules = plan.names }

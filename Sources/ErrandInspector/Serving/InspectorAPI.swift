@@ -248,11 +248,13 @@ final class InspectorAPI: Sendable {
     private struct Rules: Codable {
         var rules: [TransferRule]
         var uses: [String: Int]?
+        /// Grows with each change, so that the page can ignore an answer that arrives after a newer one.
+        var revision: Int?
     }
 
     private var rules: Rules {
         let state = recorder.rules.rules
-        return Rules(rules: state.rules, uses: state.uses)
+        return Rules(rules: state.rules, uses: state.uses, revision: state.revision)
     }
 
     private func replaceRules(_ body: Data) throws -> Reply {
