@@ -185,12 +185,18 @@ let package = Package(
         ),
         .target(
             name: "ErrandUploads",
-            dependencies: ["Errand", "ErrandCore", "ErrandHTTP", "ErrandDownload", httpTypes],
+            dependencies: [
+                "Errand", "ErrandCore", "ErrandHTTP", "ErrandTransport", "ErrandDownload",
+                httpTypes,
+            ],
             swiftSettings: settings
         ),
         .target(
             name: "ErrandDownloadQueue",
-            dependencies: ["ErrandCore", "ErrandHTTP", "ErrandSQLite"],
+            dependencies: [
+                "ErrandCore", "ErrandHTTP", "ErrandTransport", "ErrandDownload", "ErrandSQLite",
+                httpTypes,
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -363,8 +369,8 @@ let package = Package(
         .testTarget(
             name: "ErrandDownloadQueueTests",
             dependencies: [
-                "ErrandDownloadQueue", "ErrandCurl", "ErrandCore", "ErrandHTTP", "ErrandTesting",
-                httpTypes,
+                "ErrandDownloadQueue", "ErrandCurl", "ErrandCore", "ErrandHTTP", "ErrandSQLite",
+                "ErrandTesting", "ErrandTransport", httpTypes,
             ],
             swiftSettings: settings
         ),

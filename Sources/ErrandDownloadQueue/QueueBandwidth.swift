@@ -1,34 +1,11 @@
 import ErrandHTTP
+import ErrandTransport
 import Synchronization
 
 /// Holds all downloads of a queue while they have received more than their bandwidth allows.
 final class QueueBandwidth: Sendable {
-    /// The time until which the received bytes use the bandwidth; pure.
-    struct Schedule: Sendable, Equatable {
-        /// `nil` is no limit.
-        var bytesPerSecond: Int64?
-        private var paidUntil: Duration?
-
-        /// Unused time up to this one is made up for, so that the delay of the next bytes does not count.
-        static let credit = Duration.milliseconds(100)
-
-        init(bytesPerSecond: Int64?) { self.bytesPerSecond = bytesPerSecond }
-
-        mutating func received(_ bytes: Int64, at now: Duration) {
-            guard let bytesPerSecond, bytesPerSecond > 0, bytes > 0 else { return }
-            let start = max(paidUntil ?? now, now - Self.credit)
-            paidUntil = start + .seconds(Double(bytes) / Double(bytesPerSecond))
-        }
-
-        /// The time until the next bytes may be received.
-        func delay(at now: Duration) -> Duration {
-            guard bytesPerSecond != nil, let paidUntil else { return .zero }
-            return max(.zero, paidUntil - now)
-        }
-    }
-
     private struct State {
-        var schedule: Schedule
+        var schedule: BandwidthSchedule
         var isHolding = false
         /// Ends the current delay after a change of the limit.
         var delay: Task<Void, Never>?
@@ -42,7 +19,7 @@ final class QueueBandwidth: Sendable {
     init(
         bytesPerSecond: Int64?, clock: any RequestClock, hold: @escaping @Sendable (Bool) -> Void
     ) {
-        state = Mutex(State(schedule: Schedule(bytesPerSecond: bytesPerSecond)))
+        state = Mutex(State(schedule: BandwidthSchedule(bytesPerSecond: bytesPerSecond)))
         self.clock = clock
         self.hold = hold
     }
@@ -51,8 +28,7 @@ final class QueueBandwidth: Sendable {
 
     func received(_ bytes: Int64) {
         let begins = state.withLock { state in
-            state.schedule.received(bytes, at: clock.uptime)
-            guard !state.isHolding, state.schedule.delay(at: clock.uptime) > .zero else {
+            guard state.schedule.count(bytes, at: clock.uptime) != nil, !state.isHolding else {
                 return false
             }
             state.isHolding = true
@@ -65,8 +41,7 @@ final class QueueBandwidth: Sendable {
 
     func set(bytesPerSecond: Int64?) {
         let delay = state.withLock { state in
-            // Bytes that were received under the previous limit stay paid.
-            state.schedule.bytesPerSecond = bytesPerSecond
+            state.schedule.change(to: bytesPerSecond)
             return state.delay
         }
         delay?.cancel()

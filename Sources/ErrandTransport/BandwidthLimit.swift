@@ -72,7 +72,7 @@ public final class BandwidthLimit: Sendable {
         let id = ObjectIdentifier(transfer)
         let wait: (end: Duration, duration: Duration)? = state.withLock { state in
             let now = clock.uptime
-            guard let end = state.schedule.count(bytes, at: now) else { return nil }
+            guard let end = state.schedule.count(Int64(bytes), at: now) else { return nil }
             state.waiting[id] = Wait(transfer: transfer, end: end)
             return (end, end - now)
         }

@@ -180,16 +180,6 @@ struct UploadFileTests {
 
     // MARK: - Bandwidth
 
-    @Test func readsFollowTheRate() {
-        var schedule = UploadRate.Schedule(bytesPerSecond: 1000)
-        #expect(schedule.reserve(500, at: .seconds(1)) == .zero)
-        #expect(schedule.reserve(500, at: .seconds(1)) == .milliseconds(500))
-        #expect(schedule.reserve(1000, at: .seconds(1.5)) == .milliseconds(500))
-        // Unused time is not saved.
-        #expect(schedule.reserve(1000, at: .seconds(60)) == .zero)
-        #expect(schedule.reserve(1000, at: .seconds(60)) == .seconds(1))
-    }
-
     @Test func limitedSliceWaitsOnTheClock() async throws {
         let file = try TemporaryFile(Data(repeating: 7, count: 100))
         let source = try UploadSource(file.url)
