@@ -16,18 +16,35 @@ package enum PartFolder {
     ) throws(RequestError) -> [DownloadPlan.Part] {
         var removed: [DownloadPlan.Part] = []
         for part in try parts(in: folder) where part.modified < date {
-            // A running download holds the lock.
-            guard let descriptor = try? FileLock.openLocked(part.file) else { continue }
             let stem = String(part.file.lastPathComponent.dropLast(partSuffix.count))
-            for suffix in PartFile.journalSuffixes {
-                unlink(folder.appendingPathComponent(stem + journalSuffix + suffix).path)
-            }
-            unlink(folder.appendingPathComponent(stem + copySuffix).path)
-            unlink(part.file.path)
-            FileLock.close(descriptor, part.file)
-            removed.append(part)
+            let isRemoved = remove(
+                part.file, journal: folder.appendingPathComponent(stem + journalSuffix),
+                copy: folder.appendingPathComponent(stem + copySuffix))
+            if isRemoved { removed.append(part) }
         }
         return removed
+    }
+
+    /// Removes the part file and the journal of a destination, unless a download in any process uses them.
+    package static func removePart(of destination: DownloadDestination) {
+        var status = stat()
+        // Locking would create the part file and its folder.
+        guard
+            [destination.part, destination.journal].contains(where: { lstat($0.path, &status) == 0 }
+            )
+        else { return }
+        _ = remove(
+            destination.part, journal: destination.journal, copy: destination.copy)
+    }
+
+    private static func remove(_ part: URL, journal: URL, copy: URL) -> Bool {
+        // A running download holds the lock.
+        guard let descriptor = try? FileLock.openLocked(part) else { return false }
+        for suffix in PartFile.journalSuffixes { unlink(journal.path + suffix) }
+        unlink(copy.path)
+        unlink(part.path)
+        FileLock.close(descriptor, part)
+        return true
     }
 
     private static func isPart(_ name: String) -> Bool {

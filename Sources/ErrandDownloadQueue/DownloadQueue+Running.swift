@@ -31,9 +31,8 @@ extension DownloadQueue {
 
     private func description(of download: Download) -> RequestDescription {
         var description = RequestDescription(endpoint: "DownloadQueue", url: download.url)
-        description.download = DownloadPlan(
-            destination: download.destination, sha256: download.sha256,
-            options: .init { $0.segments.maximum = download.segments })
+        description.download = download.plan
+        description.headers = download.headers
         description.priority = download.priority
         description.retryPolicy = retryPolicy
         return description
@@ -42,14 +41,19 @@ extension DownloadQueue {
     /// Records the progress of a download, and counts its bytes for the bandwidth limit.
     private func take(_ progress: TransferProgress, of id: UUID) {
         let received = progress.bytesReceived - progress.resumedBytes
-        let more = shared.withLock { shared -> Int64 in
+        let (more, begun) = shared.withLock { shared -> (Int64, Download?) in
             // A late value of a request that has ended.
-            guard shared.state.requests[id] != nil else { return 0 }
+            guard shared.state.requests[id] != nil else { return (0, nil) }
             shared.state.take(progress, of: id)
-            let before = shared.received.updateValue(received, forKey: id) ?? 0
-            return received - before
+            let before = shared.received[id]
+            guard before != nil || received > 0 else { return (0, nil) }
+            shared.received[id] = received
+            // The part file exists when the first bytes have arrived.
+            let begun = before == nil ? shared.state.entries[id]?.download : nil
+            return (received - (before ?? 0), begun)
         }
         bandwidth.received(more)
+        if let begun { recordPart(of: id, begun, total: progress.totalBytesToReceive) }
         publish()
     }
 
@@ -104,13 +108,17 @@ extension DownloadQueue {
         advance()
     }
 
+    /// The longest wait for the time of a download until the date is read again.
+    static let longestWait = Duration.seconds(60)
+
     private func scheduleTimer() {
         let now = agent.clock.now
         let old = shared.withLock { shared -> Task<Void, Never>? in
             let old = shared.timer
             shared.timer = nil
             guard shared.isOpen, let next = shared.state.nextTime(after: now) else { return old }
-            let delay = Duration.seconds(next.timeIntervalSince(now))
+            // Short waits notice that the system date was changed.
+            let delay = min(Self.longestWait, .seconds(next.timeIntervalSince(now)))
             shared.timer = Task { [clock = agent.clock, weak self] in
                 guard (try? await clock.sleep(for: delay)) != nil else { return }
                 self?.advance()

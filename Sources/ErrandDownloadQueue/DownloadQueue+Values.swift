@@ -1,18 +1,26 @@
 public import ErrandHTTP
 public import Foundation
+public import HTTPTypes
 
 extension DownloadQueue {
     /// One download of a queue.
     ///
-    /// Headers and credentials are those of the agent's configuration, so that the database contains no secrets, unless
-    /// the URL does.
+    /// It is stored in the database as plain text. Credentials belong into an authenticator of the agent, and cookies
+    /// into its cookie storage; headers with credentials are refused.
     public struct Download: Sendable, Hashable, Codable {
         /// The URL.
         public var url: String
         /// The finished file, or an existing folder: then the response names the file.
         public var destination: URL
-        /// The expected SHA-256 in hexadecimal digits (default `nil`: none).
-        public var sha256: String?
+        /// The headers of the request, beside those of the agent's configuration (default none).
+        ///
+        /// ``DownloadQueue/add(_:)`` refuses fields with credentials, such as `Authorization` and `Cookie`.
+        public var headers: HTTPFields
+        /// The expected digests of the finished file, of any algorithms; another file is deleted (default none).
+        public var expectedDigests: [DownloadedFile.Digest] {
+            get { digests.compactMap(\.value) }
+            set { digests = newValue.map(StoredDigest.init) }
+        }
         /// The number of requests that receive the file in parallel (default 1).
         public var segments: Int
         /// Downloads with a higher priority start first (default normal).
@@ -29,20 +37,37 @@ extension DownloadQueue {
         /// status changes.
         public var requiresUnmeteredNetwork: Bool
         private var priorityValue: Int
+        private var digests: [StoredDigest]
 
         /// Creates a download.
         public init(
-            _ url: String, to destination: URL, sha256: String? = nil, segments: Int = 1,
+            _ url: String, to destination: URL, headers: HTTPFields = [:],
+            expectedDigests: [DownloadedFile.Digest] = [], segments: Int = 1,
             priority: RequestPriority = .normal, notBefore: Date? = nil,
             requiresUnmeteredNetwork: Bool = false
         ) {
             self.url = url
             self.destination = destination
-            self.sha256 = sha256
+            self.headers = headers
+            digests = expectedDigests.map(StoredDigest.init)
             self.segments = segments
             priorityValue = priority.rawValue
             self.notBefore = notBefore
             self.requiresUnmeteredNetwork = requiresUnmeteredNetwork
+        }
+    }
+
+    /// The stored form of a digest.
+    private struct StoredDigest: Sendable, Hashable, Codable {
+        var algorithm: String
+        var hex: String
+
+        init(_ digest: DownloadedFile.Digest) {
+            (algorithm, hex) = (digest.algorithm.rawValue, digest.hex)
+        }
+
+        var value: DownloadedFile.Digest? {
+            DownloadedFile.Digest.Algorithm(rawValue: algorithm).map { .init($0, hex: hex) }
         }
     }
 
@@ -77,6 +102,8 @@ extension DownloadQueue {
         public internal(set) var state: State
         /// Its progress since this process started it.
         public internal(set) var progress = TransferProgress()
+        /// The part file of the latest request that has received bytes.
+        var part: PartIdentity?
         /// The position in the order in which downloads were added.
         let sequence: Int64
     }

@@ -1,4 +1,5 @@
 public import ErrandCore
+import ErrandDownload
 public import ErrandHTTP
 import ErrandSQLite
 public import Foundation
@@ -72,13 +73,17 @@ public final class DownloadQueue: Sendable {
     ///
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func open() async throws(RequestError) {
-        let rows = try await database.rows()
+        let entries = try await database.rows().compactMap(Entry.init)
+        let known = shared.withLock { Set($0.state.entries.keys) }
+        let finished = await finishedFiles(of: entries.filter { !known.contains($0.id) })
         shared.withLock { shared in
-            for row in rows {
-                if let entry = Entry(row) { shared.state.restore(entry) }
+            for var entry in entries {
+                if let file = finished[entry.id] { entry.state = .finished(file) }
+                shared.state.restore(entry)
             }
             shared.isOpen = true
         }
+        for id in finished.keys { write(id) }
         watchNetwork()
         advance()
     }
@@ -103,9 +108,11 @@ public final class DownloadQueue: Sendable {
     /// Adds downloads after all others, and starts them as the limits allow.
     ///
     /// - Returns: The identifiers of the entries.
-    /// - Throws: ``RequestError/Code/storeFailed``: then none was added.
+    /// - Throws: ``RequestError/Code/storeFailed``; ``RequestError/Code/invalidConfiguration`` for headers with
+    ///   credentials, and for digests or segments that no download can have. None was added then.
     @discardableResult
     public func add(_ downloads: [Download]) async throws(RequestError) -> [UUID] {
+        for download in downloads { try download.check() }
         let entries = shared.withLock { $0.state.reserve(downloads) }
         try await database.save(entries.map(\.row))
         shared.withLock { shared in
@@ -115,19 +122,21 @@ public final class DownloadQueue: Sendable {
         return entries.map(\.id)
     }
 
-    /// Removes an entry; a request in progress is cancelled.
+    /// Removes an entry; a request in progress is cancelled, and its end is waited for.
     ///
-    /// The part file of a download that is not in progress stays; ``DownloadPlan/removeParts(in:unchangedSince:)`` removes
-    /// it. The finished file stays in any case.
+    /// The finished file stays in any case. The part file stays if another entry of the queue needs it.
     ///
     /// - Parameters:
     ///   - id: The entry.
-    ///   - discardingPart: Whether the part file of a request in progress is removed (default true).
+    ///   - discardingPart: Whether the part file is removed, also that of a download which does not run (default true).
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func remove(_ id: UUID, discardingPart: Bool = true) async throws(RequestError) {
-        guard shared.withLock({ $0.state.remove(id) }) else { return }
+        let (removed, task) = shared.withLock { ($0.state.remove(id), $0.tasks[id]) }
+        guard let removed else { return }
         stop([id], discardingPart: discardingPart)
         try await changed(id)
+        await task?.untilEnded()
+        if discardingPart { await removePart(of: removed.download) }
     }
 
     // MARK: - Changes
@@ -232,6 +241,7 @@ extension DownloadQueue.Entry {
     private struct Stored: Codable {
         var download: DownloadQueue.Download
         var state: DownloadQueue.State
+        var part: PartIdentity?
     }
 
     /// `nil` for an entry that cannot be read.
@@ -240,11 +250,13 @@ extension DownloadQueue.Entry {
             return nil
         }
         self.init(
-            id: row.id, download: stored.download, state: stored.state, sequence: row.sequence)
+            id: row.id, download: stored.download, state: stored.state, part: stored.part,
+            sequence: row.sequence)
     }
 
     var row: DownloadQueueDatabase.Row {
-        let stored = Stored(download: download, state: state == .running ? .waiting : state)
+        let stored = Stored(
+            download: download, state: state == .running ? .waiting : state, part: part)
         return DownloadQueueDatabase.Row(
             id: id, sequence: sequence, entry: (try? JSONEncoder().encode(stored)) ?? Data())
     }

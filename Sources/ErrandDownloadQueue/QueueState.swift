@@ -118,7 +118,16 @@ struct QueueState: Sendable {
         entries[id]?.progress = progress
     }
 
-    mutating func remove(_ id: UUID) -> Bool { entries.removeValue(forKey: id) != nil }
+    /// Records the part file of a request.
+    ///
+    /// - Returns: Whether the entry must be stored.
+    mutating func set(_ part: PartIdentity, of id: UUID) -> Bool {
+        guard entries[id]?.state == .running, entries[id]?.part != part else { return false }
+        entries[id]?.part = part
+        return true
+    }
+
+    mutating func remove(_ id: UUID) -> DownloadQueue.Entry? { entries.removeValue(forKey: id) }
 
     /// Pauses the whole queue: downloads that run wait again.
     ///

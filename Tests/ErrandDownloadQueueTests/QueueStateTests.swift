@@ -165,11 +165,14 @@ import Testing
     @Test func entrySurvivesItsStoredForm() throws {
         let (state, _) = queue([
             Download(
-                "http://a/f?x=1", to: URL(fileURLWithPath: "/tmp/ü"), sha256: "ab", segments: 3,
-                priority: .high, notBefore: now, requiresUnmeteredNetwork: true)
+                "http://a/f?x=1", to: URL(fileURLWithPath: "/tmp/ü"),
+                headers: [.accept: "text/plain"],
+                expectedDigests: [.sha256("ab"), .md5("cd")], segments: 3, priority: .high,
+                notBefore: now, requiresUnmeteredNetwork: true)
         ])
         let entry = state.ordered[0]
         #expect(DownloadQueue.Entry(entry.row) == entry)
         #expect(entry.download.priority == .high)
+        #expect(entry.download.expectedDigests == [.sha256("ab"), .md5("cd")])
     }
 }

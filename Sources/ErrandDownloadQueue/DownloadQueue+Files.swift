@@ -1,0 +1,84 @@
+import Dispatch
+import ErrandCore
+import ErrandDownload
+import ErrandHTTP
+import Foundation
+import Synchronization
+
+/// The files of a queue.
+extension DownloadQueue {
+    /// The files that an earlier process has finished, without having stored that.
+    func finishedFiles(of entries: [Entry]) async -> [UUID: URL] {
+        let begun = entries.filter { !$0.state.isOver && $0.part != nil }
+        guard !begun.isEmpty else { return [:] }
+        return await Self.perform {
+            var files: [UUID: URL] = [:]
+            for entry in begun {
+                guard let destination = entry.download.paths,
+                    let file = entry.part?.finishedFile(of: destination)
+                else { continue }
+                files[entry.id] = file
+                // The process may have ended before it removed the journal.
+                PartFolder.removePart(of: destination)
+            }
+            return files
+        }
+    }
+
+    /// Records the part file of a request that has received its first bytes.
+    func recordPart(of id: UUID, _ download: Download, total: Int64?) {
+        guard let destination = download.paths,
+            let part = PartIdentity(destination.part, total: total)
+        else { return }
+        if shared.withLock({ $0.state.set(part, of: id) }) { write(id) }
+    }
+
+    /// Removes the part file of a removed download, unless another entry needs it.
+    func removePart(of download: Download) async {
+        let others = shared.withLock { Array($0.state.entries.values) }
+        await Self.perform {
+            guard let destination = download.paths else { return }
+            let isNeeded = others.contains {
+                !$0.state.isOver && $0.download.destination == download.destination
+                    && (!destination.isFolder || $0.download.url == download.url)
+            }
+            if !isNeeded { PartFolder.removePart(of: destination) }
+        }
+    }
+
+    /// Performs blocking work outside the cooperative pool.
+    private static func perform<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async { continuation.resume(returning: work()) }
+        }
+    }
+}
+
+extension DownloadQueue.Download {
+    /// The plan of the request.
+    var plan: DownloadPlan {
+        DownloadPlan(
+            destination: destination,
+            options: .init {
+                $0.segments.maximum = segments
+                $0.expectedDigests = expectedDigests
+            })
+    }
+
+    /// The paths of the finished file, the part file and the journal; `nil` for a URL that cannot be parsed.
+    var paths: DownloadDestination? {
+        (try? URI(parsing: url)).flatMap { try? DownloadDestination(plan, url: $0) }
+    }
+
+    /// Refuses a download that must not be stored, or that every start would refuse.
+    func check() throws(RequestError) {
+        if let field = headers.first(where: { SecretName.isSecret(header: $0.name.canonicalName) })
+        {
+            throw RequestError(
+                .invalidConfiguration, stage: .build,
+                "The queue stores headers as plain text, and \(field.name) can contain credentials. "
+                    + "Use an authenticator or the cookie storage of the agent.")
+        }
+        try plan.check()
+    }
+}
