@@ -150,6 +150,17 @@ import Testing
         #expect(planner.admit(2000, to: first) == 1000)
     }
 
+    /// The request before the range has asked for no byte of it, so its response ends before.
+    @Test func rangeThatNoOtherRequestAskedForIsRequestedAgain() throws {
+        let (planner, segments) = try Self.divided()
+        #expect(planner.failed(segments[1], .refused))
+        #expect(planner.end(segments[2]) == 500)
+        #expect(planner.admit(1000, to: segments[2]) == 250)
+        #expect(planner.finished(segments[2]))
+        let next = try planner.start()
+        #expect(next.start == 500 && next.end == 750)
+    }
+
     @Test func lastFailureEndsTheAttempt() throws {
         let (planner, segments) = try Self.divided()
         for segment in segments.dropLast() { #expect(planner.failed(segment, .refused)) }
