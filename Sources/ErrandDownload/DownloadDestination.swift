@@ -99,8 +99,11 @@ package struct DownloadDestination: Sendable, Hashable {
         if policy == .fail, !isFolder, isTaken { throw FilePlacement.exists(file) }
     }
 
-    /// Whether the destination exists.
-    package var isTaken: Bool { FileManager.default.fileExists(atPath: file.path) }
+    /// Whether the destination exists; a symbolic link does, also if its target does not.
+    package var isTaken: Bool {
+        var status = stat()
+        return lstat(file.path, &status) == 0
+    }
 
     /// The candidate names if an existing file must not be replaced.
     ///
