@@ -19,11 +19,18 @@ import Testing
     /// The number of processes that are killed; more of them every night.
     private static let kills =
         ProcessInfo.processInfo.environment["ERRAND_KILLS"].flatMap(Int.init) ?? 10
-    /// What a server may have sent before it notices that a client needs no more.
-    private static let buffer: Int64 = 1 << 20
+    /// The size of the send buffers, and of the steps of a response.
+    private static let step = 16 << 10
+    /// What the server may have sent in one response before it notices that a client needs no more.
+    ///
+    /// With Errand's transport: a step, the send buffer, which Linux doubles, and the receive buffer of the client, which
+    /// has 128 KiB until the sender fills it. The URLSession of Linux also reads ahead of its delegate.
+    private static func buffer(_ kind: TransportKind) -> Int64 {
+        kind == .urlSession ? 1 << 20 : Int64(3 * step + 128 << 10)
+    }
 
     private let folder: URL
-    private let server = LoopbackServer()
+    private let server = LoopbackServer(sendBuffer: step)
     private let gate = Gate()
 
     init() throws {
@@ -39,8 +46,8 @@ import Testing
                 // In small steps, because the server counts complete ones.
                 var rest = bytes.dropFirst(Self.piece)
                 while !rest.isEmpty {
-                    steps.append(.body(Data(rest.prefix(64 << 10))))
-                    rest = rest.dropFirst(64 << 10)
+                    steps.append(.body(Data(rest.prefix(Self.step))))
+                    rest = rest.dropFirst(Self.step)
                 }
                 return steps
             }
@@ -95,7 +102,7 @@ import Testing
                 ($0.header("If-Range") == "\"v1\"") == ($0.header("Range") != nil)
             })
         let cut = Int64(server.requests.count)
-        #expect(server.status.bytesSent <= Int64(Self.content.count) + cut * Self.buffer)
+        #expect(server.status.bytesSent <= Int64(Self.content.count) + cut * Self.buffer(kind))
         await server.stop()
     }
 
@@ -128,6 +135,41 @@ import Testing
         gate.open()
         await server.stop()
     }
+
+    #if os(Linux)
+        /// While another process downloads the file in ranges, this one is refused; after its end, it continues.
+        @Test(arguments: TransportKind.allCases)
+        func anotherProcessKeepsTheDestinationUntilItsEnd(kind: TransportKind) async throws {
+            if let role = TestProcess.role {
+                guard let url = role["url"], let folder = role["folder"],
+                    role["kind"] == kind.rawValue
+                else { return }
+                let task = Self.agent(kind).start(Self.download(url, to: folder))
+                while Self.present(in: folder) < 4 * Self.piece { await Task.yield() }
+                withExtendedLifetime(task) { TestProcess.waitToBeKilled() }
+            }
+            try await server.start()
+            let other = try TestProcess(
+                running: "SegmentedTransportTests/anotherProcessKeepsTheDestinationUntilItsEnd",
+                as: ["url": server.url("/f.bin"), "folder": folder.path, "kind": kind.rawValue])
+            try #require(await other.isReady(), "\(other.output)")
+            let count = server.requests.count
+            let busy = await #expect(throws: RequestError.self) {
+                try await Self.agent(kind).start(
+                    Self.download(server.url("/f.bin"), to: folder.path)
+                ).response()
+            }
+            #expect(busy?.code == .fileFailed && busy?.message.contains("Another") == true)
+            #expect(count == 4 && server.requests.count == count)
+            #expect(await other.killed() == .signal(SIGKILL))
+            gate.open()
+            let response = try await Self.agent(kind).start(
+                Self.download(server.url("/f.bin"), to: folder.path, digest: Self.digest)
+            ).response()
+            try expectFile(response, resumedAt: Int64(4 * Self.piece))
+            await server.stop()
+        }
+    #endif
 
     /// Each child is killed as soon as it sees a random number of new bytes, while its requests write more.
     @Test(arguments: TransportKind.allCases)
@@ -164,7 +206,7 @@ import Testing
         try expectFile(response, resumedAt: before)
         let missing = Int64(Self.content.count) - before
         #expect(
-            server.status.bytesSent - sent <= missing + 4 * Self.buffer,
+            server.status.bytesSent - sent <= missing + 4 * Self.buffer(kind),
             "seed \(seed): sent \(server.status.bytesSent - sent) of \(missing)")
         await server.stop()
     }

@@ -60,6 +60,7 @@ public final class LoopbackServer: Sendable {
     private let state = Watched(State())
     private let address: Address
     private let receiveBuffer: Int?
+    private let sendBuffer: Int?
 
     /// Creates a server that does not listen yet.
     ///
@@ -67,9 +68,13 @@ public final class LoopbackServer: Sendable {
     ///   - address: The address to listen on. Default 127.0.0.1.
     ///   - receiveBuffer: The size of the sockets' receive buffer (`SO_RCVBUF`) in bytes. With a small buffer,
     ///     a client notices earlier that the server does not read. Default: the system's.
-    public init(address: Address = .ipv4, receiveBuffer: Int? = nil) {
+    ///   - sendBuffer: The size of the sockets' send buffer (`SO_SNDBUF`) in bytes. With a small buffer, the server
+    ///     notices earlier that the client does not read, and ``Status/bytesSent`` exceeds the bytes that the client has
+    ///     received by less. Linux doubles the size. Default: the system's.
+    public init(address: Address = .ipv4, receiveBuffer: Int? = nil, sendBuffer: Int? = nil) {
         self.address = address
         self.receiveBuffer = receiveBuffer
+        self.sendBuffer = sendBuffer
     }
 
     // MARK: - Routes
@@ -123,9 +128,9 @@ public final class LoopbackServer: Sendable {
     /// - Throws: `POSIXError` if no socket can be created.
     public func start() async throws {
         guard state.change({ $0.listener == nil }) else { return }
-        let buffer = receiveBuffer.map { Int32(clamping: $0) }
         let (socket, port) = try LoopbackSocket.listening(
-            ipv6: address == .ipv6, receiveBuffer: buffer)
+            ipv6: address == .ipv6, receiveBuffer: receiveBuffer.map { Int32(clamping: $0) },
+            sendBuffer: sendBuffer.map { Int32(clamping: $0) })
         do {
             let wake = try LoopbackPipe()
             state.change { state in

@@ -16,7 +16,7 @@ struct LoopbackSocket: Sendable {
 
     /// Creates a socket that listens on loopback, on a port that the system chooses.
     static func listening(
-        ipv6: Bool, backlog: Int32 = 1024, receiveBuffer: Int32? = nil
+        ipv6: Bool, backlog: Int32 = 1024, receiveBuffer: Int32? = nil, sendBuffer: Int32? = nil
     ) throws -> (socket: LoopbackSocket, port: Int) {
         let socket = try make(ipv6: ipv6)
         var one: Int32 = 1
@@ -26,6 +26,11 @@ struct LoopbackSocket: Sendable {
             // Accepted connections inherit the size. It must be set before listen() to limit the TCP window.
             setsockopt(
                 socket.descriptor, SOL_SOCKET, SO_RCVBUF, &size,
+                socklen_t(MemoryLayout<Int32>.size))
+        }
+        if var size = sendBuffer {
+            setsockopt(
+                socket.descriptor, SOL_SOCKET, SO_SNDBUF, &size,
                 socklen_t(MemoryLayout<Int32>.size))
         }
         do {
