@@ -155,7 +155,11 @@ private struct UploadRun {
         var last = Response(status: .noContent, url: messages.base.url)
         next.run?.progress.continueUpload(at: 0, of: source.identity.size)
         while true {
-            try change(decision.journal)
+            if case .finish = decision.operation, Task.isCancelled {
+                // The task ends as cancelled: the next run learns from the server that the upload is complete.
+            } else {
+                try change(decision.journal)
+            }
             switch decision.operation {
             case .send(let message):
                 reportPosition(message, state)

@@ -193,6 +193,40 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
+    /// The last response has arrived, but the task ends as cancelled.
+    @Test func uploadThatWasCancelledAtItsEndIsNotSentAgain() async throws {
+        let methods = Mutex<[HTTPMethod]>([])
+        let received = Mutex(0)
+        func run() async throws {
+            let description = upload().describe()
+            let next = InterceptorNext(description: description) { request in
+                methods.withLock { $0.append(request.method) }
+                var headers = HTTPFields()
+                if request.method == .post { headers[.location] = "http://a/files/1" }
+                if request.method == .patch {
+                    received.withLock { $0 = 10_000 }
+                    withUnsafeCurrentTask { $0?.cancel() }
+                }
+                headers[HTTPField.Name("Upload-Offset")!] = "\(received.withLock { $0 })"
+                return Response(
+                    status: request.method == .post ? .created : .noContent, headers: headers,
+                    url: request.url)
+            }
+            let request = TransportRequest(
+                method: .post, url: URI(scheme: "http", host: "a", path: "/files"))
+            let operation = try #require(description.interceptors.last as? UploadOperation)
+            _ = try await Task { try await operation.intercept(request, next: next) }.value
+            #expect(operation.output?.bytes == 10_000)
+        }
+        try await run()
+        #expect(methods.withLock { $0 } == [.options, .post, .patch])
+        try await run()
+        #expect(methods.withLock { $0 } == [.options, .post, .patch, .head])
+        // The second run was not cancelled, so that a third one would be a new upload.
+        #expect(try names == ["film.bin"])
+        await tus.server.stop()
+    }
+
     @Test func goneUploadIsCreatedAgain() async throws {
         tus.fault { number, _, state in
             guard number == 4 else { return nil }
