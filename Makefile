@@ -96,6 +96,7 @@ api: setup
 bench: setup
 	@Scripts/setup --bench
 	@Benchmarks/run
+	@Benchmarks/fetch
 
 instructions: setup
 	@Scripts/setup --instructions
