@@ -21,6 +21,8 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// Default 128. Values below 1 count as 1. With several ``loops``, the minimum of 1 applies to
     /// each loop.
     public var idleConnections = 128
+    /// The time after which the own engine closes an idle connection, that of libcurl; a setting for tests.
+    package var idleLifetime = Duration.seconds(118)
     /// Whether a new connection resumes the TLS session of an earlier connection to the same server
     /// with the same trust settings.
     ///

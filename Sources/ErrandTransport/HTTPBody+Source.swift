@@ -35,6 +35,14 @@ extension HTTPBody {
         return TrailingBodySource(try makeContentSource(), trailerSource)
     }
 
+    /// Throws if a file of the body cannot be read, or the body could not be created.
+    package func checkReadable() throws(RequestError) {
+        switch storage {
+        case .file, .multipart, .invalid: try makeContentSource().close()
+        case .data, .stream, .value: break
+        }
+    }
+
     /// Opens the body without its trailers.
     package func makeContentSource() throws(RequestError) -> any BodySource {
         switch storage {

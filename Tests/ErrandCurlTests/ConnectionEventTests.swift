@@ -102,6 +102,48 @@
             await server.stop()
         }
 
+        @Test func timeLimitClosesTheConnection() async throws {
+            let gate = Gate()
+            try await start { _ in .silence(until: gate) }
+            let transport = CurlTransport.tested()
+            let reports = Reports(transport)
+            let receiver = RecordingReceiver()
+            var request = TransportRequest(url: try URI(parsing: server.url("/")))
+            request.timeouts.idle = .milliseconds(50)
+            _ = transport.start(request, receiver: receiver)
+            #expect(try await receiver.ended().end?.error?.code == .timedOut)
+            #expect(try await reports.reasons(2) == ["opened", "timedOut"])
+            gate.open()
+            await server.stop()
+        }
+
+        @Test func surplusDataClosesTheConnection() async throws {
+            let received = DispatchSemaphore(value: 0)
+            let server = try RawServer { connection in
+                while connection.readHead() != nil {
+                    connection.respond("ok")
+                    received.wait()
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL")
+                }
+            }
+            let transport = CurlTransport.tested()
+            let reports = Reports(transport)
+            #expect(try await transport.run(.get, server.url()).error == nil)
+            received.signal()
+            #expect(try await reports.reasons(2) == ["opened", "unsolicitedData"])
+        }
+
+        /// The idle limit of the pool; libcurl's own is not known to the transport.
+        @Test func idleConnectionIsClosedAfterItsLimit() async throws {
+            guard BothEngines.current == .own else { return }
+            try await start { _ in LoopbackResponse(body: "ok") }
+            let transport = CurlTransport.tested { $0.idleLifetime = .milliseconds(1) }
+            let reports = Reports(transport)
+            _ = try await run(transport)
+            #expect(try await reports.reasons(2) == ["opened", "idleLimit"])
+            await server.stop()
+        }
+
         @Test func malformedResponseIsAFailure() async throws {
             try await start { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n") }
             let transport = CurlTransport.tested()

@@ -53,7 +53,7 @@ struct InspectorAPITests {
         let fixture = InspectorFixture(limits: .init(requests: 3000))
         for index in 0..<2500 {
             var description = fixture.description("/\(index)")
-            fixture.recorder.willStart(&description)
+            _ = fixture.recorder.willStart(&description, as: UUID())
             fixture.recorder.handle(
                 RequestEvent(
                     taskID: UUID(), endpoint: "A", tag: 0, uptime: .zero, kind: .started,

@@ -16,8 +16,9 @@ struct InspectorFixture {
     let agent: RequestAgent
     let api: InspectorAPI
 
+    /// - Parameter isPageOpen: Whether a page has just called, so that requests have events.
     init(
-        limits: InspectorRecorder.Limits = InspectorRecorder.Limits(),
+        limits: InspectorRecorder.Limits = InspectorRecorder.Limits(), isPageOpen: Bool = true,
         redaction: RedactionRules = .standard, _ change: (inout Configuration) -> Void = { _ in }
     ) {
         recorder = InspectorRecorder(limits: limits, clock: clock)
@@ -26,6 +27,7 @@ struct InspectorFixture {
         change(&configuration)
         agent = RequestAgent(configuration: configuration, transport: transport, clock: clock)
         api = InspectorAPI(agent: agent, recorder: recorder, redaction: redaction)
+        if isPageOpen { recorder.pageCalled() }
     }
 
     func description(

@@ -53,6 +53,32 @@ import Testing
         String(decoding: record.body, as: UTF8.self)
     }
 
+    // MARK: - Connections
+
+    @Test func connectionsOfTheRecordingTransportAreReported() async throws {
+        let server = LoopbackServer()
+        server.route("/a") { _ in LoopbackResponse(body: "{}") }
+        try await server.start()
+        let events = EventRecorder()
+        var configuration = Configuration(baseURL: server.url())
+        configuration.eventListeners = [events]
+        let cassette = try CassetteTransport(file, mode: .record(over: CurlTransport()))
+        let agent = RequestAgent(configuration: configuration, transport: cassette, store: nil)
+        _ = try await agent.start(RequestDescription(endpoint: "A", url: "/a")).response()
+        #expect(events.names.contains("connectionOpened"))
+        let opened = try await events.untilConnections { !$0.isEmpty }
+        #expect(opened.map(\.transport) == ["curl"])
+        #expect(cassette.connectionReports.openConnections == 1)
+        await server.stop()
+        try await cassette.finish()
+    }
+
+    @Test func replayHasNoConnections() async throws {
+        try await record([])
+        let cassette = try replay()
+        #expect(cassette.connectionReports.openConnections == 0)
+    }
+
     // MARK: - Recording and replaying
 
     @Test func replayDeliversWhatWasRecorded() async throws {

@@ -1,10 +1,11 @@
 import ErrandCurl
 import ErrandStreaming
-import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
 import Testing
+
+@testable import ErrandTesting
 
 /// HTTP/1.1 over TLS, asked for or negotiated.
 @Suite("Real peers: HTTP/1.1 over TLS", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
@@ -123,6 +124,27 @@ struct HTTP1OverTLSTests {
             return
         }
         #expect(second.error == nil && second.head?.httpVersion == .http2, "\(second.errorText)")
+    }
+
+    /// An idle connection is closed when a request with other options finds that its server speaks HTTP/2 now.
+    @Test func idleConnectionIsSupersededByAnotherProtocol() async throws {
+        let name = "shifts-\(UUID().uuidString).errand.test"
+        let transport = CurlTransport.tested { $0.http1Engine = .own }
+        let events = Watched<[String]>([])
+        let observation = transport.connectionReports.observe { event in
+            let version = event.connection.httpVersion?.rawValue ?? "unknown"
+            events.change { $0.append("\(event.closeReason?.rawValue ?? "opened") \(version)") }
+        }
+        let first = try await transport.run(changing(name, .automatic))
+        #expect(first.error == nil && first.head?.httpVersion == .http11, "\(first.errorText)")
+        var request = changing(name, .automatic)
+        request.options.addressFamily = .ipv4
+        let second = try await transport.run(request)
+        #expect(second.error == nil && second.head?.httpVersion == .http2, "\(second.errorText)")
+        let seen = try await events.wait { $0.count >= 3 ? $0 : nil }
+        #expect(
+            Set(seen) == ["opened HTTP/1.1", "superseded HTTP/1.1", "opened HTTP/2"], "\(seen)")
+        withExtendedLifetime(observation) {}
     }
 
     @Test func cancelledTransferClosesItsConnection() async throws {

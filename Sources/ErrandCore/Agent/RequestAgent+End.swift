@@ -1,3 +1,4 @@
+import ErrandTransport
 import Foundation
 
 extension RequestAgent {
@@ -20,6 +21,7 @@ extension RequestAgent {
     @inline(never)  // decision 10
     private static func reportEnd(_ outcome: TaskOutcome, _ context: TaskContext) -> Bool {
         // Another request that shares the transfer may be calling a progress handler of this task on its thread.
+        context.capture?.requestEnded(outcome.result, context.cacheMiss)
         guard context.progress.finish(isWhole: outcome.error == nil) else { return false }
         context.emitEnd(outcome)
         return !context.isObserved || context.hasDeliveredEvents

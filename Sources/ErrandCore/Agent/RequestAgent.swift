@@ -218,9 +218,11 @@ public final class RequestAgent: Sendable {
     ) -> (task: RequestTask, isAlone: Bool) {
         let configuration = state.withLock { $0.configuration }
         for instrument in configuration.instruments { instrument.willStart(&description) }
+        let id = TaskID.next()
+        let capture = configuration.capturingListener?.willStart(&description, as: id)
         let context = TaskContext(
-            id: TaskID.next(), description: description, configuration: configuration,
-            services: services)
+            id: id, description: description, configuration: configuration, services: services,
+            capture: capture)
         let task = RequestTask(context: context)
         let count = state.withLock { state in
             guard !state.isShutDown else { return 0 }

@@ -2,14 +2,6 @@ import ErrandTransport
 public import Foundation
 
 extension HTTPBody {
-    /// Throws if a file of the body cannot be read, or the body could not be created.
-    func checkReadable() throws(RequestError) {
-        switch storage {
-        case .file, .multipart, .invalid: try makeContentSource().close()
-        case .data, .stream, .value: break
-        }
-    }
-
     /// Reads the whole body, for example to sign or encrypt it in a request processor.
     ///
     /// Trailers are not part of it. A stream is created once for this and again for sending; one

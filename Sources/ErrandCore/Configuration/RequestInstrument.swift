@@ -1,4 +1,5 @@
 package import ErrandTransport
+package import Foundation
 
 /// A listener that also observes each transfer and may add headers to it; `ErrandObservability` implements it.
 package protocol RequestInstrument: RequestEventListener {
@@ -17,31 +18,10 @@ package protocol RequestInstrument: RequestEventListener {
         _ request: inout TransportRequest, attempt: Int, of description: RequestDescription,
         _ configuration: Configuration, over transport: any Transport
     ) -> TransferObserver?
-
-    /// Returns what happens in place of a transfer; `nil` sends the request.
-    ///
-    /// Called after ``willSend(_:attempt:of:_:over:)`` with its request. The pipeline treats the result as that of the
-    /// transport.
-    func intervention(
-        in request: TransportRequest, of description: RequestDescription
-    ) -> TransferIntervention?
 }
 
-/// Takes the place of a transfer, and may call its argument once, which sends the request.
-///
-/// It runs in a Swift task that is cancelled with the request.
-package typealias TransferIntervention =
-    @Sendable (@Sendable () async throws(RequestError) -> Response) async throws -> Response
-
-/// Receives the response, without a streamed body, and the end of a transfer.
-package typealias TransferObserver = @Sendable (Response?, TransferEnd) -> Void
-
-extension RequestInstrument {
-    /// Changes nothing.
-    package func willStart(_ description: inout RequestDescription) {}
-
-    /// Sends the request.
-    package func intervention(
-        in request: TransportRequest, of description: RequestDescription
-    ) -> TransferIntervention? { nil }
+/// A listener that keeps what each request does; it receives events only of requests whose capture observes them.
+package protocol CapturingListener: RequestEventListener {
+    /// Called when a task is created; metadata that it attaches is in the events.
+    func willStart(_ description: inout RequestDescription, as id: UUID) -> any RequestCapture
 }

@@ -12,6 +12,10 @@ package final class SharedConfiguration: Sendable {
     let completesDescriptions: Bool
     /// The listeners that observe each transfer.
     let instruments: [any RequestInstrument]
+    /// The first listener that keeps what each request does.
+    let capturingListener: (any CapturingListener)?
+    /// Whether a listener receives the events of all requests.
+    let hasListeners: Bool
     /// ``Configuration/eventListeners``; read for each event.
     let listeners: [any RequestEventListener]
     /// Whether a listener observes the parts of bodies.
@@ -24,6 +28,9 @@ package final class SharedConfiguration: Sendable {
         hasValidTimeouts = limits.allSatisfy { $0.map { $0 > .zero } ?? true }
         completesDescriptions = value.completesDescriptions
         instruments = value.eventListeners.compactMap { $0 as? any RequestInstrument }
+        capturingListener =
+            value.eventListeners.lazy.compactMap { $0 as? any CapturingListener }.first
+        hasListeners = value.eventListeners.contains { !($0 is any CapturingListener) }
         listeners = value.eventListeners
         observesChunks = value.eventListeners.contains { $0.observesChunks }
     }

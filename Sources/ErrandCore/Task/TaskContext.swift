@@ -21,6 +21,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     /// Delays the first resumption of a request that starts on its caller's thread.
     let startBarrier = StartBarrier()
 
+    /// Keeps what the request does; `nil` without a ``CapturingListener``.
+    let capture: (any RequestCapture)?
     /// The shared transfer whose context this is; `nil` for a request's own context.
     private let sharedTransfer: SharedTransfer?
     private let hasStageObserver = Atomic(false)
@@ -36,12 +38,13 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
 
     package init(
         id: UUID, description: consuming RequestDescription, configuration: SharedConfiguration,
-        services: TaskServices
+        services: TaskServices, capture: (any RequestCapture)? = nil
     ) {
         self.id = id
         if configuration.completesDescriptions { configuration.value.complete(&description) }
         sharedConfiguration = configuration
-        hasListeners = !configuration.value.eventListeners.isEmpty
+        hasListeners = configuration.hasListeners || capture?.observesEvents ?? false
+        self.capture = capture
         self.services = services
         startedAt = services.uptime
         progress = ProgressHub(clock: services.clock)
@@ -61,6 +64,7 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         description = leader.description
         sharedConfiguration = leader.sharedConfiguration
         hasListeners = leader.hasListeners
+        capture = leader.capture
         services = leader.services
         startedAt = leader.startedAt
         progress = sharedTransfer.progress

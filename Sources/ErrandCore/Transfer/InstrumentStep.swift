@@ -1,10 +1,12 @@
 import ErrandStreaming
 import ErrandTransport
 
-/// Calls the instruments of the configuration before and after each transfer.
+/// Calls the instruments of the configuration before and after each transfer, and lets the capture intervene.
 package final class InstrumentStep: Step {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        !pipelineRequest.context.sharedConfiguration.instruments.isEmpty
+        let context = pipelineRequest.context
+        return !context.sharedConfiguration.instruments.isEmpty
+            || context.capture?.intervenes ?? false
     }
 
     nonisolated(nonsending) package func run(
@@ -27,23 +29,19 @@ package final class InstrumentStep: Step {
     private static func send(
         _ pipelineRequest: PipelineRequest, _ next: Next
     ) async throws(RequestError) -> Response {
-        let context = pipelineRequest.context
-        for instrument in context.sharedConfiguration.instruments {
-            guard
-                let intervention = instrument.intervention(
-                    in: pipelineRequest.request, of: context.description)
-            else { continue }
-            do {
-                return try await pipelineRequest.scope.run {
-                    try await intervention { () throws(RequestError) in
-                        try await next(pipelineRequest)
-                    }
+        guard
+            let intervention = pipelineRequest.context.capture?.intervention(
+                in: pipelineRequest.request, attempt: pipelineRequest.attempt)
+        else { return try await next(pipelineRequest) }
+        do {
+            return try await pipelineRequest.scope.run {
+                try await intervention { () throws(RequestError) in
+                    try await next(pipelineRequest)
                 }
-            } catch {
-                throw error as? RequestError ?? .cancelled
             }
+        } catch {
+            throw error as? RequestError ?? .cancelled
         }
-        return try await next(pipelineRequest)
     }
 
     private static func begin(_ pipelineRequest: inout PipelineRequest) -> [TransferObserver] {

@@ -50,12 +50,17 @@ final class ResponseCollector: StreamReceiver {
     private let sink: (any ResponseSink)?
     private let attempt: Int
     private let limit: Int64
+    /// The number of the transfer for ``TaskContext/capture``.
+    let captured: Int?
 
-    init(context: TaskContext, sink: (any ResponseSink)?, attempt: Int, limit: Int64) {
+    init(
+        context: TaskContext, sink: (any ResponseSink)?, attempt: Int, limit: Int64, captured: Int?
+    ) {
         self.context = context
         self.sink = sink
         self.attempt = attempt
         self.limit = limit
+        self.captured = captured
     }
 
     /// Starts the transfer; the continuation is resumed at its end.
@@ -237,6 +242,7 @@ final class ResponseCollector: StreamReceiver {
     }
 
     func willSend(over connection: Response.Connection, isReused: Bool) {
+        if let captured { context.capture?.transferUses(connection, captured) }
         context.emitAsynchronously(
             isReused
                 ? .connectionReused(attempt: attempt, connection)

@@ -54,14 +54,22 @@ package final class TransportStep: Step {
             ))
         return ResponseCollector(
             context: context, sink: pipelineRequest.sink, attempt: pipelineRequest.attempt,
-            limit: pipelineRequest.request.options.maximumBytesInMemory)
+            limit: pipelineRequest.request.options.maximumBytesInMemory,
+            captured: context.capture?.transferStarted(
+                pipelineRequest.request, attempt: max(1, pipelineRequest.attempt)))
     }
 
     @inline(never)
     private func response(
         from collector: ResponseCollector, _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> Response {
-        if pipelineRequest.context.description.isStreamed, let stream = collector.takeStream() {
+        let context = pipelineRequest.context
+        if context.description.isStreamed, let stream = collector.takeStream() {
+            if let captured = collector.captured {
+                stream.channel.whenEnded {
+                    context.capture?.transferEnded(captured, stream.head, nil, $0.error, Shared($0))
+                }
+            }
             // Cancelled, or too late, at the head: not an interruption of the stream.
             guard !pipelineRequest.scope.isCancelled else {
                 stream.channel.leave()
@@ -70,7 +78,12 @@ package final class TransportStep: Step {
             return streamed(stream.head, stream.channel, pipelineRequest)
         }
         let collected = collector.takeResponse()
-        if pipelineRequest.context.isObserved { emitEvents(of: collected, pipelineRequest) }
+        if let captured = collector.captured {
+            context.capture?.transferEnded(
+                captured, collected.head, try? collected.body.get(), collected.failure,
+                collected.end)
+        }
+        if context.isObserved { emitEvents(of: collected, pipelineRequest) }
         return try collected.response(
             to: pipelineRequest.request.url, attempt: pipelineRequest.attempt)
     }

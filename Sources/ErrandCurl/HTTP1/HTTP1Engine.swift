@@ -43,6 +43,7 @@
             var limits = ConnectionPool<HTTP1Connection, HTTP1Transfer>.Limits()
             if let count = configuration.connectionsPerHost, count > 0 { limits.perHost = count }
             limits.idle = max(1, configuration.idleConnections)
+            limits.idleNanoseconds = UInt64(clamping: configuration.idleLifetime.wholeNanoseconds)
             pool = ConnectionPool(limits: limits)
             // libcurl counts its own connections to a host for a limit.
             usesLearned = limits.perHost == .max

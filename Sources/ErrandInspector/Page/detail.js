@@ -255,7 +255,8 @@ const detail = {
   },
 
   events() {
-    const { events, omittedEvents } = this.data;
+    const { events, omittedEvents, eventsNote } = this.data;
+    if (eventsNote) return h('p', { class: 'empty' }, eventsNote);
     return h('div', {}, h('ol', { class: 'events' }, events.map((it) => h('li', { class: it.group },
       h('time', {}, timeText(it.at)), h('span', {}, it.text)))),
     omittedEvents ? h('p', { class: 'empty' }, `${omittedEvents} further events were not kept.`) : null);

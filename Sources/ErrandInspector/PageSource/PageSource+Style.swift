@@ -154,7 +154,7 @@ extension PageSource {
         .phase.shared, .phase.credentials { background-color: var(--shared); } .phase.dns { background-color: var(--dns); }
         .phase.connect { background-color: var(--connect); } .phase.tls { background-color: var(--tls); }
         .phase.wait { background-color: var(--wait); } .phase.receive, .phase.transfer { background-color: var(--receive); }
-        .phase.cache { background-color: var(--cache); }
+        .phase.cache { background-color: var(--cache); } .phase.unknown { background-color: var(--blocked); }
 
         .detail { flex: 1 1 45%; min-width: 380px; max-width: 60%; display: flex; flex-direction: column;
           border-left: 1px solid var(--border); background: var(--background); }

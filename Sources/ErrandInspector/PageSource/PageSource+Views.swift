@@ -51,6 +51,12 @@ extension PageSource {
           },
 
           connections(panel, state) {
+            const columns = (it) => [String(it.id), it.host, it.address || '–',
+              `${it.version || 'not known'}${it.isSecure ? ', TLS' : ''}`, String(it.requests),
+              it.age === undefined ? 'from before the start' : timeText(it.age)];
+            const headings = ['Number', 'Host', 'Address', 'Protocol', 'Recorded requests'];
+            const closed = state.closedConnections.map((it) => [...columns(it), `${timeText(it.closed)} ago`, it.reason]);
+            const isReported = state.openConnections !== undefined;
             const peers = state.peers.map((it) => [it.host, it.address || '–', it.version || '–', String(it.active),
               String(it.opened), String(it.reused), bytesText(it.received)]);
             const circuits = state.circuits.map((it) => [it.host,
@@ -61,8 +67,14 @@ extension PageSource {
               ['Transport', state.transport],
               ['Recorded', `${state.recorded} of ${state.maximumRequests}`],
               ['Bodies in memory', `${bytesText(state.bodyBytes)} (${Math.round(100 * share)} %)`]]),
-            h('h2', {}, 'Connections by address'),
-            dataTable('Connections', ['Host', 'Address', 'Protocol', 'Active', 'Opened', 'Reused', 'Received'], peers,
+            h('h2', {}, 'Open connections'),
+            dataTable('Open connections', [...headings, 'Age'], state.connections.map(columns),
+              isReported ? 'No connection is open.' : 'The transport does not report its connections.'),
+            h('h2', {}, 'Closed connections'),
+            dataTable('Closed connections', [...headings, 'Lifetime', 'Closed', 'Reason'], closed,
+              'No connection was closed.'),
+            h('h2', {}, 'Transfers by address'),
+            dataTable('Transfers by address', ['Host', 'Address', 'Protocol', 'Active', 'Opened', 'Reused', 'Received'], peers,
               'No transfer was recorded.'),
             h('h2', {}, 'Circuit breakers'),
             dataTable('Circuit breakers', ['Host', 'State', 'Failures', 'Next probe in'], circuits,

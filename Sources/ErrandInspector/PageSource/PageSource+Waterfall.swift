@@ -10,7 +10,7 @@ extension PageSource {
           suspended: 'Suspended', blocked: 'Waits for a connection', dns: 'Name lookup', connect: 'Connect',
             tls: 'TLS handshake',
           wait: 'Waits for the response', receive: 'Receives the response', transfer: 'Transfer in progress',
-          cache: 'Reads the store',
+          cache: 'Reads the store', unknown: 'Not recorded, because no page was open',
         };
 
         /** The phases of a row as objects; phases that last end now. */

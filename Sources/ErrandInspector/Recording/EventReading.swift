@@ -9,7 +9,6 @@ import Foundation
 extension InspectedRequest {
     /// Applies an event.
     mutating func read(_ event: RequestEvent) {
-        taskID = event.taskID
         let time = event.uptime
         if let activity = Self.activity(after: event.kind, self) { enter(activity, at: time) }
         switch event.kind {
@@ -19,7 +18,6 @@ extension InspectedRequest {
         case .cacheMiss(let reason): cache = .miss(reason)
         case .cacheStored(let bytes): cache = .stored(bytes: bytes)
         case .storedResponseKept: cache = .kept
-        case .ended(let error): finish(error, event.response, at: time)
         default: break
         }
         keep(InspectedEvent(time: time, kind: Self.withoutResponse(event.kind)))
@@ -31,29 +29,6 @@ extension InspectedRequest {
             return
         }
         events.append(event)
-    }
-
-    private mutating func finish(_ error: RequestError?, _ response: Response?, at time: Duration) {
-        guard outcome == nil else { return }
-        end = time
-        if let error {
-            let status = error.response?.status.code
-            outcome =
-                error.isCancellation
-                ? .cancelled : .failure(InspectedError(error), status: status)
-        } else if let response {
-            outcome = .response(status: response.status.code, source: response.source)
-            if transfers.isEmpty || response.isFromCache {
-                self.response = RecordedResponse(
-                    head: ResponseHead(
-                        status: response.status, headers: response.headers,
-                        httpVersion: response.httpVersion),
-                    body: RecordedBody(of: response), url: response.url.string)
-            }
-        } else {
-            outcome = .response(status: 0, source: .network)
-        }
-        (activity, activityStart) = (.ended, time)
     }
 
     /// What a request does after an event; `nil` if the event does not change it.
@@ -68,7 +43,8 @@ extension InspectedRequest {
         case .retrying(let delay, _): .delayed(delay)
         case .credentialsRefused: .refreshing
         case .suspended: .suspended
-        case .continued: request.transfers.last?.end == nil ? .transferring : .processing
+        case .continued:
+            request.suspendedActivity == .transferring ? .transferring : .processing
         case .transferStarted: .transferring
         case .dequeued, .attemptStarted, .credentialsRenewed, .credentialsNotRenewed:
             .processing
@@ -237,8 +213,8 @@ extension InspectedEvent {
 
 extension RecordedBody {
     /// The body of a response: bytes, or the size of a file.
-    init(of response: Response) {
-        switch response.body {
+    init(of body: Response.Body) {
+        switch body {
         case .data(let data): self.init(data)
         case .file(let file):
             let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size]

@@ -5,27 +5,40 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 
+/// The properties of a request that are known at its start.
+struct InspectedStart: Sendable {
+    /// The identifier of the task.
+    var taskID: UUID
+    /// The endpoint's type name.
+    var endpoint: String
+    /// The endpoint's tag.
+    var tag: Int
+    /// The method of the endpoint.
+    var method: HTTPMethod
+    /// The URL as the endpoint states it, often a path.
+    var url: String
+    /// The priority at the start.
+    var priority: RequestPriority
+    /// The date of the start.
+    var date: Date
+    /// The time of the start, on the agent's clock.
+    var time: Duration
+    /// The request of which this one is a changed copy.
+    var replayOf: Int?
+    /// Whether a rule may make the response: not that of a download or a stream.
+    var canMock: Bool
+    /// Whether events are recorded, because a page was open.
+    var observesEvents: Bool
+}
+
 /// What the inspector knows about one request; pure.
 ///
 /// ``read(_:)`` in EventReading.swift reads the events.
 struct InspectedRequest: Sendable {
     /// The number of the request, in the order of the starts.
     let id: Int
-    /// The endpoint's type name.
-    let endpoint: String
-    /// The endpoint's tag.
-    let tag: Int
-    /// The priority at the start.
-    let priority: RequestPriority
-    /// The date of the start.
-    let date: Date
-    /// The time of the start, on the agent's clock.
-    let start: Duration
-    /// The request of which this one is a changed copy.
-    let replayOf: Int?
+    private let origin: InspectedStart
 
-    /// The identifier of the task; `nil` until its first event.
-    var taskID: UUID?
     /// The method; `nil` until the request is built.
     var method: HTTPMethod?
     /// The URL without query; `nil` until the request is built.
@@ -34,9 +47,11 @@ struct InspectedRequest: Sendable {
     var activity = Activity.starting
     /// The time at which ``activity`` began.
     var activityStart: Duration
+    /// What the request did before it was suspended.
+    var suspendedActivity: Activity?
     /// The decision about the cache; `nil` if the cache was not used.
     var cache: CacheUse?
-    /// The events, at most ``maximumEvents``.
+    /// The events, at most ``maximumEvents``; none if no page was open at the start.
     var events: [InspectedEvent] = []
     /// The number of events that were not kept.
     var omittedEvents = 0
@@ -49,22 +64,23 @@ struct InspectedRequest: Sendable {
     /// The response that the request delivered, if it does not come from the last transfer.
     var response: RecordedResponse?
 
+    var taskID: UUID { origin.taskID }
+    var endpoint: String { origin.endpoint }
+    var tag: Int { origin.tag }
+    var priority: RequestPriority { origin.priority }
+    var date: Date { origin.date }
+    var start: Duration { origin.time }
+    var replayOf: Int? { origin.replayOf }
+    /// Whether events are recorded.
+    var observesEvents: Bool { origin.observesEvents }
+
     /// The maximum number of events of one request.
     static let maximumEvents = 400
 
-    init(
-        id: Int, endpoint: String, tag: Int, priority: RequestPriority, date: Date, start: Duration,
-        replayOf: Int? = nil
-    ) {
+    init(_ id: Int, _ start: InspectedStart) {
         self.id = id
-        self.endpoint = endpoint
-        self.tag = tag
-        self.priority = priority
-        self.date = date
-        self.start = start
-        self.replayOf = replayOf
-        activityStart = start
-        events.reserveCapacity(16)
+        origin = start
+        activityStart = start.time
     }
 
     /// What a request does, or waits for.
@@ -120,33 +136,21 @@ struct InspectedRequest: Sendable {
     }
 
     mutating func enter(_ activity: Activity, at time: Duration) {
-        guard outcome == nil, activity != self.activity else { return }
+        guard activity != self.activity else { return }
+        if activity == .suspended { suspendedActivity = self.activity }
         self.activity = activity
         activityStart = time
     }
 
     /// The number of the latest attempt.
     var attempts: Int { transfers.last?.attempt ?? 0 }
-
-    /// The number of bytes of all bodies in memory.
-    var bodyBytes: Int {
-        transfers.reduce(response?.body.bytes.count ?? 0) { $0 + $1.bodyBytes }
-    }
-
-    /// Releases the bytes of all bodies.
-    mutating func dropBodies() {
-        for index in transfers.indices { transfers[index].dropBodies() }
-        if let body = response?.body, !body.bytes.isEmpty {
-            response?.body = RecordedBody(count: body.count, problem: InspectedTransfer.dropped)
-        }
-    }
 }
 
 /// One transfer of a request.
 struct InspectedTransfer: Sendable {
     /// The attempt, from 1.
     var attempt: Int
-    /// The time of the start, on the agent's clock.
+    /// The time of the start, on the agent's clock; the date in ``messages`` is set when the page asks.
     var start: Duration
     /// The time of the end; `nil` while it runs.
     var end: Duration?
@@ -164,6 +168,40 @@ struct InspectedTransfer: Sendable {
         var start: Duration
         var end: Duration?
         var isHeld: Bool
+    }
+
+    init(_ request: TransportRequest, attempt: Int, start: Duration, bodyLimit: Int) {
+        self.attempt = attempt
+        self.start = start
+        messages = RecordedTransfer(request: request, started: .distantPast)
+        setRequest(request, bodyLimit: bodyLimit)
+    }
+
+    /// Sets the request, without a body that exceeds the limit.
+    mutating func setRequest(_ request: TransportRequest, bodyLimit: Int) {
+        messages.request = request
+        guard let body = request.body, case .data(let data) = body.storage, data.count > bodyLimit
+        else { return }
+        messages.streamedBody = .tooLarge(data.count, bodyLimit)
+        messages.request.body = .data(Data(), contentType: body.contentType)
+    }
+
+    /// Records the end.
+    mutating func finish(
+        _ head: ResponseHead?, _ body: Response.Body?, _ error: RequestError?, _ end: TransferEnd,
+        at time: Duration, bodyLimit: Int
+    ) {
+        self.end = time
+        messages.head = head
+        messages.end = end
+        // Without the response, whose body would stay in memory.
+        messages.end.error = error.map { RequestError($0.code, stage: $0.stage, $0.message) }
+        guard head != nil else { return }
+        messages.body =
+            body.map { RecordedBody(of: $0) }
+            ?? RecordedBody(
+                count: end.timings.bytesReceived, problem: "The body was read while it arrived.")
+        messages.body.limit(to: bodyLimit)
     }
 
     static let dropped =

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Records the requests of an agent, in bounded memory.
 ///
-/// It is a listener of the agent's configuration. A request has its record in its metadata, so that an event needs no
-/// table.
+/// It is a listener of the agent's configuration. Each request has a capture, which costs little; only while a page is
+/// open, requests also emit events for it. A request has its record in its metadata, so that an event needs no table.
 final class InspectorRecorder: Sendable {
     /// The bounds of a recording.
     struct Limits: Sendable {
@@ -30,7 +30,10 @@ final class InspectorRecorder: Sendable {
     private let state: Mutex<State>
     /// Incremented by each change of a record.
     private let latest = Atomic<Int>(1)
+    private let connectionLog = Mutex(ConnectionLog())
     private let hasWaiters = Atomic(false)
+    /// The time, in nanoseconds, until which a page counts as open; 0 if none is.
+    private let openUntil = Atomic<Int64>(0)
 
     init(limits: Limits, clock: any RequestClock) {
         self.limits = limits
@@ -48,6 +51,9 @@ final class InspectorRecorder: Sendable {
     /// The recorded requests, the oldest first.
     var records: [InspectedRecord] { state.withLock { $0.records.values } }
 
+    /// The connections of the agent's transport.
+    var connections: ConnectionLog { connectionLog.withLock { $0 } }
+
     /// The number of the first request that is kept.
     var firstID: Int { state.withLock { $0.records.firstID } }
 
@@ -56,8 +62,9 @@ final class InspectorRecorder: Sendable {
 
     func record(_ id: Int) -> InspectedRecord? { state.withLock { $0.records[id] } }
 
-    /// Forgets all requests.
+    /// Forgets all requests and all closed connections.
     func clear() {
+        connectionLog.withLock { $0.removeClosed() }
         let removed = state.withLock { state in
             let removed = state.records.values
             state.records.removeAll()
@@ -70,23 +77,75 @@ final class InspectorRecorder: Sendable {
         wake()
     }
 
-    /// Changes a record and its revision.
+    // MARK: - Pages
+
+    /// The time after its last call for which a page counts as open.
+    ///
+    /// A page waits ten seconds for changes, and browsers delay the timers of hidden pages.
+    static let pageTime = Duration.seconds(30)
+
+    /// Notes a call of a page: requests that start within ``pageTime`` have events.
+    func pageCalled() {
+        openUntil.store(
+            (clock.uptime + Self.pageTime).wholeNanoseconds, ordering: .sequentiallyConsistent)
+    }
+
+    /// Whether a page was open a short time ago.
+    private func isPageOpen(at time: Duration) -> Bool {
+        let end = openUntil.load(ordering: .relaxed)
+        guard end != 0 else { return false }
+        if time < .nanoseconds(end) { return true }
+        _ = openUntil.compareExchange(
+            expected: end, desired: 0, ordering: .sequentiallyConsistent)
+        return false
+    }
+
+    // MARK: - Changes
+
+    /// Adds a transfer to a record, and returns its number.
+    func add(_ transfer: @autoclosure () -> InspectedTransfer, to record: InspectedRecord) -> Int {
+        defer { changed() }
+        return record.add(transfer(), latest)
+    }
+
+    /// Changes a transfer.
+    @discardableResult
     func change<Result: Sendable>(
-        _ record: InspectedRecord, _ change: (inout InspectedRequest) -> Result
+        _ record: InspectedRecord, _ transfer: Int, _ change: (inout InspectedTransfer) -> Result
     ) -> Result {
-        let result = record.change(latest, change)
-        if hasWaiters.load(ordering: .sequentiallyConsistent) { wake() }
-        return result
+        defer { changed() }
+        return record.change(transfer, latest, change)
+    }
+
+    /// Records the end of a request.
+    fileprivate func finish(
+        _ record: InspectedRecord, _ result: Result<Response, RequestError>,
+        _ cacheMiss: CacheMissReason?
+    ) {
+        let bytes = record.finish(
+            result, cacheMiss, at: clock.uptime, bodyLimit: limits.bodyBytes, latest)
+        account(bytes, of: record.id)
+        changed()
+    }
+
+    /// Reports a record as changed, because its task is.
+    func touch(_ record: InspectedRecord) {
+        record.touch(latest)
+        changed()
     }
 
     /// Notes the bodies that a request has got, and releases the oldest ones above the limit.
-    private func account(_ bytes: Int, of id: Int) {
+    func account(_ bytes: Int, of id: Int) {
         guard bytes > 0 else { return }
         let dropped = state.withLock { state in
             state.records[id] == nil
                 ? [] : state.budget.add(bytes, of: id).compactMap { state.records[$0] }
         }
-        for record in dropped { change(record) { $0.dropBodies() } }
+        for record in dropped { record.dropBodies(latest) }
+    }
+
+    private func changed() {
+        if hasWaiters.load(ordering: .sequentiallyConsistent) { wake() }
     }
 
     private func wake() {
@@ -120,39 +179,6 @@ final class InspectorRecorder: Sendable {
     }
 }
 
-/// The record of one request.
-final class InspectedRecord: Sendable {
-    let id: Int
-    private let state: Mutex<(request: InspectedRequest, revision: Int)>
-
-    init(_ request: InspectedRequest) {
-        id = request.id
-        state = Mutex((request, 0))
-    }
-
-    /// A copy.
-    var request: InspectedRequest { state.withLock { $0.request } }
-
-    /// A copy and its revision, if it changed after another revision.
-    func change(after revision: Int) -> (request: InspectedRequest, revision: Int)? {
-        state.withLock { $0.revision > revision ? $0 : nil }
-    }
-
-    /// Changes the request.
-    ///
-    /// The counter is read under the lock, so that a reader that has read the counter before sees the change, or a later
-    /// revision of this record.
-    fileprivate func change<Result: Sendable>(
-        _ counter: borrowing Atomic<Int>, _ change: (inout InspectedRequest) -> Result
-    ) -> Result {
-        state.withLock { state in
-            let result = change(&state.request)
-            state.revision = counter.add(1, ordering: .sequentiallyConsistent).newValue
-            return result
-        }
-    }
-}
-
 /// The record of a request in its metadata.
 private enum InspectedRecordKey: RequestMetadata.Key {
     typealias Value = InspectedRecord
@@ -163,100 +189,84 @@ enum ReplayKey: RequestMetadata.Key {
     typealias Value = Int
 }
 
-extension InspectorRecorder: RequestInstrument {
-    func willStart(_ description: inout RequestDescription) {
-        let (now, date) = (clock.uptime, Date())
-        let (endpoint, tag) = (description.endpoint, description.tag)
-        let (priority, replayOf) = (description.priority, description.metadata[ReplayKey.self])
+extension InspectorRecorder: CapturingListener {
+    func willStart(
+        _ description: inout RequestDescription, as taskID: UUID
+    ) -> any RequestCapture {
+        let now = clock.uptime
+        let metadata = description.metadata
+        let start = InspectedStart(
+            taskID: taskID, endpoint: description.endpoint, tag: description.tag,
+            method: description.method, url: description.url, priority: description.priority,
+            date: clock.now, time: now,
+            replayOf: metadata.isEmpty ? nil : metadata[ReplayKey.self],
+            canMock: description.download == nil && !description.isStreamed,
+            observesEvents: isPageOpen(at: now))
         let (record, removed) = state.withLock { state in
-            let record = InspectedRecord(
-                InspectedRequest(
-                    id: state.records.nextID, endpoint: endpoint, tag: tag, priority: priority,
-                    date: date, start: now, replayOf: replayOf))
+            let record = InspectedRecord(state.records.nextID, start)
             let removed = state.records.add(record)
             if removed != nil { state.budget.removeAll(before: state.records.firstID) }
             return (record, removed)
         }
         withExtendedLifetime(removed) {}
-        description.metadata[InspectedRecordKey.self] = record
+        if start.observesEvents { description.metadata[InspectedRecordKey.self] = record }
+        return InspectorCapture(recorder: self, record: record)
     }
 
     func handle(_ event: RequestEvent) {
         guard let record = event.metadata[InspectedRecordKey.self] else { return }
-        let limit = limits.bodyBytes
-        let bytes = change(record) { request -> Int in
-            request.read(event)
-            guard case .ended = event.kind else { return 0 }
-            request.response?.body.limit(to: limit)
-            return request.response?.body.bytes.count ?? 0
-        }
-        account(bytes, of: record.id)
+        record.read(event, latest)
+        changed()
     }
 
-    func willSend(
-        _ request: inout TransportRequest, attempt: Int, of description: RequestDescription,
-        _ configuration: Configuration, over transport: any Transport
-    ) -> TransferObserver? {
-        guard let record = description.metadata[InspectedRecordKey.self] else { return nil }
-        var messages = RecordedTransfer(request: request, started: Date())
-        if case .data(let data) = request.body?.storage, data.count > limits.bodyBytes {
-            messages.streamedBody = .tooLarge(data.count, limits.bodyBytes)
-            messages.request.body = .data(Data(), contentType: request.body?.contentType)
-        }
-        let transfer = InspectedTransfer(
-            attempt: max(1, attempt), start: clock.uptime, messages: messages)
-        let index = change(record) { request in
-            request.transfers.append(transfer)
-            request.enter(.transferring, at: transfer.start)
-            return request.transfers.count - 1
-        }
-        return { [weak self] response, end in
-            self?.ended(record, index, response, end)
-        }
+    func handleConnection(_ event: ConnectionEvent) {
+        connectionLog.withLock { $0.read(event) }
     }
+}
 
-    private func ended(
-        _ record: InspectedRecord, _ index: Int, _ response: Response?, _ end: TransferEnd
-    ) {
-        let (now, limit) = (clock.uptime, limits.bodyBytes)
-        let bytes = change(record) { request -> Int in
-            guard request.transfers.indices.contains(index) else { return 0 }
-            var transfer = request.transfers[index]
-            transfer.end = now
-            transfer.messages.end = TransferEnd(
-                error: end.error.map { RequestError($0.code, stage: $0.stage, $0.message) },
-                timings: end.timings, trailers: end.trailers)
-            if let response {
-                transfer.messages.head = ResponseHead(
-                    status: response.status, headers: response.headers,
-                    httpVersion: response.httpVersion, remoteAddress: response.remoteAddress)
-                transfer.messages.body =
-                    response.isStreamed
-                    ? RecordedBody(
-                        count: end.timings.bytesReceived,
-                        problem: "The body was read while it arrived.") : RecordedBody(of: response)
-                transfer.messages.body.limit(to: limit)
-            }
-            request.transfers[index] = transfer
-            request.enter(.processing, at: now)
-            return transfer.bodyBytes
-        }
-        account(bytes, of: record.id)
-    }
+/// Records one request.
+struct InspectorCapture: RequestCapture {
+    let recorder: InspectorRecorder
+    let record: InspectedRecord
+
+    var observesEvents: Bool { record.start.observesEvents }
+
+    var intervenes: Bool { recorder.rules.isActive }
 
     func intervention(
-        in request: TransportRequest, of description: RequestDescription
-    ) -> TransferIntervention? {
-        guard rules.isActive, let record = description.metadata[InspectedRecordKey.self] else {
-            return nil
+        in request: TransportRequest, attempt: Int
+    ) -> TransferIntervention? { recorder.rules.intervention(in: request, attempt: attempt, self) }
+
+    func transferStarted(_ request: TransportRequest, attempt: Int) -> Int {
+        let limit = recorder.limits.bodyBytes
+        if let number = RuledTransfer.number {
+            recorder.change(record, number) { $0.setRequest(request, bodyLimit: limit) }
+            return number
         }
-        return rules.intervention(in: request, of: description, id: record.id) {
-            [weak self] change in
-            self?.change(record) { request in
-                guard !request.transfers.isEmpty else { return }
-                change(&request)
-            }
+        let now = recorder.clock.uptime
+        return recorder.add(
+            InspectedTransfer(request, attempt: attempt, start: now, bodyLimit: limit),
+            to: record)
+    }
+
+    func transferUses(_ connection: Response.Connection, _ transfer: Int) {
+        recorder.change(record, transfer) { $0.messages.connection = connection }
+    }
+
+    func transferEnded(
+        _ transfer: Int, _ head: ResponseHead?, _ body: Response.Body?, _ error: RequestError?,
+        _ end: Shared<TransferEnd>
+    ) {
+        let (now, limit) = (recorder.clock.uptime, recorder.limits.bodyBytes)
+        let bytes = recorder.change(record, transfer) { transfer in
+            transfer.finish(head, body, error, end.value, at: now, bodyLimit: limit)
+            return transfer.bodyBytes
         }
+        recorder.account(bytes, of: record.id)
+    }
+
+    func requestEnded(_ result: Result<Response, RequestError>, _ cacheMiss: CacheMissReason?) {
+        recorder.finish(record, result, cacheMiss)
     }
 }
 

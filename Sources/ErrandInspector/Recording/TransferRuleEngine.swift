@@ -61,18 +61,15 @@ final class TransferRuleEngine: Sendable {
         for id in heldRequests { decide(.proceed, id) }
     }
 
-    /// A change of the record of a transfer.
-    typealias Note = @Sendable (@escaping @Sendable (inout InspectedRequest) -> Void) -> Void
-
     /// What happens in place of a transfer; `nil` if no rule matches.
     ///
     /// Responses of downloads and streams are not mocked.
     func intervention(
-        in request: TransportRequest, of description: RequestDescription, id: Int,
-        note: @escaping Note
+        in request: TransportRequest, attempt: Int, _ capture: InspectorCapture
     ) -> TransferIntervention? {
+        guard isActive else { return nil }
         let (method, url) = (request.method.rawValue, request.url.string)
-        let canMock = description.download == nil && !description.isStreamed
+        let canMock = capture.record.start.canMock
         guard
             let plan = state.withLock({ state in
                 let plan = state.rules.plan(method: method, url: url, canMock: canMock)
@@ -80,35 +77,43 @@ final class TransferRuleEngine: Sendable {
                 return plan
             })
         else { return nil }
-        note { $0.transfers[$0.transfers.count - 1].rules = plan.names }
+        let transfer = RuledTransfer(capture, request, attempt: attempt, rules: plan.names)
         let sent = request.body?.lengthToSend ?? 0
         return { [self] send in
-            try await wait(plan.latency + plan.time(for: sent), note)
-            if plan.isHeld { try await hold(id, note) }
-            if let rule = plan.result {
-                note { $0.transfers[$0.transfers.count - 1].isSimulated = true }
-                return try Self.result(of: rule, request)
+            do {
+                try await wait(plan.latency + plan.time(for: sent), transfer)
+                if plan.isHeld { try await hold(transfer) }
+                if let rule = plan.result {
+                    transfer.change { $0.isSimulated = true }
+                    let response = try Self.result(of: rule, request)
+                    transfer.finish(response)
+                    return response
+                }
+                let response = try await transfer.send(send)
+                if case .data(let data) = response.body, !response.isStreamed {
+                    try await wait(plan.time(for: Int64(data.count)), transfer)
+                }
+                return response
+            } catch {
+                transfer.fail(error as? RequestError ?? .cancelled)
+                throw error
             }
-            let response = try await send()
-            if case .data(let data) = response.body, !response.isStreamed {
-                try await wait(plan.time(for: Int64(data.count)), note)
-            }
-            return response
         }
     }
 
     /// Delays a transfer.
-    private func wait(_ duration: Duration, _ note: Note) async throws {
+    private func wait(_ duration: Duration, _ transfer: RuledTransfer) async throws {
         guard duration > .zero else { return }
-        begin(.throttled, note)
-        defer { finish(note) }
+        transfer.beginDelay(isHeld: false)
+        defer { transfer.endDelay() }
         try await clock.sleep(for: duration)
     }
 
     /// Holds a transfer until the page decides.
-    private func hold(_ id: Int, _ note: Note) async throws {
-        begin(.held, note)
-        defer { finish(note) }
+    private func hold(_ transfer: RuledTransfer) async throws {
+        let id = transfer.request
+        transfer.beginDelay(isHeld: true)
+        defer { transfer.endDelay() }
         let number = state.withLock { state in
             state.nextHold += 1
             return state.nextHold
@@ -163,25 +168,69 @@ final class TransferRuleEngine: Sendable {
             status: HTTPResponse.Status(code: rule.status ?? 200), headers: headers,
             body: .data(body), url: request.url)
     }
+}
 
-    private func begin(_ activity: InspectedRequest.Activity, _ note: Note) {
-        let now = clock.uptime
-        note { request in
-            request.enter(activity, at: now)
-            request.transfers[request.transfers.count - 1].delays.append(
-                InspectedTransfer.Delay(start: now, end: nil, isHeld: activity == .held))
+/// A transfer that rules change, in the record of its request.
+struct RuledTransfer: Sendable {
+    private let capture: InspectorCapture
+    private let number: Int
+
+    /// The number of the transfer that the current Swift task sends for a rule, so that it is not recorded twice.
+    @TaskLocal static var number: Int?
+
+    init(
+        _ capture: InspectorCapture, _ request: TransportRequest, attempt: Int, rules: [String]
+    ) {
+        self.capture = capture
+        let recorder = capture.recorder
+        var transfer = InspectedTransfer(
+            request, attempt: max(1, attempt), start: recorder.clock.uptime,
+            bodyLimit: recorder.limits.bodyBytes)
+        transfer.rules = rules
+        number = recorder.add(transfer, to: capture.record)
+    }
+
+    /// The number of the request.
+    var request: Int { capture.record.id }
+
+    /// Changes the record.
+    func change(_ change: (inout InspectedTransfer) -> Void) {
+        capture.recorder.change(capture.record, number, change)
+    }
+
+    /// Sends the request.
+    func send(
+        _ send: @Sendable () async throws(RequestError) -> Response
+    ) async throws -> Response {
+        try await Self.$number.withValue(number) { try await send() }
+    }
+
+    /// Records a response that a rule made.
+    func finish(_ response: Response) {
+        let head = ResponseHead(
+            status: response.status, headers: response.headers, httpVersion: response.httpVersion)
+        capture.transferEnded(number, head, response.body, nil, Shared(TransferEnd()))
+    }
+
+    /// Records an error, unless the transfer has ended.
+    func fail(_ error: RequestError) {
+        let now = capture.recorder.clock.uptime
+        change { transfer in
+            guard transfer.end == nil else { return }
+            transfer.finish(nil, nil, error, TransferEnd(), at: now, bodyLimit: 0)
         }
     }
 
-    private func finish(_ note: Note) {
-        let now = clock.uptime
-        note { request in
-            request.enter(.transferring, at: now)
-            let last = request.transfers.count - 1
-            let delay = request.transfers[last].delays.count - 1
-            guard delay >= 0 else { return }
-            request.transfers[last].delays[delay].end = now
+    func beginDelay(isHeld: Bool) {
+        let now = capture.recorder.clock.uptime
+        change {
+            $0.delays.append(InspectedTransfer.Delay(start: now, end: nil, isHeld: isHeld))
         }
+    }
+
+    func endDelay() {
+        let now = capture.recorder.clock.uptime
+        change { $0.delays[$0.delays.count - 1].end = now }
     }
 }
 

@@ -8,7 +8,7 @@ struct WaterfallPhase: Sendable, Equatable, Encodable {
     /// The kinds of phases.
     enum Kind: String, Sendable, Encodable {
         case queue, limit, offline, shared, delay, credentials, rule, suspended
-        case blocked, dns, connect, tls, wait, receive, transfer, cache
+        case blocked, dns, connect, tls, wait, receive, transfer, cache, unknown
     }
 
     var kind: Kind
@@ -42,8 +42,30 @@ extension InspectedRequest {
         max(0, (time - start) / .milliseconds(1))
     }
 
+    /// The times without a transfer of a request without events, whose reasons are not known.
+    private var gaps: [WaterfallPhase] {
+        if case .hit = cache, transfers.isEmpty {
+            return [WaterfallPhase(.cache, 0, end.map { milliseconds($0) })]
+        }
+        var phases: [WaterfallPhase] = []
+        var last: Duration? = start
+        func add(until time: Duration?) {
+            guard let begin = last else { return }
+            if let time, time - begin < .milliseconds(1) { return }
+            phases.append(
+                WaterfallPhase(.unknown, milliseconds(begin), time.map { milliseconds($0) }))
+        }
+        for transfer in transfers {
+            add(until: transfer.start)
+            last = transfer.end
+        }
+        if transfers.isEmpty || end == nil { add(until: end) }
+        return phases
+    }
+
     /// The phases in which the request waits for something else than a transfer.
     private var waits: [WaterfallPhase] {
+        guard observesEvents else { return gaps }
         var phases: [WaterfallPhase] = []
         var open: (kind: WaterfallPhase.Kind, start: Duration)?
         func close(_ time: Duration?) {

@@ -30,6 +30,24 @@ struct AgentState: Sendable, Encodable {
         var received: Int64 = 0
     }
 
+    /// A connection of the transport.
+    struct Connection: Sendable, Encodable {
+        var id: UInt64
+        /// The host and the port.
+        var host: String
+        var address: String
+        var version: String
+        var isSecure: Bool
+        /// The number of recorded transfers that use it, or have used it.
+        var requests: Int
+        /// The time since it was opened, up to its end, in milliseconds; `nil` if that was before the inspector started.
+        var age: Double?
+        /// The time since its end, in milliseconds; `nil` while it is open.
+        var closed: Double?
+        /// Why it was closed, as a sentence.
+        var reason: String?
+    }
+
     /// The circuit breaker of a host.
     struct Circuit: Sendable, Encodable {
         var host: String
@@ -46,6 +64,10 @@ struct AgentState: Sendable, Encodable {
     /// The number of open connections; `nil` if the transport does not count them.
     var openConnections: Int?
     var transport: String
+    /// The open connections, the oldest first.
+    var connections: [Connection]
+    /// The latest closed connections, the last one first.
+    var closedConnections: [Connection]
     var peers: [Peer]
     var circuits: [Circuit]
     var recorded: Int
@@ -55,12 +77,12 @@ struct AgentState: Sendable, Encodable {
 
     init(_ agent: RequestAgent, _ recorder: InspectorRecorder, _ redaction: RedactionRules) {
         let now = recorder.clock.uptime
-        let obstacles = agent.queueObstacles
         let requests = recorder.records.map(\.request)
-        waiting = requests.compactMap { request in
+        let tasks = RunningTasks(agent, of: requests)
+        waiting = requests.compactMap { recorded in
+            let request = tasks.completed(recorded)
             guard request.outcome == nil,
-                let reason = request.waitReason(
-                    now: now, obstacle: request.taskID.flatMap { obstacles[$0] })
+                let reason = request.waitReason(now: now, obstacle: tasks.obstacle(of: request))
             else { return nil }
             let url = request.transfers.last?.messages.request.url.string
             return Waiting(
@@ -77,6 +99,10 @@ struct AgentState: Sendable, Encodable {
         openConnections =
             (agent.transport as? any ConnectionReporting)?.connectionReports.openConnections
         transport = agent.transport.name
+        let log = recorder.connections
+        let uses = ConnectionUses(requests)
+        connections = log.open.map { Connection($0, uses, now: now) }
+        closedConnections = log.closed.map { Connection($0, uses, now: now) }
         peers = Self.peers(requests)
         circuits = agent.circuits.map { host, circuit in
             Self.circuit(host, circuit, now: now)
@@ -136,12 +162,72 @@ struct AgentState: Sendable, Encodable {
     }
 }
 
-extension RequestAgent {
-    /// The obstacles of the requests that wait for a concurrency permit, by task.
-    var queueObstacles: [UUID: ConcurrencyLimiterState.Obstacle] {
-        Dictionary(
-            activeTasks.compactMap { task in task.queueObstacle.map { (task.id, $0) } }
-        ) { first, _ in first }
+/// The numbers and versions of the recorded transfers, by connection.
+struct ConnectionUses {
+    private var counts: [UInt64: Int] = [:]
+    private var versions: [UInt64: HTTPVersion] = [:]
+
+    init(_ requests: [InspectedRequest]) {
+        for transfer in requests.lazy.flatMap(\.transfers) {
+            guard let id = transfer.messages.connection?.id else { continue }
+            counts[id, default: 0] += 1
+            if let version = transfer.messages.head?.httpVersion { versions[id] = version }
+        }
+    }
+
+    /// The number of recorded transfers over a connection.
+    func count(_ connection: Response.Connection) -> Int { counts[connection.id] ?? 0 }
+
+    /// The HTTP version, which a response shows if it was not known before.
+    func version(_ connection: Response.Connection) -> HTTPVersion? {
+        connection.httpVersion ?? versions[connection.id]
+    }
+}
+
+extension AgentState.Connection {
+    fileprivate init(_ entry: ConnectionLog.Entry, _ uses: ConnectionUses, now: Duration) {
+        let connection = entry.connection
+        id = connection.id
+        host = "\(connection.host):\(connection.port)"
+        address = connection.remoteAddress ?? ""
+        version = uses.version(connection)?.rawValue ?? ""
+        isSecure = connection.isSecure
+        requests = uses.count(connection)
+        age = entry.opened.map { max(0, ((entry.closed ?? now) - $0) / .milliseconds(1)) }
+        closed = entry.closed.map { max(0, (now - $0) / .milliseconds(1)) }
+        reason = entry.reason?.sentence
+    }
+}
+
+/// The tasks of recorded requests that have not ended.
+struct RunningTasks {
+    private let tasks: [UUID: RequestTask]
+
+    /// Reads the agent's tasks, if one of the requests has not ended.
+    init(_ agent: RequestAgent, of requests: [InspectedRequest]) {
+        guard requests.contains(where: { $0.outcome == nil }) else {
+            tasks = [:]
+            return
+        }
+        tasks = Dictionary(agent.activeTasks.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    /// Why a request waits for a concurrency permit; `nil` if it does not wait for one.
+    func obstacle(of request: InspectedRequest) -> ConcurrencyLimiterState.Obstacle? {
+        request.outcome == nil ? tasks[request.taskID]?.queueObstacle : nil
+    }
+
+    /// The request, with the state of its task if it has no events.
+    func completed(_ request: InspectedRequest) -> InspectedRequest {
+        guard !request.observesEvents, request.outcome == nil, let task = tasks[request.taskID]
+        else { return request }
+        var request = request
+        if task.phase == .suspended {
+            request.activity = .suspended
+        } else if task.queueObstacle != nil {
+            request.activity = .queued
+        }
+        return request
     }
 }
 

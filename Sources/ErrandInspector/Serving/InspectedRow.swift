@@ -8,7 +8,7 @@ import HTTPTypes
 /// A row of the page's table, as JSON; without secrets.
 struct InspectedRow: Sendable, Encodable {
     var id: Int
-    var task: String?
+    var task: String
     var endpoint: String
     var tag: Int
     var method: String
@@ -40,7 +40,7 @@ struct InspectedRow: Sendable, Encodable {
         redaction: RedactionRules
     ) {
         id = request.id
-        task = request.taskID?.uuidString
+        task = request.taskID.uuidString
         endpoint = request.endpoint
         tag = request.tag
         let last = request.transfers.last
@@ -133,6 +133,8 @@ struct InspectedDetail: Sendable, Encodable {
     var priority: Int
     var events: [Event]
     var omittedEvents: Int
+    /// Why there are no events; `nil` if they are recorded.
+    var eventsNote: String?
     var transfers: [Transfer]
     /// The response that comes from the store or from an identical request.
     var response: HAR.Response?
@@ -149,6 +151,11 @@ struct InspectedDetail: Sendable, Encodable {
                 at: ($0.time - request.start) / .milliseconds(1), group: $0.group, text: $0.text)
         }
         omittedEvents = request.omittedEvents
+        if !request.observesEvents {
+            eventsNote =
+                "No events: the request started while no page was open. Then the inspector records messages, times "
+                + "and results only, so that it costs little."
+        }
         transfers = request.transfers.map { transfer in
             var entry = writer.entry(transfer.messages)
             if let stored = transfer.messages.streamedBody, stored.problem != nil {

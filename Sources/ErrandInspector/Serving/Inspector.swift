@@ -18,6 +18,9 @@
     /// URL. Secrets are replaced by ``RedactionRules`` before they leave the process. In a release build ``start(_:options:)``
     /// fails, unless ``Options/isEnabledInReleaseBuilds`` is set.
     ///
+    /// Events of requests are recorded only while a page is open: for 30 seconds after its last call. Requests that start at
+    /// other times cost little; the page shows their messages, times and results.
+    ///
     /// Memory is bounded by ``Options/maximumRequests`` and ``Options/maximumMemory``. Without an inspector, nothing is
     /// recorded and nothing is measured.
     public final class Inspector: Sendable {

@@ -70,6 +70,9 @@ final class InspectorAPI: Sendable {
         method: String, path: String, query: [String: String], body: Data
     ) async -> Reply {
         let parts = path.split(separator: "/").map(String.init)
+        recorder.pageCalled()
+        // A call may wait for changes.
+        defer { recorder.pageCalled() }
         do {
             switch (method, parts.first ?? "", parts.count) {
             case ("GET", "changes", 1):
@@ -131,11 +134,11 @@ final class InspectorAPI: Sendable {
 
     private func rows(_ requests: [InspectedRequest]) -> [InspectedRow] {
         let now = recorder.clock.uptime
-        let needsObstacles = requests.contains { $0.activity == .queued }
-        let obstacles = needsObstacles ? agent.queueObstacles : [:]
+        let tasks = RunningTasks(agent, of: requests)
         return requests.map {
             InspectedRow(
-                $0, now: now, obstacle: $0.taskID.flatMap { obstacles[$0] }, redaction: redaction)
+                tasks.completed($0), now: now, obstacle: tasks.obstacle(of: $0),
+                redaction: redaction)
         }
     }
 
@@ -225,6 +228,8 @@ final class InspectorAPI: Sendable {
             case "suspend": task.suspend()
             default: task.resume()
             }
+            // No event reports the change of a request without events.
+            if !record.start.observesEvents { recorder.touch(record) }
             return done
         default: return .failure(404, "There is no action \(parts[2]).")
         }

@@ -25,7 +25,7 @@ import Synchronization
 /// Errors of the network are recorded, and replayed with their codes, and interim responses are replayed before their
 /// response. Contents of files in multipart forms are recorded, and not compared. Response bodies above 64 MiB are not
 /// recorded: the error of ``finish()`` names the requests.
-public final class CassetteTransport: Transport {
+public final class CassetteTransport: ConnectionReporting {
     /// Whether responses are replayed or recorded.
     public enum Mode: Sendable {
         /// Replays the recordings of an existing cassette; nothing is sent.
@@ -66,6 +66,8 @@ public final class CassetteTransport: Transport {
     public let name = "cassette"
     /// The file.
     public let file: URL
+    /// The reports of the transport that records; none if it does not report connections.
+    public let connectionReports: ConnectionReports
     private let writer: MessageWriter
     private let placeholders: [String: String]
     private let isReplaying: Bool
@@ -129,6 +131,8 @@ public final class CassetteTransport: Transport {
         placeholders = options.placeholders
         state = Mutex(State(cassette: CassetteState(entries, options.matching)))
         network = mode.transport
+        connectionReports =
+            network.map(ConnectionReports.of) ?? ConnectionReports(transport: "cassette")
         if network != nil {
             // An error is that of the recorder, which creates the file.
             try? FileManager.default.createDirectory(

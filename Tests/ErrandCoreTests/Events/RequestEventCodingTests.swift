@@ -115,6 +115,16 @@ import Testing
         }
     }
 
+    @Test func everyCodeIsWrittenAndRead() throws {
+        for code in RequestError.Code.all {
+            let data = try JSONEncoder().encode(RequestError(code, stage: .cache, "Why."))
+            let text = String(decoding: data, as: UTF8.self)
+            #expect(text.contains("\"code\":\"\(code)\""), "\(text)")
+            #expect(try JSONDecoder().decode(RequestError.self, from: data).code == code)
+        }
+        #expect(RequestError.Code.all.count > 30)
+    }
+
     @Test func unknownCodesOfErrorsAreReadAsTransportFailures() throws {
         let text = #"{"code":"flooded","stage":"plumbing","message":"Water.","status":503}"#
         let error = try JSONDecoder().decode(RequestError.self, from: Data(text.utf8))

@@ -74,7 +74,8 @@ import Testing
 
     private func collector(over transport: ManualTransport) -> (ResponseCollector, TaskContext) {
         let context = TaskContext.forTest(transport: transport)
-        let collector = ResponseCollector(context: context, sink: nil, attempt: 1, limit: 1 << 20)
+        let collector = ResponseCollector(
+            context: context, sink: nil, attempt: 1, limit: 1 << 20, captured: nil)
         return (collector, context)
     }
 }

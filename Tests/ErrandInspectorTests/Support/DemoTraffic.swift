@@ -51,8 +51,10 @@ final class DemoTraffic: Sendable {
     func record(_ shape: Shape) {
         var description = RequestDescription(endpoint: shape.endpoint, url: shape.path)
         description.method = shape.method
-        recorder.willStart(&description)
-        let (id, metadata) = (UUID(), description.metadata)
+        let id = UUID()
+        recorder.pageCalled()
+        let capture = recorder.willStart(&description, as: id)
+        let metadata = description.metadata
         let url = shape.host + shape.path
         func emit(_ kind: RequestEvent.Kind, _ response: Response? = nil) {
             recorder.handle(
@@ -67,7 +69,9 @@ final class DemoTraffic: Sendable {
         if shape.cached {
             pass(2)
             emit(.cacheHit(age: .seconds(42), source: .cacheFresh))
-            emit(.ended(nil), response(shape, uri, .cacheFresh))
+            let response = response(shape, uri, .cacheFresh)
+            capture.requestEnded(.success(response), nil)
+            emit(.ended(nil), response)
             return
         }
         if let reason = shape.missed { emit(.cacheMiss(reason)) }
@@ -82,7 +86,7 @@ final class DemoTraffic: Sendable {
             (failed.status, failed.body, failed.type) = (
                 status, Data(#"{"message":"try again"}"#.utf8), "application/json"
             )
-            transfer(failed, uri, attempt, description, emit)
+            transfer(failed, uri, attempt, capture, emit)
             let error = RequestError(
                 .unacceptableStatus, stage: .validate, "Status \(status) (expected 200..<300).")
             emit(.validated(error))
@@ -91,9 +95,10 @@ final class DemoTraffic: Sendable {
             pass(delay)
             attempt += 1
         }
-        transfer(shape, uri, attempt, description, emit)
+        transfer(shape, uri, attempt, capture, emit)
         guard !shape.isOpen else { return }
         if let error = shape.error {
+            capture.requestEnded(.failure(error), shape.missed)
             emit(.ended(error))
             return
         }
@@ -103,12 +108,15 @@ final class DemoTraffic: Sendable {
                 "\(shape.endpoint) \(shape.method) \(uri.redacted): status \(shape.status) (expected 200..<300)",
                 response: response(shape, uri, .network))
             emit(.validated(error))
+            capture.requestEnded(.failure(error), shape.missed)
             emit(.ended(error))
             return
         }
         emit(.validated(nil))
         if shape.missed != nil { emit(.cacheStored(bytes: shape.body.count)) }
-        emit(.ended(nil), response(shape, uri, .network))
+        let response = response(shape, uri, .network)
+        capture.requestEnded(.success(response), shape.missed)
+        emit(.ended(nil), response)
     }
 
     private func response(_ shape: Shape, _ url: URI, _ source: Response.Source) -> Response {
@@ -124,7 +132,7 @@ final class DemoTraffic: Sendable {
     }
 
     private func transfer(
-        _ shape: Shape, _ url: URI, _ attempt: Int, _ description: RequestDescription,
+        _ shape: Shape, _ url: URI, _ attempt: Int, _ capture: any RequestCapture,
         _ emit: (RequestEvent.Kind, Response?) -> Void
     ) {
         var request = TransportRequest(method: shape.method, url: url)
@@ -137,9 +145,9 @@ final class DemoTraffic: Sendable {
             request.body = .string(body, contentType: "application/json")
         }
         emit(.attemptStarted(attempt), nil)
-        let ended = recorder.willSend(
-            &request, attempt: attempt, of: description, Configuration(), over: ScriptedTransport())
+        let number = capture.transferStarted(request, attempt: attempt)
         emit(.transferStarted(attempt: attempt, url: url.redacted), nil)
+        if shape.error == nil { capture.transferUses(connection(to: url), number) }
         guard !shape.isOpen else { return }
         var timings = AttemptTimings()
         var time = 1
@@ -165,8 +173,45 @@ final class DemoTraffic: Sendable {
         clock.advance(by: .milliseconds(time))
         emit(.transferEnded(attempt: attempt, timings, shape.error), nil)
         let response = shape.error == nil ? response(shape, url, .network) : nil
-        ended?(response, TransferEnd(error: shape.error, timings: timings))
+        let head = response.map {
+            ResponseHead(
+                status: $0.status, headers: $0.headers, httpVersion: $0.httpVersion,
+                remoteAddress: $0.remoteAddress)
+        }
+        capture.transferEnded(
+            number, head, response?.body, shape.error, Shared(TransferEnd(timings: timings)))
         emit(.attemptEnded(attempt, timings, shape.error), nil)
+    }
+
+    /// The connection to a host.
+    private func connection(to url: URI) -> Response.Connection {
+        let id: UInt64 = url.host == "cdn.example.com" ? 3 : 2
+        return Response.Connection(
+            id: id, host: url.host ?? "", port: 443, remoteAddress: "203.0.113.7:443",
+            isSecure: true, httpVersion: .http2)
+    }
+
+    /// Records the opening and the end of connections.
+    private func openConnections() {
+        func report(
+            _ connection: Response.Connection, _ reason: Response.Connection.CloseReason? = nil
+        ) {
+            recorder.handleConnection(
+                ConnectionEvent(
+                    transport: "demo", connection: connection, closeReason: reason,
+                    openConnections: 2, uptime: clock.uptime))
+        }
+        let old = Response.Connection(
+            id: 1, host: "status.example.net", port: 443, remoteAddress: "198.51.100.4:443",
+            isSecure: true, httpVersion: .http11)
+        report(old)
+        for host in ["api", "cdn"] {
+            if let url = try? URI(parsing: "https://\(host).example.com/") {
+                report(connection(to: url))
+            }
+        }
+        clock.advance(by: .milliseconds(800))
+        report(old, .serverClosed)
     }
 
     /// Records plain requests.
@@ -184,6 +229,7 @@ final class DemoTraffic: Sendable {
 
     /// Records one request of each kind, among others.
     func tour() {
+        openConnections()
         let issue = Data(
             #"""
             {"number":4,"title":"Streams stop after a redirect","state":"open",

@@ -8,7 +8,7 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|listener|inspected|steps|closures|bare|foundation|text|segments WORKLOAD COUNT IN_FLIGHT URL SIZE"
+                "usage: HTTPBench async|listener|inspector|steps|closures|bare|foundation|text|segments WORKLOAD COUNT IN_FLIGHT URL SIZE"
             )
             exit(2)
         }
@@ -19,7 +19,7 @@ enum HTTPBench {
         let transport = CurlTransport(configuration: configuration)
         let agent = agent(of: job.mode, over: transport)
         var inspector: Inspector?
-        if job.mode == .inspected {
+        if job.mode == .inspector {
             var options = Inspector.Options()
             options.isEnabledInReleaseBuilds = true
             options.printsURL = false
@@ -46,7 +46,7 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .listener, .inspected, .steps, .foundation, .text, .segments:
+        case .async, .listener, .inspector, .steps, .foundation, .text, .segments:
             bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()

@@ -11,7 +11,7 @@ struct Job: Sendable {
         /// Like `async`, with one listener that counts the events.
         case listener
         /// Like `async`, with an inspector whose page is not open.
-        case inspected
+        case inspector
         /// The transport alone, without pipeline and classes.
         case bare
         /// An endpoint class for each request; Foundation parses the response.
