@@ -23,10 +23,11 @@ import Testing
     private static let step = 16 << 10
     /// What the server may have sent in one response before it notices that a client needs no more.
     ///
-    /// With Errand's transport: a step, the send buffer, which Linux doubles, and the receive buffer of the client, which
-    /// has 128 KiB until the sender fills it. The URLSession of Linux also reads ahead of its delegate.
+    /// With Errand's transport: a step, the send buffer, which Linux doubles, the receive buffer of the client, which has
+    /// 128 KiB until the sender fills it, and one read of up to 256 KiB. The URLSession of Linux also reads ahead of its
+    /// delegate.
     private static func buffer(_ kind: TransportKind) -> Int64 {
-        kind == .urlSession ? 1 << 20 : Int64(3 * step + 128 << 10)
+        kind == .urlSession ? 1 << 20 : Int64(3 * step + (128 + 256) << 10)
     }
 
     private let folder: URL
