@@ -36,11 +36,13 @@ final class InspectedRecord: Sendable {
     let start: InspectedStart
     private let state = Mutex(State())
 
-    init(_ id: Int, _ start: InspectedStart) {
+    init(_ id: Int, _ start: InspectedStart, _ counter: borrowing Atomic<Int>) {
         self.id = id
         self.start = start
-        guard start.observesEvents else { return }
-        state.withLock { $0.observed = Observed(InspectedRequest(id, start)) }
+        state.withLock { state in
+            Self.touch(&state, counter)
+            if start.observesEvents { state.observed = Observed(InspectedRequest(id, start)) }
+        }
     }
 
     /// A copy of all that is known.

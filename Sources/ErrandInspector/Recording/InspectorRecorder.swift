@@ -203,12 +203,13 @@ extension InspectorRecorder: CapturingListener {
             canMock: description.download == nil && !description.isStreamed,
             observesEvents: isPageOpen(at: now))
         let (record, removed) = state.withLock { state in
-            let record = InspectedRecord(state.records.nextID, start)
+            let record = InspectedRecord(state.records.nextID, start, latest)
             let removed = state.records.add(record)
             if removed != nil { state.budget.removeAll(before: state.records.firstID) }
             return (record, removed)
         }
         withExtendedLifetime(removed) {}
+        changed()
         if start.observesEvents { description.metadata[InspectedRecordKey.self] = record }
         return InspectorCapture(recorder: self, record: record)
     }
