@@ -43,6 +43,11 @@ package struct SegmentPlanner: Sendable {
 
     /// The maximum number of parallel requests; refusals reduce it.
     package private(set) var limit: Int
+    /// Whether one more request may follow a failure that leaves no other one, because a parallel request has ended
+    /// without error: the file may come in one request at a time.
+    private var mayTryAlone = false
+    private var hasTriedAlone = false
+    private let isParallel: Bool
     private let minimumSize: Int64
     private var missing: [Range<Int64>]
     private var active: [Int: Segment] = [:]
@@ -59,6 +64,7 @@ package struct SegmentPlanner: Sendable {
     ///   - minimumSize: A range is split only into ranges of at least this size.
     package init(written: ByteRanges, total: Int64?, limit: Int, minimumSize: Int64) {
         self.limit = max(1, limit)
+        isParallel = limit > 1
         self.minimumSize = max(1, minimumSize)
         missing = written.gaps(below: total ?? .max)
         // Nothing is missing: a request at the end confirms the version.
@@ -148,6 +154,7 @@ package struct SegmentPlanner: Sendable {
     /// - Returns: False if it has sent nothing of a range that is not empty.
     package mutating func finished(_ id: Int) -> Bool {
         guard let segment = active.removeValue(forKey: id) else { return true }
+        mayTryAlone = isParallel && !hasTriedAlone
         guard segment.end != .max || segment.isPartOfUnknown else { return true }
         giveBack(segment.rest)
         return segment.received > 0 || segment.rest.isEmpty
@@ -163,7 +170,8 @@ package struct SegmentPlanner: Sendable {
         switch failure {
         case .broken where mayContinue && segment.received >= minimumSize: return true
         case .broken, .refused:
-            guard mayContinue, !active.isEmpty else { return false }
+            guard isVerified, limit > 1 && !active.isEmpty || mayTryAlone else { return false }
+            if active.isEmpty { (mayTryAlone, hasTriedAlone) = (false, true) }
         case .ignored:
             maySplit = false
             guard !active.isEmpty else { return missing.isEmpty }

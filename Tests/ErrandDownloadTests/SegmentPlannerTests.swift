@@ -168,6 +168,24 @@ import Testing
         #expect(!planner.failed(segments[3], .refused))
     }
 
+    /// The first request may end before the refusals of the others arrive.
+    @Test(arguments: 1...3)
+    func refusalAfterTheEndOfAnotherRequestLeavesOneRequest(refused: Int) throws {
+        let (planner, segments) = try Self.divided()
+        #expect(planner.admit(1000, to: segments[0]) == 250)
+        #expect(planner.finished(segments[0]))
+        for segment in segments.dropFirst().prefix(refused) {
+            #expect(planner.failed(segment, .refused))
+        }
+        for segment in segments.dropFirst(1 + refused) {
+            #expect(planner.admit(1000, to: segment) == 250)
+            #expect(planner.finished(segment))
+        }
+        let next = try planner.start()
+        #expect(planner.next() == .wait || refused < 3)
+        #expect(planner.failed(next, .refused) == (refused < 3))
+    }
+
     @Test func failureOfTheFirstRequestEndsTheAttempt() throws {
         for failure in [SegmentPlanner.Failure.broken, .refused] {
             let planner = Driver(written: [0..<100])
