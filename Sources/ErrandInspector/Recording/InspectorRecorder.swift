@@ -226,9 +226,14 @@ extension InspectorRecorder: CapturingListener {
 }
 
 /// Records one request.
-struct InspectorCapture: RequestCapture {
+final class InspectorCapture: RequestCapture {
     let recorder: InspectorRecorder
     let record: InspectedRecord
+
+    init(recorder: InspectorRecorder, record: InspectedRecord) {
+        self.recorder = recorder
+        self.record = record
+    }
 
     var observesEvents: Bool { record.start.observesEvents }
 
