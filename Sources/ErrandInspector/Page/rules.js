@@ -26,7 +26,7 @@ const rules = {
   },
 
   accept(state) {
-    // Answers of several calls can arrive in another order than that of their making.
+    // Responses to several calls can arrive in another order than the lists were made.
     if (state.revision < this.revision) return;
     const isChanged = state.revision > this.revision;
     this.revision = state.revision;

@@ -253,7 +253,7 @@ final class InspectorAPI: Sendable {
     private struct Rules: Codable {
         var rules: [TransferRule]
         var uses: [String: Int]?
-        /// Grows with each change, so that the page can ignore an answer that arrives after a newer one.
+        /// Grows with each change, so that the page can ignore a list that arrives after a newer one.
         var revision: Int?
     }
 
