@@ -208,7 +208,7 @@ let package = Package(
         ),
         .target(
             name: "ErrandServiceLifecycle",
-            dependencies: ["ErrandCore", "ErrandOutbox", lifecycle],
+            dependencies: ["ErrandCore", "ErrandDownloadQueue", "ErrandOutbox", lifecycle],
             swiftSettings: settings
         ),
         .target(
@@ -339,8 +339,8 @@ let package = Package(
         .testTarget(
             name: "ErrandServiceLifecycleTests",
             dependencies: [
-                "ErrandServiceLifecycle", "ErrandOutbox", "ErrandCore", "ErrandTransport",
-                "ErrandTesting", lifecycle,
+                "ErrandServiceLifecycle", "ErrandDownloadQueue", "ErrandOutbox", "ErrandCore",
+                "ErrandTransport", "ErrandTesting", lifecycle,
                 optional(
                     "ServiceLifecycleTestKit", of: "swift-service-lifecycle",
                     trait: "ServiceLifecycle"),
