@@ -59,7 +59,8 @@ struct ClosedPageTests {
         #expect(second.context.isObserved)
         #expect(!first.context.isObserved)
         _ = try await fixture.transport.nextRequest()
-        for task in [first, second] {
+        // The second one must not receive the permit of the first one.
+        for task in [second, first] {
             task.cancel()
             _ = await task.outcome()
         }
