@@ -5,8 +5,8 @@ public import HTTPTypes
 extension DownloadQueue {
     /// One download of a queue.
     ///
-    /// It is stored in the database as plain text. Credentials belong into an authenticator of the agent, and cookies
-    /// into its cookie storage; headers with credentials are refused.
+    /// It is stored in the database as plain text. Credentials belong to an authenticator of the agent, and cookies
+    /// to its cookie storage; headers with credentials are refused.
     public struct Download: Sendable, Hashable, Codable {
         /// The URL.
         public var url: String

@@ -20,8 +20,8 @@ extension RequestAgent {
     /// Reports the end to handlers and listeners; returns false if not all have received it.
     @inline(never)  // decision 10
     private static func reportEnd(_ outcome: TaskOutcome, _ context: TaskContext) -> Bool {
-        // Another request that shares the transfer may be calling a progress handler of this task on its thread.
         context.capture?.requestEnded(outcome.result, context.cacheMiss)
+        // Another request that shares the transfer may be calling a progress handler of this task on its thread.
         guard context.progress.finish(isWhole: outcome.error == nil) else { return false }
         context.emitEnd(outcome)
         return !context.isObserved || context.hasDeliveredEvents
