@@ -6,7 +6,7 @@ import Testing
 /// Runs the README's samples against a loopback server.
 ///
 /// `Scripts/doc-samples` generates their code.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(15)))
 struct ReadmeSamplesTests {
     let server = LoopbackServer()
     /// The shared agent's store must not use the user's cache folder; used unless

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SelectiveClearTests {
     private let store = FailingStore()
     private let writes = PendingCacheWrites()

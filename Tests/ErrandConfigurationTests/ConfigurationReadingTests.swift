@@ -4,7 +4,7 @@
     import ErrandCore
     import Testing
 
-    @Suite(.timeLimit(.minutes(5))) struct ConfigurationReadingTests {
+    @Suite(.timeLimit(.minutes(15))) struct ConfigurationReadingTests {
         private func reader(
             _ values: [AbsoluteConfigKey: ConfigValue]
         ) -> ConfigReader {

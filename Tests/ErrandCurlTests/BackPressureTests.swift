@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Pausing the receiver stops the transfer without losing data.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct BackPressureTests {
     @Test func everyChunkPaused() async throws {
         let size = 3_000_000

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Recreating a body's stream calls the user's code, which may block.
-@Suite("Body replay", .timeLimit(.minutes(2)), .bothEngines)
+@Suite("Body replay", .timeLimit(.minutes(15)), .bothEngines)
 struct BodyReplayTests {
     private struct Broken: Error {}
 

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A transfer can be cancelled at any time and ends exactly once.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct CancelTests {
     /// Sends a body without end.
     static func endless() throws -> RawServer {

@@ -7,7 +7,7 @@
     import Testing
 
     /// The reports of connections, with both HTTP/1.1 engines.
-    @Suite(.timeLimit(.minutes(5)), .bothEngines) struct ConnectionEventTests {
+    @Suite(.timeLimit(.minutes(15)), .bothEngines) struct ConnectionEventTests {
         private let server = LoopbackServer()
 
         /// Collects the reports of a transport.

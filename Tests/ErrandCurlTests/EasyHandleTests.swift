@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Requests and responses in the absence of errors.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EasyHandleTests {
     /// Responds to every request with the request's head and body, and keeps the connection open.
     static func echo() throws -> RawServer {

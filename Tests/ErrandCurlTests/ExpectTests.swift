@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// `Expect: 100-continue`: the body is sent after the server's interim response.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct ExpectTests {
     private func run(
         _ method: HTTPMethod, on server: RawServer,

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Every network and server failure ends the transfer once, with a typed error.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct FailureTests {
     /// Sends these bytes in response to the first request of each connection, then closes it.
     static func responding(_ text: String) throws -> RawServer {

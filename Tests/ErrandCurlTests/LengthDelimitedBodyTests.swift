@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Bodies whose end is determined only by the announced length.
-@Suite("Body delimited by length", .timeLimit(.minutes(2)), .bothEngines)
+@Suite("Body delimited by length", .timeLimit(.minutes(15)), .bothEngines)
 struct LengthDelimitedBodyTests {
     /// The last bytes are delivered after a pause, and no data follows them.
     @Test func pausedReceiverGetsCompleteBody() async throws {

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Heads that libcurl and Errand could interpret differently, or that libcurl must not parse.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct MalformedHeadTests {
     private let transport = CurlTransport.tested()
 

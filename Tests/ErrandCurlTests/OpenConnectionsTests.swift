@@ -5,7 +5,7 @@ import ErrandTransport
 import Testing
 
 /// The number of connections that the transport reports.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct OpenConnectionsTests {
     private let transport = CurlTransport.tested()
     private let server = LoopbackServer()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Proxies, address overrides, versions, and options that are rejected before anything is sent.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct OptionsTests {
     private func text(_ record: RecordingReceiver.Record) -> String {
         String(decoding: record.body, as: UTF8.self)

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Bodies whose reader continues the transfer on its own thread.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct ReaderDrivenTests {
     /// The framing of a body.
     enum Framing: CaseIterable, Sendable { case length, smallChunks, largeChunks, untilClose }

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// A request that the server may have read is not repeated automatically.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct ReplayTests {
     /// Responds to the first request, then reads one more and closes without a response.
     private func closingServer(_ heads: Heads) throws -> RawServer {
@@ -74,7 +74,7 @@ struct ReplayTests {
 }
 
 /// Bodies checked against their announced length.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct UploadTests {
     /// A source that returns a list of results, then the end.
     final class ListSource: BodySource {

@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 /// Exhausted resources and decompression bombs, each in a separate process.
-@Suite("Resource limits", .timeLimit(.minutes(5)), .bothEngines)
+@Suite("Resource limits", .timeLimit(.minutes(15)), .bothEngines)
 struct ResourceLimitTests {
     @Test func exhaustedDescriptorsAreReported() async {
         await #expect(processExitsWith: .success) {

@@ -11,7 +11,7 @@ import Testing
 /// §9.3.1).
 ///
 /// An idempotent request is repeated on another connection; every other request fails.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct ReusedConnectionTests {
     /// The way in which the server closes the connection.
     enum Loss: String, CaseIterable, Sendable, CustomTestStringConvertible {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Connect and idle limits.
-@Suite(.timeLimit(.minutes(5)), .serialized, .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .serialized, .bothEngines)
 struct TimeoutTests {
     @Test func idleLimitEndsTransfer() async throws {
         let server = try CancelTests.silent()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A request with trailers that is sent again on another connection has its trailers again.
-@Suite(.timeLimit(.minutes(2)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct TrailerReplayTests {
     /// Everything that follows the head of a chunked request, as text.
     private static func content(_ connection: RawConnection) -> String {

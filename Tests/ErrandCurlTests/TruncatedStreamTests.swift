@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// HTTP/2 responses without a length that break off before END_STREAM (RFC 9113 §8.1).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TruncatedStreamTests {
     /// The way in which the response ends.
     enum Ending: String, CaseIterable, Sendable, CustomTestStringConvertible {

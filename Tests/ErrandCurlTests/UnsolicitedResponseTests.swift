@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Unsolicited data from a server is not a response to the next request (RFC 9112 §9.2).
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct UnsolicitedResponseTests {
     private static let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
 

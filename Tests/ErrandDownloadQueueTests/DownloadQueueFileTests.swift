@@ -12,7 +12,7 @@ import Testing
 @testable import ErrandDownloadQueue
 
 /// What a queue stores, and what it does with the files of its downloads.
-@Suite(.timeLimit(.minutes(5))) final class DownloadQueueFileTests: Sendable {
+@Suite(.timeLimit(.minutes(15))) final class DownloadQueueFileTests: Sendable {
     private static let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     private static let piece = 60_000
 

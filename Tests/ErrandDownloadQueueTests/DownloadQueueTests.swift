@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandDownloadQueue
 
 /// Queues over a database and real connections.
-@Suite(.timeLimit(.minutes(5))) final class DownloadQueueTests: Sendable {
+@Suite(.timeLimit(.minutes(15))) final class DownloadQueueTests: Sendable {
     private static let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     private static let piece = 60_000
 

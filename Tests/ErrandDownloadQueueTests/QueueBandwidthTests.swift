@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandDownloadQueue
 
 /// The bandwidth of all downloads together.
-@Suite(.timeLimit(.minutes(5))) struct QueueBandwidthTests {
+@Suite(.timeLimit(.minutes(15))) struct QueueBandwidthTests {
     @Test func downloadsAreHeldUntilTheBytesArePaid() async throws {
         let clock = ManualClock()
         let calls = Mutex<[Bool]>([])

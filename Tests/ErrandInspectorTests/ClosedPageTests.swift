@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandInspector
 
 /// Requests that start while no page is open.
-@Suite("Inspector: no page is open", .timeLimit(.minutes(1)))
+@Suite("Inspector: no page is open", .timeLimit(.minutes(15)))
 struct ClosedPageTests {
     @Test func requestIsRecordedWithoutEvents() async throws {
         let fixture = InspectorFixture(isPageOpen: false)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ErrandInspector
 
-@Suite("Inspector: connections", .timeLimit(.minutes(1)))
+@Suite("Inspector: connections", .timeLimit(.minutes(15)))
 struct ConnectionLogTests {
     private func event(
         _ id: UInt64, _ reason: Response.Connection.CloseReason?, at seconds: Int

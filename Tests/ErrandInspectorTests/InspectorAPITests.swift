@@ -9,7 +9,7 @@ import Testing
 
 @testable import ErrandInspector
 
-@Suite("Inspector: calls of the page", .timeLimit(.minutes(1)))
+@Suite("Inspector: calls of the page", .timeLimit(.minutes(15)))
 struct InspectorAPITests {
     private func recorded() async -> InspectorFixture {
         let fixture = InspectorFixture()

@@ -10,7 +10,7 @@
     ///
     /// With `ERRAND_INSPECTOR_SCREENSHOTS` it also writes the screenshots of the documentation to that folder; see
     /// Scripts/inspector-screenshots.
-    @Suite("Inspector: page in Chromium", .timeLimit(.minutes(10)))
+    @Suite("Inspector: page in Chromium", .timeLimit(.minutes(15)))
     struct InspectorPageTests {
         private var script: URL {
             var root = URL(fileURLWithPath: #filePath)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandInspector
 
-@Suite("Inspector: recorder", .timeLimit(.minutes(1)))
+@Suite("Inspector: recorder", .timeLimit(.minutes(15)))
 struct InspectorRecorderTests {
     @Test func requestIsRecordedWithItsTransfer() async throws {
         let fixture = InspectorFixture()

@@ -6,7 +6,7 @@
     import Foundation
     import Testing
 
-    @Suite("Inspector: server", .timeLimit(.minutes(1)))
+    @Suite("Inspector: server", .timeLimit(.minutes(15)))
     struct InspectorServerTests {
         private func start() async throws -> (inspector: Inspector, agent: RequestAgent) {
             let transport = ScriptedTransport()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ErrandInspector
 
-@Suite("Inspector: rules of transfers", .timeLimit(.minutes(1)))
+@Suite("Inspector: rules of transfers", .timeLimit(.minutes(15)))
 struct TransferRuleEngineTests {
     @Test func mockIsDeliveredWithoutTheNetwork() async throws {
         let fixture = InspectorFixture()

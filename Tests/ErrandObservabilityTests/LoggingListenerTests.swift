@@ -9,7 +9,7 @@
 
     @testable import ErrandObservability
 
-    @Suite(.timeLimit(.minutes(5))) struct LoggingListenerTests {
+    @Suite(.timeLimit(.minutes(15))) struct LoggingListenerTests {
         private let recorder = LogRecorder()
         private let transport = ScriptedTransport()
         private let clock = ManualClock()

@@ -11,7 +11,7 @@
     @testable import ErrandObservability
 
     /// Headers and bodies in logs.
-    @Suite(.timeLimit(.minutes(5))) struct MessageLogTests {
+    @Suite(.timeLimit(.minutes(15))) struct MessageLogTests {
         private let recorder = LogRecorder()
         private let transport = ScriptedTransport()
 

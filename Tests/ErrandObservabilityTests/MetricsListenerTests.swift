@@ -10,7 +10,7 @@
 
     @testable import ErrandObservability
 
-    @Suite(.timeLimit(.minutes(5))) struct MetricsListenerTests {
+    @Suite(.timeLimit(.minutes(15))) struct MetricsListenerTests {
         private let metrics = TestMetrics()
         private let transport = ScriptedTransport()
         private let clock = ManualClock()

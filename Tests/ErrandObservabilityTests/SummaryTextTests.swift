@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandObservability
 
-@Suite(.timeLimit(.minutes(5))) struct SummaryTextTests {
+@Suite(.timeLimit(.minutes(15))) struct SummaryTextTests {
     @Test(arguments: [
         (Duration.zero, "0 ms"), (.microseconds(400), "0.4 ms"), (.microseconds(9_990), "9.9 ms"),
         (.milliseconds(10), "10 ms"), (.milliseconds(9_999), "9999 ms"),

@@ -11,7 +11,7 @@
 
     @testable import ErrandObservability
 
-    @Suite(.timeLimit(.minutes(5))) struct TracingListenerTests {
+    @Suite(.timeLimit(.minutes(15))) struct TracingListenerTests {
         private let tracer = InMemoryTracer()
         private let transport = ScriptedTransport()
 

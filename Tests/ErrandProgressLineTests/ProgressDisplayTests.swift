@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandProgressLine
 
 /// The display and its output.
-@Suite(.timeLimit(.minutes(1))) struct ProgressDisplayTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgressDisplayTests {
     private func progress(_ bytes: Int64, of total: Int64) -> TransferProgress {
         var progress = TransferProgress()
         progress.bytesReceived = bytes

@@ -5,7 +5,7 @@
     import Testing
 
     /// Changes of interfaces, addresses and routes, which the kernel announces by netlink.
-    @Suite(.timeLimit(.minutes(3))) struct NetworkChangeTests {
+    @Suite(.timeLimit(.minutes(15))) struct NetworkChangeTests {
         /// Commands that change one of two connected interfaces, each with the status that must be reported next.
         private static let changes: [(command: String, status: NetworkStatus.Kind)] = [
             ("ip address add 192.0.2.1/24 dev errand0", .other),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandReachability
 
-@Suite(.timeLimit(.minutes(5))) struct NetworkFactsTests {
+@Suite(.timeLimit(.minutes(15))) struct NetworkFactsTests {
     private let header =
         "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
 

@@ -6,7 +6,7 @@ import ErrandTransport
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CassetteTests {
+@Suite(.timeLimit(.minutes(15))) struct CassetteTests {
     private let folder: Folder
     private let network = ScriptedTransport(name: "network")
     private var file: URL { folder.url.appendingPathComponent("test.har") }

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandTesting
 
 /// The transfer of a request whose body is read before it begins.
-@Suite(.timeLimit(.minutes(5))) struct DeferredTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct DeferredTransferTests {
     /// A transfer that records its calls.
     private final class Begun: Transfer {
         private let calls = Mutex<[String]>([])

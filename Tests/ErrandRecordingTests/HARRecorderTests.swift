@@ -8,7 +8,7 @@ import Testing
 
 @testable import ErrandRecording
 
-@Suite(.timeLimit(.minutes(5))) struct HARRecorderTests {
+@Suite(.timeLimit(.minutes(15))) struct HARRecorderTests {
     private let folder: Folder
     private var file: URL { folder.url.appendingPathComponent("session.har") }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandRecording
 
-@Suite(.timeLimit(.minutes(5))) struct RedactionRulesTests {
+@Suite(.timeLimit(.minutes(15))) struct RedactionRulesTests {
     private func body(
         _ text: String, _ type: String? = "application/json", _ rules: RedactionRules = .standard
     ) -> String? {

@@ -7,7 +7,7 @@
     @testable import ErrandRedis
 
     /// One process loads a missing response, and the others wait for it.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct FetchLeaseTests {
         @Test func leaseIsGrantedOnce() async throws {
             let server = try await RedisServer()

@@ -6,7 +6,7 @@
     @testable import ErrandRedis
 
     /// The memory tier with a real server.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct MemoryInvalidationTests {
         /// Reads until the entry comes from memory.
         private func keepInMemory(

@@ -4,7 +4,7 @@
 
     @testable import ErrandRedis
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(15)))
     struct PreciseWaitTests {
         private static let hour: Int64 = 3_600_000_000_000
         private let ends: [Int32]

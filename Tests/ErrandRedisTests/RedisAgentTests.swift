@@ -6,7 +6,7 @@
     import Testing
 
     /// Agents that share a store, as on several machines.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct RedisAgentTests {
         private func request() -> RequestDescription {
             var description = RequestDescription(endpoint: "Test", url: "x")

@@ -4,7 +4,7 @@
     import Testing
 
     /// The contract of `ResponseStore`.
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(15)))
     struct RedisContractTests {
         @Test(arguments: [true, false], ResponseStoreContract.checks)
         func storeFulfilsTheContract(

@@ -6,7 +6,7 @@
     @testable import ErrandRedis
 
     /// The server is absent, slow, full or replaced, or other programs write to the keys.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct RedisFailureTests {
         @Test func absentServerFailsAtOnceAndIsReportedOnce() async throws {
             var configuration = RedisResponseStore.Configuration(

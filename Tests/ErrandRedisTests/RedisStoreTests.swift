@@ -6,7 +6,7 @@
 
     @testable import ErrandRedis
 
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct RedisStoreTests {
         @Test func entriesAreSharedByStores() async throws {
             let server = try await RedisServer()

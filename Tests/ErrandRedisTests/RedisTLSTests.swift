@@ -6,7 +6,7 @@
     @testable import ErrandRedis
 
     /// Connections with TLS to a real server.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct RedisTLSTests {
         private let certificates: TestCertificates
 

@@ -6,7 +6,7 @@
     @testable import ErrandRedis
 
     /// The bytes of a connection with TLS, with a server in the same process.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(15)))
     struct TLSLinkTests {
         private let peer: TLSPeer
         private var later: Int64 { RedisTime.now + 600_000_000_000 }

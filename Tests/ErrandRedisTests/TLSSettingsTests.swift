@@ -6,7 +6,7 @@
     @testable import ErrandRedis
 
     /// Settings of TLS that a store refuses.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct TLSSettingsTests {
         private let certificates: TestCertificates
 

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// The file of a checkpoint store: crashes, other versions, damage, rights.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CheckpointDatabaseTests {
     let directory: TemporaryDirectory
     let path: String

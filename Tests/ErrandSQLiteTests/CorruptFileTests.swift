@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Files that are corrupt or belong to another application.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CorruptFileTests {
     let directory: TemporaryDirectory
     let path: String

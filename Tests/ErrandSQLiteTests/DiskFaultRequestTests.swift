@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Requests of an agent whose store fails.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(15)))
 struct DiskFaultRequestTests {
     /// These requests truncate nothing; see `DiskFaultTests` for truncations.
     private static let faults: [(FaultyFileSystem.Operation, FaultyFileSystem.Fault)] = [

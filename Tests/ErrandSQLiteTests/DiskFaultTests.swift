@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Reads, writes, syncs, opens and truncations that fail.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(15)))
 struct DiskFaultTests {
     let directory: TemporaryDirectory
     let path: String

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// The size of the database and its log on the disk, at every moment.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DiskSpaceTests {
     static let bound = 1 << 20
     static let entryBytes = 20_000

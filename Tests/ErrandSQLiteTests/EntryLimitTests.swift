@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// The maximum number of entries, and the removal of expired entries.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EntryLimitTests {
     let directory: TemporaryDirectory
     let clock = ManualClock()

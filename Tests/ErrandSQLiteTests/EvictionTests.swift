@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// The size limit of the database.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EvictionTests {
     let directory: TemporaryDirectory
     let clock = ManualClock()

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Bodies that are stored in parts.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct LargeBodyTests {
     static let megabyte = 1 << 20
 

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Random operations on stores, compared with a dictionary.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(15)))
 struct ModelTests {
     /// The seeds: 6, or as many as `ERRAND_MODEL_SEEDS` says.
     static var seeds: Range<UInt64> {

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Several stores on one file, of which only one may send an entry at a time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct OutboxLeaseTests {
     let directory: TemporaryDirectory
     let path: String

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// The schema: migration from version 1, files of newer versions, and the use of indexes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SchemaTests {
     let directory: TemporaryDirectory
     let path: String

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Reopening, several stores on one file, killed processes, and file attributes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SharedFileTests {
     let directory: TemporaryDirectory
     let path: String

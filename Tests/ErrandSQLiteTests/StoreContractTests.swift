@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The contract of `ResponseStore`, tested with every store.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct StoreContractTests {
     enum Kind: String, CaseIterable, Sendable {
         case memory, sqlite, sqliteWithoutMemory, sqliteWithoutFile

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandSQLite
 
 /// Files that cannot be opened: memory is used instead, and the store reports it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct UnavailableFileTests {
     let directory: TemporaryDirectory
     let path: String

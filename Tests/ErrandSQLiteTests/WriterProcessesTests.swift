@@ -6,7 +6,7 @@
     @testable import ErrandSQLite
 
     /// The size limit with writers in several processes.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct WriterProcessesTests {
         private static let bound = 1 << 20
         private static let entryBytes = 60_000

@@ -9,7 +9,7 @@
     import ServiceLifecycleTestKit
     import Testing
 
-    @Suite(.timeLimit(.minutes(5))) final class DownloadQueueServiceTests: Sendable {
+    @Suite(.timeLimit(.minutes(15))) final class DownloadQueueServiceTests: Sendable {
         private let transport = ScriptedTransport()
         private let gate = Gate()
         private let folder = FileManager.default.temporaryDirectory

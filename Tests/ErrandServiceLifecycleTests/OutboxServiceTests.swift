@@ -7,7 +7,7 @@
     import ServiceLifecycleTestKit
     import Testing
 
-    @Suite(.timeLimit(.minutes(5))) struct OutboxServiceTests {
+    @Suite(.timeLimit(.minutes(15))) struct OutboxServiceTests {
         private let transport = ScriptedTransport()
         private let clock = ManualClock()
         private let gate = Gate()

@@ -7,7 +7,7 @@
     import ServiceLifecycleTestKit
     import Testing
 
-    @Suite(.timeLimit(.minutes(5))) struct RequestAgentServiceTests {
+    @Suite(.timeLimit(.minutes(15))) struct RequestAgentServiceTests {
         private let transport = ScriptedTransport()
         private let clock = ManualClock()
         private let gate = Gate()

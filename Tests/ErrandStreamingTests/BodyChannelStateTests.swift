@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandStreaming
 
 /// The state of a body, for all orders of its events.
-@Suite(.timeLimit(.minutes(5))) struct BodyChannelStateTests {
+@Suite(.timeLimit(.minutes(15))) struct BodyChannelStateTests {
     /// An event of the transfer, of the task or of the reader.
     private enum Event: CaseIterable {
         case small, large, read, readEnd, transferEnd, close, discard, next, leave

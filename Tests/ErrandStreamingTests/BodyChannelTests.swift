@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandStreaming
 
 /// A channel between a transfer on its own queue and one reader, with random sizes and ends.
-@Suite(.timeLimit(.minutes(5))) struct BodyChannelTests {
+@Suite(.timeLimit(.minutes(15))) struct BodyChannelTests {
     /// How a schedule ends.
     private enum Ending: Int, CaseIterable { case complete, failed, left, cancelled, taskCancelled }
 

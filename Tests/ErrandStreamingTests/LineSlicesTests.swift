@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandStreaming
 
 /// Lines of bytes that share copies of the input.
-@Suite(.timeLimit(.minutes(5))) struct LineSlicesTests {
+@Suite(.timeLimit(.minutes(15))) struct LineSlicesTests {
     /// Reads the chunks one after another from the same memory, as a transport does that reuses a buffer.
     private func lines(_ chunks: [[UInt8]]) throws -> [Data] {
         let memory = UnsafeMutableRawBufferPointer.allocate(

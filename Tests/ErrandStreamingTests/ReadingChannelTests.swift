@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandStreaming
 
 /// A body that is read in pieces, for example from a store.
-@Suite(.timeLimit(.minutes(5))) struct ReadingChannelTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadingChannelTests {
     private final class Source: Sendable {
         let reads = Mutex<[Range<Int>]>([])
         /// Whether each end was a success.

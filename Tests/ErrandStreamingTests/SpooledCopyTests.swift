@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandStreaming
 
 /// The copy of a body in memory, and in a file without a name.
-@Suite(.timeLimit(.minutes(5))) struct SpooledCopyTests {
+@Suite(.timeLimit(.minutes(15))) struct SpooledCopyTests {
     private static func random(_ count: Int, seed: UInt64) -> Data {
         var generator = SeededGenerator(seed: seed)
         return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(5))) @MainActor struct AccessoryTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct AccessoryTests {
     @Test func closureAccessoryReceivesEveryLifecycleEvent() async {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ActivityTests {
+@Suite(.timeLimit(.minutes(15))) struct ActivityTests {
     @Test func activityEmitsTheNumberOfActiveRequests() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)

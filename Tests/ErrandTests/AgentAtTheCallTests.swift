@@ -7,7 +7,7 @@ import Testing
 @testable import Errand
 
 /// Which agent performs a request: the one at the call, the one set on the object, or the endpoint's.
-@Suite(.timeLimit(.minutes(5))) struct AgentAtTheCallTests {
+@Suite(.timeLimit(.minutes(15))) struct AgentAtTheCallTests {
     private let own = AgentFixture()
     private let other = AgentFixture()
 

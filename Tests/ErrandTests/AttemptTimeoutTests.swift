@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// `RetryPolicy.attemptTimeout` measures only the time in which an attempt's transfers are active.
-@Suite(.timeLimit(.minutes(5))) struct AttemptTimeoutTests {
+@Suite(.timeLimit(.minutes(15))) struct AttemptTimeoutTests {
     private static let timeout = Duration.seconds(5)
 
     private func fixture(_ change: (inout Configuration) -> Void = { _ in }) -> AgentFixture {

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// `members` of a batch: its members as they end.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct BatchMembersTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct BatchMembersTests {
     private let fixture = CompositeFixture()
 
     /// Holds the responses to `/0`, `/1` and so on until their gates open.

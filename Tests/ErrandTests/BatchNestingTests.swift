@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// Batches and chains as members of batches, and the rules for members.
-@Suite(.timeLimit(.minutes(5))) struct BatchNestingTests {
+@Suite(.timeLimit(.minutes(15))) struct BatchNestingTests {
     private let fixture = CompositeFixture()
 
     @Test func batchContainsBatchesAndChains() async throws {

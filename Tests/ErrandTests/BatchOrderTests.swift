@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Every order of ends, every combination of outcomes and every policy, for up to five members.
-@Suite(.timeLimit(.minutes(5))) struct BatchOrderTests {
+@Suite(.timeLimit(.minutes(15))) struct BatchOrderTests {
     private static let policies: [BatchRequest.Policy] = [
         .failFast, .collectAll, .firstSuccess, .quorum(2), .quorum(3),
     ]

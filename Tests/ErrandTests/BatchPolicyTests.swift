@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// How the results of the members decide the result of a batch.
-@Suite(.timeLimit(.minutes(5))) struct BatchPolicyTests {
+@Suite(.timeLimit(.minutes(15))) struct BatchPolicyTests {
     private static let policies: [BatchRequest.Policy] = [
         .failFast, .collectAll, .firstSuccess, .quorum(0), .quorum(1), .quorum(2), .quorum(3),
     ]

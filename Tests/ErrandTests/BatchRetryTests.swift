@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// `retryFailed()` of batches.
-@Suite(.timeLimit(.minutes(5))) struct BatchRetryTests {
+@Suite(.timeLimit(.minutes(15))) struct BatchRetryTests {
     private let fixture = AgentFixture()
 
     private func batch(_ policy: BatchRequest.Policy) -> BatchRequest {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct BatchTests {
+@Suite(.timeLimit(.minutes(15))) struct BatchTests {
     @Test func emptyBatchSucceeds() async throws {
         #expect(try await BatchRequest([]).send().isEmpty)
     }

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// With a blocked main thread, requests still run to their end; callbacks run when it is free.
-@Suite(.timeLimit(.minutes(10))) struct BlockedMainThreadTests {
+@Suite(.timeLimit(.minutes(15))) struct BlockedMainThreadTests {
     /// Starts requests and blocks the main thread until all of them have ended.
     @MainActor private final class Blockage {
         private let fixture = AgentFixture()

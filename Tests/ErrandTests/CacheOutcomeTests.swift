@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// The events about storing a response.
-@Suite(.timeLimit(.minutes(5))) struct CacheOutcomeTests {
+@Suite(.timeLimit(.minutes(15))) struct CacheOutcomeTests {
     private func outcomes(_ events: EventRecorder) -> [String] {
         events.events.map { "\($0.kind)" }.filter {
             $0.hasPrefix("cacheStored") || $0.hasPrefix("cacheNot") || $0.hasPrefix("cacheEvicted")

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The statistics count each reason for which a stored response is not used.
-@Suite(.timeLimit(.minutes(2))) struct CacheStatisticsTests {
+@Suite(.timeLimit(.minutes(15))) struct CacheStatisticsTests {
     /// A store in memory whose reads can fail.
     private final class FailingStore: ResponseStore {
         private let memory = MemoryResponseStore()

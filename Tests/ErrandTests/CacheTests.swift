@@ -22,7 +22,7 @@ final class CachedRequest: BaseRequest {
     override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["q": "x"] }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct CacheTests {
+@Suite(.timeLimit(.minutes(15))) struct CacheTests {
     private let fixture = AgentFixture()
 
     init() {

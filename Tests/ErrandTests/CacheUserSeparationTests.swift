@@ -23,7 +23,7 @@ private final class Signer: Authenticator {
 }
 
 /// Without a cache identity, stored responses of two users are separate, whatever kind of credentials they have.
-@Suite(.timeLimit(.minutes(2))) struct CacheUserSeparationTests {
+@Suite(.timeLimit(.minutes(15))) struct CacheUserSeparationTests {
     enum Mode: CaseIterable { case time, http }
 
     private let secret = Secret()

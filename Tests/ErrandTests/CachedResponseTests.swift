@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Operations on stored responses without a start: reading, storing, removing, counting.
-@Suite(.timeLimit(.minutes(2))) struct CachedResponseTests {
+@Suite(.timeLimit(.minutes(15))) struct CachedResponseTests {
     enum Mode: CaseIterable { case time, http }
 
     private let fixture = AgentFixture()

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The thread of a started request: the caller's until the request first waits, if it does no expensive work before.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct CallerThreadStartTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct CallerThreadStartTests {
     private final class PostArguments: BaseRequest {
         override var url: String { "/sent" }
         override var method: HTTPMethod { .post }

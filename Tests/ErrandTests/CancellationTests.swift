@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A cancelled request ends at once, at every point where a request can wait and for every way to cancel it.
-@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(15))) struct CancellationTests {
     /// The point at which the request waits.
     enum WaitPoint: String, CaseIterable, Sendable {
         case filter, headers, arguments, requestProcessor, network, queue, retryDelay, rateLimit

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Chains with a checkpoint store: what a later run repeats, and which checkpoints are refused.
-@Suite(.timeLimit(.minutes(5))) struct ChainContinuationTests {
+@Suite(.timeLimit(.minutes(15))) struct ChainContinuationTests {
     private let fixture = GraphFixture()
     private let store = ChainRequest.MemoryCheckpointStore()
 

@@ -5,7 +5,7 @@
     import Testing
 
     /// Processes that are killed at random moments of a chain, and the next processes, which continue it.
-    @Suite(.timeLimit(.minutes(5))) struct ChainKillTests {
+    @Suite(.timeLimit(.minutes(15))) struct ChainKillTests {
         private static let steps = 8
 
         /// A step that sends the output of the previous one.

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// What the callback of a step sees after a failure.
-@Suite(.timeLimit(.minutes(5))) struct ChainRecoveryTests {
+@Suite(.timeLimit(.minutes(15))) struct ChainRecoveryTests {
     private let fixture = AgentFixture()
     private let chain = ChainRequest()
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ChainTests {
+@Suite(.timeLimit(.minutes(15))) struct ChainTests {
     @Test func thenBuildsEachStepFromThePreviousResponse() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/register", .json(#"{"userId":7}"#))

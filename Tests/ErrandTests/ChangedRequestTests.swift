@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Requests that an interceptor has changed: cache keys, shared transfers, credentials, checks.
-@Suite(.timeLimit(.minutes(5))) struct ChangedRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct ChangedRequestTests {
     @Test func changedRequestHasItsOwnCacheEntry() async throws {
         let language = Mutex("en")
         let fixture = AgentFixture.intercepting { request, next in

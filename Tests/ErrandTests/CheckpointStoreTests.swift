@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The contract of ``ChainRequest/CheckpointStore``, which both stores fulfil.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CheckpointStoreTests {
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
         case memory, sqlite

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Starts with one closure for both outcomes.
-@Suite(.timeLimit(.minutes(5))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(15))) struct CompletionTests {
     private let fixture = AgentFixture()
 
     init() {

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Behavior of batches and chains on which XMNetworking, YTKNetwork, HLNetworking and RBEFireworks differ or fail.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct CompositeBehaviorTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeBehaviorTests {
     private let fixture = CompositeFixture()
 
     // MARK: - Members and results

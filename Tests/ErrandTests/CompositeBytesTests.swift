@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 /// The progress of a batch is kept as sums, and equals the sum over all members at any time.
-@Suite(.timeLimit(.minutes(5))) struct CompositeBytesTests {
+@Suite(.timeLimit(.minutes(15))) struct CompositeBytesTests {
     /// Adds the progress of all members.
     private func naiveSum(
         _ members: [Int: TransferProgress], count: Int

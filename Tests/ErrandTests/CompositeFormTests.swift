@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Each form of start of each kind of composite delivers one end with the documented type.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct CompositeFormTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeFormTests {
     /// Members have no agent of their own, so that only an agent at the call can send them.
     private let fixture = CompositeFixture()
 

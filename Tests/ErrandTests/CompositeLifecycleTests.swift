@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// Accessories receive the lifecycle events of batches and chains, also through wrapper accessories.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct CompositeLifecycleTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeLifecycleTests {
     private typealias LifecycleEvent = ClosureAccessory.LifecycleEvent
 
     private let batchLines = [

@@ -4,7 +4,7 @@ import ErrandTesting
 import Testing
 
 /// Batches and chains that synchronous code gives up, with their typed results.
-@Suite(.timeLimit(.minutes(5))) struct CompositeQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct CompositeQueueTests {
     /// The calls of a closure.
     private struct Calls<Value: Sendable> {
         private let stream: AsyncStream<Value>

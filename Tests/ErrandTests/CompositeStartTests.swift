@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Starting batches and chains: twice, off every actor, and with a deadline.
-@Suite(.timeLimit(.minutes(5))) struct CompositeStartTests {
+@Suite(.timeLimit(.minutes(15))) struct CompositeStartTests {
     private let fixture = AgentFixture()
 
     init() {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Batches and chains over both transports and the store.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct CompositeTransportTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeTransportTests {
     private final class Stored: BaseRequest {
         private let path: String
         init(_ path: String) { self.path = path }

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Events of connections and of parts of bodies, as listeners receive them.
-@Suite(.timeLimit(.minutes(5))) struct ConnectionListenerTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionListenerTests {
     private let recorder = EventRecorder()
 
     private func server() async throws -> LoopbackServer {

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ConnectivityPolicyTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectivityPolicyTests {
     private static let connectionLost = RequestError(
         .connectionLost, stage: .transport, "connection lost")
     private let network = NetworkStatusHub(NetworkStatus(.none))

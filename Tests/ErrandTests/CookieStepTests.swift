@@ -14,7 +14,7 @@ private final class OwnCookieHeader: BaseRequest {
     override var headerFieldValues: HeaderPairs { ["Cookie": "a=mine; own=1"] }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct CookieStepTests {
+@Suite(.timeLimit(.minutes(15))) struct CookieStepTests {
     let fixture = AgentFixture()
 
     private func setting(_ cookies: String..., status: HTTPResponse.Status = .ok, to: String? = nil)

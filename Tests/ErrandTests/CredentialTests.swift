@@ -44,7 +44,7 @@ private final class OwnAuthorization: BaseRequest {
     override var authorization: Authorization? { .bearer("own") }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct CredentialTests {
+@Suite(.timeLimit(.minutes(15))) struct CredentialTests {
     private func fixture(
         _ authenticator: any Authenticator, _ hosts: HostPattern = "*.example.com"
     ) -> AgentFixture {

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Endpoints that supply a `URLRequest`.
-@Suite(.timeLimit(.minutes(5))) struct CustomRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct CustomRequestTests {
     private final class URLRequestEndpoint: BaseRequest {
         var request: URLRequest
         var customTimeouts: Timeouts?

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Users of one agent whose requests override `customURLRequest()` have separate stored responses.
-@Suite(.timeLimit(.minutes(2))) struct CustomRequestUserTests {
+@Suite(.timeLimit(.minutes(15))) struct CustomRequestUserTests {
     enum Mode: CaseIterable { case time, http }
 
     private final class GetProfile: BaseRequest {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) @MainActor struct DeliveryOrderTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct DeliveryOrderTests {
     private let success = [
         "willStart accessory", "willStart", "willStop accessory", "didFinish", "delegate finished",
         "attached", "closure", "didStop accessory",

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DigestAuthenticatorTests {
+@Suite(.timeLimit(.minutes(15))) struct DigestAuthenticatorTests {
     private func fixture() -> AgentFixture {
         AgentFixture {
             $0.authenticators = [

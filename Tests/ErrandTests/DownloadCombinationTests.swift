@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Settings beside a download: applied, refused, or documented as without effect.
-@Suite(.timeLimit(.minutes(5))) struct DownloadCombinationTests {
+@Suite(.timeLimit(.minutes(15))) struct DownloadCombinationTests {
     private let temporary: TemporaryFolder
     private var folder: URL { temporary.url }
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A download request without a destination.
-@Suite(.timeLimit(.minutes(5))) struct DownloadDestinationTests {
+@Suite(.timeLimit(.minutes(15))) struct DownloadDestinationTests {
     private final class WithoutDestination: DownloadRequest {
         override var url: String { "map.zip" }
     }

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Results, names and digests of downloads over real connections, with each transport.
-@Suite(.timeLimit(.minutes(5))) final class DownloadedFileTransportTests: Sendable {
+@Suite(.timeLimit(.minutes(15))) final class DownloadedFileTransportTests: Sendable {
     private static let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
 
     private let folder: URL

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// The properties that make two requests identical for `duplicatePolicy`.
-@Suite(.timeLimit(.minutes(5))) struct DuplicateIdentityTests {
+@Suite(.timeLimit(.minutes(15))) struct DuplicateIdentityTests {
     private func isDuplicate(
         _ change: @escaping (inout RequestDescription) -> Void,
         _ configure: @escaping (inout Configuration) -> Void = { _ in }

@@ -10,7 +10,7 @@ final class JoiningRequest: BaseRequest {
     override var validator: JSONShape? { shape }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct DuplicatePolicyTests {
+@Suite(.timeLimit(.minutes(15))) struct DuplicatePolicyTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

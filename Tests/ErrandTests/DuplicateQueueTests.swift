@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// `DuplicatePolicy.queue` runs identical requests one after another.
-@Suite(.timeLimit(.minutes(5))) struct DuplicateQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct DuplicateQueueTests {
     private let fixture = AgentFixture()
     /// One gate for each transfer, in order.
     private let gates = (0..<4).map { _ in Gate() }

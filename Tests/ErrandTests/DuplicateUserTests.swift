@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// Requests with different credentials or cookies never share a transfer.
-@Suite(.timeLimit(.minutes(5))) struct DuplicateUserTests {
+@Suite(.timeLimit(.minutes(15))) struct DuplicateUserTests {
     private let gate = Gate()
 
     private func fixture(_ configure: (inout Configuration) -> Void = { _ in }) -> AgentFixture {

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Hooks and listeners that recognize endpoints by their class.
-@Suite(.timeLimit(.minutes(5))) struct EndpointClassTests {
+@Suite(.timeLimit(.minutes(15))) struct EndpointClassTests {
     private class Base: BaseRequest {
         override var url: String { "base" }
     }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Request processors, retry deciders, metadata and user info of endpoints beside those of the configuration.
-@Suite(.timeLimit(.minutes(5))) struct EndpointHookTests {
+@Suite(.timeLimit(.minutes(15))) struct EndpointHookTests {
     private final class Hooked: BaseRequest {
         var decider: RetryDecider?
         var policy: RetryPolicy?

@@ -7,7 +7,7 @@ private final class OwnAcceptHeader: BaseRequest {
     override var headers: HTTPFields { [.accept: "own"] }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct EnvironmentTests {
+@Suite(.timeLimit(.minutes(15))) struct EnvironmentTests {
     let fixture = AgentFixture {
         $0.environments = [
             "staging": .init(

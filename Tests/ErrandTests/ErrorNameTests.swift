@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Errors name the request, and keep the errors of earlier attempts.
-@Suite(.timeLimit(.minutes(5))) struct ErrorNameTests {
+@Suite(.timeLimit(.minutes(15))) struct ErrorNameTests {
     private final class GetIssue: BaseRequest {
         override var url: String { "issues/25?token=hunter2" }
     }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// `EventStream` delivers events as async sequences.
-@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
+@Suite(.timeLimit(.minutes(15))) struct EventStreamTests {
     private let stream = EventStream()
 
     private func fixture() -> AgentFixture {

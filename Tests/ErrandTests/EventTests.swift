@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct EventTests {
+@Suite(.timeLimit(.minutes(15))) struct EventTests {
     private func failing() -> ScriptedResponse {
         var response = ScriptedResponse.failure(
             RequestError(.connectionLost, stage: .transport, "connection lost"))

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// `FilteredAccessory` forwards the events of the requests that its condition accepts.
-@Suite(.timeLimit(.minutes(5))) struct FilteredAccessoryTests {
+@Suite(.timeLimit(.minutes(15))) struct FilteredAccessoryTests {
     private final class Observer: RequestAccessory, Sendable {
         private let lines = Mutex<[String]>([])
         var received: [String] { lines.withLock { $0 } }

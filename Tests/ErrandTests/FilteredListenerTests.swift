@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// `FilteredListener` forwards the events of the endpoints and tags that it names.
-@Suite(.timeLimit(.minutes(5))) struct FilteredListenerTests {
+@Suite(.timeLimit(.minutes(15))) struct FilteredListenerTests {
     private class Users {
         final class Get: BaseRequest {
             override var url: String { "users" }

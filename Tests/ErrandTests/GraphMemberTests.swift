@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// Graphs with batches, chains and graphs as nodes, graphs as members, and the hooks and progress of members.
-@Suite(.timeLimit(.minutes(5))) struct GraphMemberTests {
+@Suite(.timeLimit(.minutes(15))) struct GraphMemberTests {
     private let fixture = GraphFixture()
 
     // MARK: - Nesting and size

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// `CachePolicy.http` with concurrent requests, cancellation and shutdown.
-@Suite(.timeLimit(.minutes(2))) struct HTTPCacheConcurrencyTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPCacheConcurrencyTests {
     private let fixture = AgentFixture()
     private let server = PageServer()
 

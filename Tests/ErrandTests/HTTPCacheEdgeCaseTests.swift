@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// `CachePolicy.http` with unusual requests and responses: ranges, `HEAD`, accepted errors, clock changes, variants.
-@Suite(.timeLimit(.minutes(2))) struct HTTPCacheEdgeCaseTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPCacheEdgeCaseTests {
     private static let xNote = HTTPField.Name("X-Note") ?? .date
 
     private let fixture = AgentFixture()

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// `CachePolicy.http` with redirects, parts, cookies, fields that need revalidation, and nothing to use.
-@Suite(.timeLimit(.minutes(2))) struct HTTPCacheExchangeTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPCacheExchangeTests {
     private let fixture = AgentFixture()
 
     private func get(

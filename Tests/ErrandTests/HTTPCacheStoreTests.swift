@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// `CachePolicy.http` with file stores, stores shared by several agents, and stores with a size limit.
-@Suite(.timeLimit(.minutes(2))) struct HTTPCacheStoreTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPCacheStoreTests {
     private let clock = ManualClock()
     private let server = PageServer()
     private let temporary: TemporaryFolder

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// RFC 9111 behavior of `CachePolicy.http`, from endpoint to server.
-@Suite(.timeLimit(.minutes(2))) struct HTTPCacheTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPCacheTests {
     final class PageRequest: BaseRequest {
         var requestHeaders: HTTPFields = [:]
         var verb = HTTPMethod.get

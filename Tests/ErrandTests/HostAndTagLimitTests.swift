@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// `limits.perHost` and `limits.perTag`, and cancellation by tag, through an agent.
-@Suite(.timeLimit(.minutes(5))) struct HostAndTagLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct HostAndTagLimitTests {
     /// An agent whose transport holds each response at a gate of its own; the path names the gate.
     private struct Held {
         let fixture: AgentFixture

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Inline requests with a typed output.
-@Suite(.timeLimit(.minutes(5))) struct InlineDecodingTests {
+@Suite(.timeLimit(.minutes(15))) struct InlineDecodingTests {
     private let fixture = AgentFixture()
 
     init() {

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct InterceptorTests {
+@Suite(.timeLimit(.minutes(15))) struct InterceptorTests {
     private struct Refused: Error {}
 
     private final class Lines: Sendable {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// Numbers without a meaning are refused before anything is sent.
-@Suite(.timeLimit(.minutes(2))) struct InvalidNumberTests {
+@Suite(.timeLimit(.minutes(15))) struct InvalidNumberTests {
     private func error(
         configuration change: (inout Configuration) -> Void = { _ in },
         endpoint describe: (inout RequestDescription) -> Void = { _ in }

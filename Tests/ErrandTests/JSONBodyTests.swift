@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Values in bodies and arguments: encoded once per start; a failure ends the request before anything is sent.
-@Suite(.timeLimit(.minutes(5))) struct JSONBodyTests {
+@Suite(.timeLimit(.minutes(15))) struct JSONBodyTests {
     private struct NewIssue: Encodable {
         var issueTitle = "a"
         var dueAt = Date(timeIntervalSince1970: 1)

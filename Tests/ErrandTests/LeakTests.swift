@@ -3,7 +3,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) @MainActor struct LeakTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct LeakTests {
     @Test func requestAndAgentAreReleasedAfterTheEnd() async {
         for response in [ScriptedResponse.json("{}"), .json("{}", status: .internalServerError)] {
             weak var weakRequest: Plain?

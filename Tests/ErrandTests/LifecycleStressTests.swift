@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// Thousands of starts, cancels, suspends and resumes from several threads: each request ends exactly once.
-@Suite(.timeLimit(.minutes(2))) struct LifecycleStressTests {
+@Suite(.timeLimit(.minutes(15))) struct LifecycleStressTests {
     @Test func eachTaskEndsExactlyOnce() async {
         let ends = EndCounter()
         let transport = ScriptedTransport()

@@ -8,7 +8,7 @@ import Testing
 
 /// Listeners and progress handlers never run on the thread that serves all transfers: if they did, a listener that
 /// waits for another request would deadlock.
-@Suite(.timeLimit(.minutes(2))) struct ListenerThreadTests {
+@Suite(.timeLimit(.minutes(15))) struct ListenerThreadTests {
     @Test(arguments: TransportKind.allCases)
     func listenerCanWaitForAnotherRequest(kind: TransportKind) async throws {
         let second = try await SecondRequest(kind)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Errand
 
-@MainActor @Suite(.timeLimit(.minutes(5))) struct MainDeliveryTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct MainDeliveryTests {
     @Test func callbacksRunInTheOrderOfTheEnds() async {
         let delivery = MainDelivery()
         var order: [Int] = []

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// What happens to a member, or to a closure, that starts while its run is suspended or is to stop.
-@Suite(.timeLimit(.minutes(5))) struct MemberHandleTests {
+@Suite(.timeLimit(.minutes(15))) struct MemberHandleTests {
     private func makeTask() -> CompositeTask {
         CompositeTask(BatchRequest([BaseRequest]()), on: nil)
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandCore
 
 /// Extended file names, and multipart bodies that are written to a file.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct MultipartFileTests {
     @Test func extendedFilenamesAreSentOnRequest() async throws {
         var part = MultipartBody.Part.data("f", Data("x".utf8), filename: "naïve 日\"*.txt")

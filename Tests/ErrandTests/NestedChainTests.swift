@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Batches and chains as steps of a chain.
-@Suite(.timeLimit(.minutes(5))) struct NestedChainTests {
+@Suite(.timeLimit(.minutes(15))) struct NestedChainTests {
     private let fixture = CompositeFixture()
 
     @Test func batchCanBeAStepOfAChain() async throws {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A body that is not replayable is read only once, whatever happens to its request.
-@Suite(.timeLimit(.minutes(5))) struct NonReplayableBodyTests {
+@Suite(.timeLimit(.minutes(15))) struct NonReplayableBodyTests {
     private let streams = StreamFactory()
     private let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
 

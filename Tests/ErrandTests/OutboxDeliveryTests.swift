@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// An entry counts as delivered when the server has accepted it, even if its response cannot be used.
-@Suite(.timeLimit(.minutes(5))) struct OutboxDeliveryTests {
+@Suite(.timeLimit(.minutes(15))) struct OutboxDeliveryTests {
     private struct Rejection: Error {}
 
     /// Adds one request; returns how often it was sent and the remaining entries.

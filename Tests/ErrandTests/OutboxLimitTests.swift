@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Limits of an outbox, lazy reading of bodies, and the end of `untilDelivered`.
-@Suite(.timeLimit(.minutes(5))) struct OutboxLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct OutboxLimitTests {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-outbox-limits-\(UUID().uuidString)")
 

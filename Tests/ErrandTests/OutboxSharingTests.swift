@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Several outboxes with one file: each entry is sent by one of them, in order; another takes over after a crash.
-@Suite(.timeLimit(.minutes(5))) struct OutboxSharingTests {
+@Suite(.timeLimit(.minutes(15))) struct OutboxSharingTests {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-shared-outbox-\(UUID().uuidString)")
 

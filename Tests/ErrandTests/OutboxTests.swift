@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct OutboxTests {
+@Suite(.timeLimit(.minutes(15))) struct OutboxTests {
     private static let cannotConnect = RequestError(.cannotConnect, stage: .transport, "refused")
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-outbox-\(UUID().uuidString)")

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// No entry of an origin is sent between the end of an attempt and the write of its result to the store.
-@Suite(.timeLimit(.minutes(5))) struct OutboxWriteOrderTests {
+@Suite(.timeLimit(.minutes(15))) struct OutboxWriteOrderTests {
     @Test(arguments: [HTTPResponse.Status.ok, .badRequest])
     func nextEntryIsNotSentBeforeTheResultIsWritten(status: HTTPResponse.Status) async throws {
         let fixture = AgentFixture()

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Every override of an endpoint class reaches the description.
-@Suite(.timeLimit(.minutes(5))) struct OverrideDescriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct OverrideDescriptionTests {
     private struct Nothing: ResponseProcessor {
         func process(_ response: Response, attempt: Int) async throws -> Response { response }
     }

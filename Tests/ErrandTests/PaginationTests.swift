@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Pages of a list by `Link` header, cursor, offset, number, and by a rule of the caller.
-@Suite(.timeLimit(.minutes(5))) struct PaginationTests {
+@Suite(.timeLimit(.minutes(15))) struct PaginationTests {
     private class Service: BaseRequest {
         override var usesSharedArguments: Bool { true }
     }

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// `PasswordAuthenticator` authenticates with the scheme that the server asks for.
-@Suite(.timeLimit(.minutes(5))) struct PasswordAuthenticatorTests {
+@Suite(.timeLimit(.minutes(15))) struct PasswordAuthenticatorTests {
     private func fixture(
         base: String = "https://api.example.com/", overHTTP: Bool = false, password: String = "p"
     ) -> AgentFixture {

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) @MainActor struct ProgressTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct ProgressTests {
     private static let chunks = (0..<10).map { _ in Data(repeating: 1, count: 10) }
 
     private func chunkedResponse(_ total: Int64?, gate: Gate? = nil) -> ScriptedResponse {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// Random batches and chains within each other, compared with the definition of their outcomes.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct RandomNestingTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct RandomNestingTests {
     /// Responds as the paths of a tree say.
     private func fixture(_ tree: CompositeTree) -> (AgentFixture, silent: [Int: Gate]) {
         let fixture = AgentFixture()

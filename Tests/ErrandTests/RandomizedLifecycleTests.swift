@@ -6,7 +6,7 @@ import Testing
 /// Random operations from several threads on requests with retries, shared transfers, caching and timeouts.
 ///
 /// Each request calls its hooks in the documented order, once each.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct RandomizedLifecycleTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct RandomizedLifecycleTests {
     /// Records all hooks and delegate calls in order.
     private final class RecordingRequest: BaseRequest, RequestDelegate {
         private let path: String

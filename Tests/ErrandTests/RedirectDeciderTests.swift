@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `redirectDecider` follows, delivers or replaces each redirect.
-@Suite(.timeLimit(.minutes(5))) struct RedirectDeciderTests {
+@Suite(.timeLimit(.minutes(15))) struct RedirectDeciderTests {
     private func fixture(
         to location: String = "/new", status: HTTPResponse.Status = .found,
         _ configure: @escaping (inout Configuration) -> Void = { _ in },

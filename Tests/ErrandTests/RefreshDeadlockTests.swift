@@ -42,7 +42,7 @@ private final class TokenSource: Sendable {
 }
 
 /// Credential refreshes that send requests through the same agent, and refreshes that hang.
-@Suite(.timeLimit(.minutes(2))) struct RefreshDeadlockTests {
+@Suite(.timeLimit(.minutes(15))) struct RefreshDeadlockTests {
     private let source = TokenSource()
 
     /// An agent whose server accepts the new token, and anything at `/login`.

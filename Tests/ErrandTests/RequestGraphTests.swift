@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Graphs over a scripted transport: values, concurrency, failures, cancellation, nesting and printing.
-@Suite(.timeLimit(.minutes(5))) struct RequestGraphTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestGraphTests {
     private let fixture = GraphFixture()
 
     private struct Mistake: Error {}

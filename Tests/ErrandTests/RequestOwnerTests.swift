@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) @MainActor struct RequestOwnerTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct RequestOwnerTests {
     private final class Model {
         let requests = RequestOwner()
     }

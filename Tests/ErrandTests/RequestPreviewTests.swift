@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Builds a request as `URLRequest` or `curl` command without sending it.
-@Suite(.timeLimit(.minutes(5))) struct RequestPreviewTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestPreviewTests {
     @Test func requestIsBuiltAsURLRequestAndCurlCommand() async throws {
         let fixture = AgentFixture {
             $0.sharedArguments = ["v": 5]

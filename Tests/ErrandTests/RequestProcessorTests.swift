@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Request, response and error processors, and body encoders, run after serialization.
-@Suite(.timeLimit(.minutes(5))) struct RequestProcessorTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestProcessorTests {
     /// Adds a header with the attempt and a checksum of the body, and appends a byte to the body.
     private struct SigningProcessor: RequestProcessor {
         func process(

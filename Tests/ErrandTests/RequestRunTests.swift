@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RequestRunTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestRunTests {
     @Test func sendReturnsAndStoresTheResponse() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Hooks that write parts of a URL cannot move a request with its credentials to another host.
-@Suite(.timeLimit(.minutes(5))) struct RequestTargetTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestTargetTests {
     private final class Account: BaseRequest {
         override var url: String { "https://api.example.com/x" }
         override var authorization: Authorization? { .bearer("secret") }

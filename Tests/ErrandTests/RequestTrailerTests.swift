@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Trailers are sent with every attempt that sends the body.
-@Suite(.timeLimit(.minutes(5))) struct RequestTrailerTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestTrailerTests {
     private final class Upload: BaseRequest {
         override var url: String { "/start" }
         override var method: HTTPMethod { .put }

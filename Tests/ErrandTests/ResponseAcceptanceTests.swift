@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Rules of the endpoint and of the configuration for which responses are accepted.
-@Suite(.timeLimit(.minutes(5))) struct ResponseAcceptanceTests {
+@Suite(.timeLimit(.minutes(15))) struct ResponseAcceptanceTests {
     private struct SoldOut: Error {}
 
     @Test func statusCodeValidatorAcceptsSetsAndPredicates() async {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `ResponseDecoder` and the typed outputs of requests.
-@Suite(.timeLimit(.minutes(5))) struct ResponseDecoderTests {
+@Suite(.timeLimit(.minutes(15))) struct ResponseDecoderTests {
     private struct Point: Codable, Equatable { var x: Int }
 
     private final class DecodedRequest<Output: Sendable>: Request<Output> {

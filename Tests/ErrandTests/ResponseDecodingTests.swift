@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `response.decode(_:decoder:)` uses the decoder of the endpoint or the configuration, wherever a response appears.
-@Suite(.timeLimit(.minutes(5))) struct ResponseDecodingTests {
+@Suite(.timeLimit(.minutes(15))) struct ResponseDecodingTests {
     private struct Person: Decodable, Equatable { var firstName: String }
 
     private let body = #"{"first_name":"a"}"#

@@ -9,7 +9,7 @@ final class PostRequest: BaseRequest {
     override var authorization: Authorization? { .bearer("secret") }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct RetryAndRedirectTests {
+@Suite(.timeLimit(.minutes(15))) struct RetryAndRedirectTests {
     @Test func retryFollowsAfterTheRetryAfterDelay() async throws {
         let fixture = AgentFixture { $0.retryPolicy = .attempts(3) }
         var busy = ScriptedResponse.json("{}", status: .serviceUnavailable)

@@ -3,7 +3,7 @@ import ErrandTesting
 import HTTPTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RetrySafeguardTests {
+@Suite(.timeLimit(.minutes(15))) struct RetrySafeguardTests {
     private let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
 
     @Test func timedOutAttemptIsRetried() async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The task of a run in progress, for every way of starting a request object.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct RunningTaskTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct RunningTaskTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SchedulingLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct SchedulingLimitTests {
     @Test func raisedPriorityReordersTheQueue() async throws {
         let fixture = AgentFixture { $0.limits.total = 1 }
         let gate = Gate()

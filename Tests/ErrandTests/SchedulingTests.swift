@@ -13,7 +13,7 @@ final class PrioritizedRequest: BaseRequest {
     override var priority: RequestPriority { requestPriority }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct SchedulingTests {
+@Suite(.timeLimit(.minutes(15))) struct SchedulingTests {
     @Test func higherPriorityIsSentFirst() async throws {
         let fixture = AgentFixture { $0.limits.total = 1 }
         let gate = Gate()

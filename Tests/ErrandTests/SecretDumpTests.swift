@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Neither `print` nor `dump` of a value shows secrets.
-@Suite(.timeLimit(.minutes(2))) struct SecretDumpTests {
+@Suite(.timeLimit(.minutes(15))) struct SecretDumpTests {
     /// A part of every secret in these tests.
     private static let secret = "hush"
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The serializers `.xml` and `.custom`, and responses without a body, through an agent.
-@Suite(.timeLimit(.minutes(5))) struct SerializerTests {
+@Suite(.timeLimit(.minutes(15))) struct SerializerTests {
     private let fixture = AgentFixture()
 
     private struct Refused: Error {}

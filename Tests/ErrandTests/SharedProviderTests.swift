@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `headerProvider` and `argumentProvider`: their values, their precedence, and how often they are called.
-@Suite(.timeLimit(.minutes(5))) struct SharedProviderTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedProviderTests {
     private static func name(_ text: String) throws -> HTTPField.Name {
         try #require(HTTPField.Name(text))
     }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Each request that shares a transfer keeps its own serializer, validators, priority and events.
-@Suite(.timeLimit(.minutes(5))) struct SharedTransferSettingsTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedTransferSettingsTests {
     private final class SharingRequest: BaseRequest {
         var serializer = ResponseSerializer.json
         var businessRule: BusinessValidator?

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SharedTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedTransferTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

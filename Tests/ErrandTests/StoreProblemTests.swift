@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A problem of the persistent store is an event, and requests are cached in memory meanwhile.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct StoreProblemTests {
     private let fixture = AgentFixture()
 

@@ -26,7 +26,7 @@ private final class Item: JSONRequest<Int> {
     override func didFail() { log?.lines.append("didFail") }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct StoredUpdatesTests {
+@Suite(.timeLimit(.minutes(15))) struct StoredUpdatesTests {
     private let fixture = AgentFixture()
 
     private func number(_ text: String, _ headers: HTTPFields = [:]) -> ScriptedResponse {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// A request that is suspended before its transfer holds no concurrency permit.
-@Suite(.timeLimit(.minutes(5))) struct SuspendedPermitTests {
+@Suite(.timeLimit(.minutes(15))) struct SuspendedPermitTests {
     private let fixture = AgentFixture { $0.limits.total = 1 }
     private let gate = Gate()
 

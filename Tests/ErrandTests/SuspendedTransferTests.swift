@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A task that is suspended during its transfer: the transport stops delivering, and continues when it is resumed.
-@Suite(.timeLimit(.minutes(5))) struct SuspendedTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct SuspendedTransferTests {
     /// The transport, and the server if there is one.
     enum Peer: CaseIterable, Sendable { case scripted, curl, urlSession }
 

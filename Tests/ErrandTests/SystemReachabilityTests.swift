@@ -4,7 +4,7 @@
     import Foundation
     import Testing
 
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct SystemReachabilityTests {
+    @Suite(.serialized, .timeLimit(.minutes(15))) struct SystemReachabilityTests {
         @Test func statusIsKnownWithoutSendingAnything() async {
             let reachability = SystemReachability()
             #expect(reachability.current.kind != .unknown)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// `RequestTask.events()`, the sequence of the events of one task.
-@Suite(.timeLimit(.minutes(5))) struct TaskEventsTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskEventsTests {
     private let transport = ScriptedTransport()
 
     private func agent(_ configure: (inout Configuration) -> Void = { _ in }) -> RequestAgent {

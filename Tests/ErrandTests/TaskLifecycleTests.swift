@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct TaskLifecycleTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskLifecycleTests {
     @Test func cancelDuringResponseProcessingEndsWithCancelled() async throws {
         let fixture = AgentFixture { configuration in
             configuration.responseProcessors = []

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// Hooks of a request that `start` starts run without the caller's task-local values.
-@Suite(.timeLimit(.minutes(2))) struct TaskLocalTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskLocalTests {
     @TaskLocal static var value = "default"
 
     struct ValueReader: RequestProcessor {

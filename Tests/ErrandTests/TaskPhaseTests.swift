@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// `RequestTask.phase` and the `phases` sequence.
-@Suite(.timeLimit(.minutes(5))) struct TaskPhaseTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskPhaseTests {
     private let gate = Gate()
     private let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `RequestTask.record`.
-@Suite(.timeLimit(.minutes(5))) struct TaskRecordTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskRecordTests {
     private let fixture = AgentFixture { $0.eventListeners = [] }
 
     private func description(_ change: (inout RequestDescription) -> Void = { _ in })

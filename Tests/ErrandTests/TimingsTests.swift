@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// A response holds the timings of every transfer that led to it.
-@Suite(.timeLimit(.minutes(5))) struct TimingsTests {
+@Suite(.timeLimit(.minutes(15))) struct TimingsTests {
     private func json(_ bytesSent: Int64, _ status: HTTPResponse.Status = .ok) -> ScriptedResponse {
         var response = ScriptedResponse.json("{}", status: status)
         response.timings.bytesSent = bytesSent

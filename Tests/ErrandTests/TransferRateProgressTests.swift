@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Rate and time left of a running request, by the agent's clock.
-@Suite(.timeLimit(.minutes(5))) struct TransferRateProgressTests {
+@Suite(.timeLimit(.minutes(15))) struct TransferRateProgressTests {
     private let fixture = AgentFixture { $0.limits.total = 1 }
 
     private func description(_ url: String = "file") -> RequestDescription {

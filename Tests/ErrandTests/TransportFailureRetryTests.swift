@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A first attempt that fails in each phase of a transfer and a second that succeeds, over real sockets.
-@Suite(.timeLimit(.minutes(2))) struct TransportFailureRetryTests {
+@Suite(.timeLimit(.minutes(15))) struct TransportFailureRetryTests {
     /// The phase in which the first attempt fails.
     enum Phase: CaseIterable {
         case refused, closedBeforeHead, resetBeforeHead, closedInHead, resetInHead, cutInBody,

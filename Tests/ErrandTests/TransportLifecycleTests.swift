@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Starts, cancels, suspends and resumes over real sockets: each request ends once, and no body is truncated.
-@Suite(.timeLimit(.minutes(2))) struct TransportLifecycleTests {
+@Suite(.timeLimit(.minutes(15))) struct TransportLifecycleTests {
     @Test(arguments: TransportKind.allCases)
     func eachTaskEndsExactlyOnce(kind: TransportKind) async throws {
         let server = LoopbackServer()

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// `transportOverrides` of an endpoint.
-@Suite(.timeLimit(.minutes(5))) struct TransportOverrideTests {
+@Suite(.timeLimit(.minutes(15))) struct TransportOverrideTests {
     private final class OverridingRequest: BaseRequest {
         override var url: String { "legacy" }
         override var cacheSeconds: Int { 60 }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// Steps of chains with typed outputs, names, conditions, substitutes and values.
-@Suite(.timeLimit(.minutes(5))) struct TypedChainTests {
+@Suite(.timeLimit(.minutes(15))) struct TypedChainTests {
     private let fixture = CompositeFixture()
 
     @Test func laterStepsReadAllEarlierOutputs() async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Plain, typed and download endpoints below one base class of a service.
-@Suite(.timeLimit(.minutes(5))) struct TypedRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct TypedRequestTests {
     private class HubRequest: BaseRequest {
         override var headerFieldValues: HeaderPairs { ["X-Hub": "1"] }
         override var outputPath: [String] { ["data"] }

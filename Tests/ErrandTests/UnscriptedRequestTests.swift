@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A request for which a `ScriptedTransport` has no response fails, whatever the agent does about other failures.
-@Suite(.timeLimit(.minutes(5))) struct UnscriptedRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct UnscriptedRequestTests {
     private let policy = RetryPolicy(
         maximumAttempts: 3, baseDelay: .zero, retriesNonIdempotent: true)
 

@@ -11,7 +11,7 @@ final class CachedUser: JSONRequest<User> {
 }
 
 /// Responses are shared and cached per credentials, and only acceptable responses are stored.
-@Suite(.timeLimit(.minutes(5))) struct UserSeparationTests {
+@Suite(.timeLimit(.minutes(15))) struct UserSeparationTests {
     private func profileRequest(_ token: String, _ fixture: AgentFixture) -> InlineRequest {
         fixture.with(
             InlineRequest("me") {

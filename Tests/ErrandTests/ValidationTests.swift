@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ValidationTests {
+@Suite(.timeLimit(.minutes(15))) struct ValidationTests {
     @Test func shapeMismatchNamesThePathOfTheFirstFault() async throws {
         let error = await failure(#"{"users":[{"id":1,"nick":"a"},{"id":"2","nick":"b"}]}"#) {
             $0.validator = ["users": [["id": .number, "nick": .string]]]

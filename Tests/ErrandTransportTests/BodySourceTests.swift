@@ -2,7 +2,7 @@ import ErrandTransport
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BodySourceTests {
     @Test func dataIsReadInPiecesAndAfterARewind() async throws {
         let bytes = Data((0..<100).map { UInt8($0) })

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandTransport
 
 /// A transfer that its receiver and a bandwidth limit pause, in any order of events.
-@Suite(.timeLimit(.minutes(1))) struct LimitedTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct LimitedTransferTests {
     /// A transport whose transfers do what the test says.
     private final class SteppedTransport: Transport {
         private let started = Mutex<SteppedTransfer?>(nil)

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandTransport
 
 /// The encoding of multipart bodies.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct MultipartBodyTests {
     private func bytes(of body: HTTPBody, pieces: Int = 100) async throws -> Data {
         let source = try body.makeSource()

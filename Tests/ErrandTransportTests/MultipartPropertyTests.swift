@@ -5,7 +5,7 @@ import Testing
 /// Encoded multipart bodies decode to the same parts, for random input.
 ///
 /// Each failure names its seed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct MultipartPropertyTests {
     @Test(arguments: 0..<100)
     func multipartRoundTripsAnyNameAndContent(seed: UInt64) async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandTransport
 
 /// Buffers that go to chunks and return with their release.
-@Suite(.timeLimit(.minutes(5))) struct ReadBuffersTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadBuffersTests {
     private func chunk(_ buffers: ReadBuffers, _ byte: UInt8, count: Int) -> Data {
         let buffer = buffers.take()
         buffer.memory.initializeMemory(as: UInt8.self, repeating: byte)

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct StreamBodyTests {
     private func stream(_ chunks: [String]) -> AsyncStream<Data> {
         AsyncStream { continuation in

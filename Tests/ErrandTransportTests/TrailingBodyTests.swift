@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The trailers of a body are known when its source ends, and are made again for each attempt.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TrailingBodyTests {
     private struct Broken: Error {}
 

@@ -7,7 +7,7 @@
     @testable import ErrandUploads
 
     /// The journal of a process that was killed during an upload, and the memory of a process that uploads.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(15)))
     struct KilledUploadTests {
         /// Uploads in pieces, and kills its process before the request with this number.
         final class DeadlyUpload: ResumableUploadRequest {

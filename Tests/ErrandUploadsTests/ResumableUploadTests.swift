@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandUploads
 
 /// Uploads over the network, to a server that fails in every way.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ResumableUploadTests {
     private typealias Upload = UploadFixture.Upload
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandUploads
 
 /// The requests that receive the credentials of an upload, and the data that its journal keeps.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct UploadCredentialsTests {
     private let fixture: UploadFixture
 

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Accepted and rejected certificate chains, served by nginx.
-@Suite("Real peers: certificates", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: certificates", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct CertificateTests {
     /// A chain of `Scripts/peers/certificates`, the host of the request, and the expected error.
     struct Case: Sendable, CustomTestStringConvertible {

@@ -7,7 +7,7 @@
     import Testing
 
     /// Archives in Chromium's developer tools, and archives that they have exported.
-    @Suite("Real peers: archives in Chromium", .timeLimit(.minutes(3)))
+    @Suite("Real peers: archives in Chromium", .timeLimit(.minutes(15)))
     struct ChromiumArchiveTests {
         /// A request as the developer tools show it.
         private struct Shown: Decodable, Equatable {

@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 /// Client certificates in every format, and servers that require one.
-@Suite("Real peers: client certificates", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: client certificates", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct ClientIdentityTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

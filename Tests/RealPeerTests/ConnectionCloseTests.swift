@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Responses whose end depends on the close of the connection.
-@Suite("Real peers: connection close", .timeLimit(.minutes(1)), .bothEngines)
+@Suite("Real peers: connection close", .timeLimit(.minutes(15)), .bothEngines)
 struct ConnectionCloseTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }

@@ -8,7 +8,7 @@ import Testing
 
 /// Servers that require HTTP/1.1 for a request that arrived over HTTP/2 (RFC 9113 §7,
 /// HTTP_1_1_REQUIRED).
-@Suite("Real peers: HTTP/1.1 required", .timeLimit(.minutes(3)))
+@Suite("Real peers: HTTP/1.1 required", .timeLimit(.minutes(15)))
 struct DowngradeTests {
     private let peers: Peers
     private let transport = CurlTransport()

@@ -8,7 +8,7 @@ import Testing
 /// Servers that respond to a large upload before they have read it.
 ///
 /// The response counts, not the failed upload.
-@Suite("Real peers: early responses", .timeLimit(.minutes(3)), .bothEngines)
+@Suite("Real peers: early responses", .timeLimit(.minutes(15)), .bothEngines)
 struct EarlyResponseTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }

@@ -5,7 +5,7 @@ import ErrandTransport
 import Testing
 
 /// Servers that send DATA frames without content.
-@Suite("Real peers: empty DATA frames", .timeLimit(.minutes(1)))
+@Suite("Real peers: empty DATA frames", .timeLimit(.minutes(15)))
 struct EmptyDataFrameTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandTesting
 
 /// HTTP/1.1 over TLS, asked for or negotiated.
-@Suite("Real peers: HTTP/1.1 over TLS", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: HTTP/1.1 over TLS", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct HTTP1OverTLSTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// HTTP version negotiation and HTTP/2 features with real servers.
-@Suite("Real peers: HTTP/2", .timeLimit(.minutes(3)))
+@Suite("Real peers: HTTP/2", .timeLimit(.minutes(15)))
 struct HTTP2Tests {
     private let peers: Peers
     private let transport = CurlTransport()

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Basic, Digest and Bearer credentials that httpbin checks, over both transports.
-@Suite("Real peers: credentials", .timeLimit(.minutes(3)))
+@Suite("Real peers: credentials", .timeLimit(.minutes(15)))
 struct HTTPBinCredentialTests {
     typealias TransportKind = HTTPBinTests.TransportKind
 

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Endpoint requests to httpbin (run by gunicorn), over both transports.
-@Suite("Real peers: httpbin", .timeLimit(.minutes(3)))
+@Suite("Real peers: httpbin", .timeLimit(.minutes(15)))
 struct HTTPBinTests {
     enum TransportKind: String, CaseIterable, Sendable {
         case curl, urlSession

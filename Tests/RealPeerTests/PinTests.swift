@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Pins and real certificate chains, with digests computed by openssl.
-@Suite("Real peers: pins", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: pins", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct PinTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -14,7 +14,7 @@ import Testing
 /// HTTP and SOCKS proxies.
 ///
 /// tinyproxy connects from 127.0.0.8, microsocks from 127.0.0.9.
-@Suite("Real peers: proxies", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: proxies", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct ProxyTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Timings of a burst over TLS, whose requests wait for the connection of the first one.
-@Suite("Real peers: timings of a burst", .timeLimit(.minutes(3)), .bothEngines)
+@Suite("Real peers: timings of a burst", .timeLimit(.minutes(15)), .bothEngines)
 struct QueueTimingTests {
     @Test func waitingForAConnectionCountsAsQueued() async throws {
         let peers = try Peers.get()

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// A server that starts another TLS handshake on the connection (RFC 5246 §7.4.1.1).
-@Suite("Real peers: renegotiation", .timeLimit(.minutes(1)), .bothEnginesAndTLS)
+@Suite("Real peers: renegotiation", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct RenegotiationTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

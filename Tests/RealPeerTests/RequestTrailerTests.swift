@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Requests with trailers to real servers: over TLS they use HTTP/1.1, also if the server prefers HTTP/2.
-@Suite("Real peers: request trailers", .timeLimit(.minutes(3)), .bothEngines)
+@Suite("Real peers: request trailers", .timeLimit(.minutes(15)), .bothEngines)
 struct RequestTrailerTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

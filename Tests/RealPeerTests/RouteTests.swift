@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Unix sockets, address overrides and the connections per host.
-@Suite("Real peers: routes", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: routes", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct RouteTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

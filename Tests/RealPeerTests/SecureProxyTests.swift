@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// HTTPS proxies: stunnel in front of tinyproxy, which connects from 127.0.0.8.
-@Suite("Real peers: proxies over TLS", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: proxies over TLS", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct SecureProxyTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// One file in parallel ranges from nginx, over HTTP/1.1 and HTTP/2.
-@Suite("Real peers: segmented downloads", .timeLimit(.minutes(3)))
+@Suite("Real peers: segmented downloads", .timeLimit(.minutes(15)))
 struct SegmentedDownloadPeerTests {
     private let peers: Peers
 

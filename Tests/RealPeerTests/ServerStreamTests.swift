@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Streams from an ASGI server (uvicorn), over both transports.
-@Suite("Real peers: streams", .timeLimit(.minutes(3)))
+@Suite("Real peers: streams", .timeLimit(.minutes(15)))
 struct ServerStreamTests {
     private func agent(_ kind: HTTPBinTests.TransportKind) throws -> RequestAgent {
         let peers = try Peers.get()

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Connections that stay open but deliver nothing more, because the server hangs or the network is gone.
-@Suite("Real peers: stalled connections", .timeLimit(.minutes(3)), .bothEngines)
+@Suite("Real peers: stalled connections", .timeLimit(.minutes(15)), .bothEngines)
 struct StalledConnectionTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -9,7 +9,7 @@ import Testing
 /// Certificates that name their host only as the subject's common name (RFC 9110 §4.3.4).
 ///
 /// libcurl with OpenSSL alone would accept them.
-@Suite("Real peers: common names", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: common names", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct SubjectNameTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// The ends of a TLS connection that a receiver has taken over after 101.
-@Suite("Real peers: 101 over TLS", .timeLimit(.minutes(1)))
+@Suite("Real peers: 101 over TLS", .timeLimit(.minutes(15)))
 struct SwitchedConnectionTests {
     private let peers: Peers
     private let transport = CurlTransport()

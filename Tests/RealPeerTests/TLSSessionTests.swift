@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Resumption of TLS sessions, as reported by nginx's `$ssl_session_reused`.
-@Suite("Real peers: TLS sessions", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: TLS sessions", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct TLSSessionTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Certificate authorities and TLS versions.
-@Suite("Real peers: TLS", .timeLimit(.minutes(3)), .bothEnginesAndTLS)
+@Suite("Real peers: TLS", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
 struct TLSTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

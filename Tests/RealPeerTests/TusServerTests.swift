@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Resumable uploads to a tus server that is not ours (tuspyserver).
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct TusServerTests {
     private let peers: Peers
     private let folder: URL

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Bytes that a server sends over TLS without a request are not a response (RFC 9112 §9.2).
-@Suite("Real peers: unsolicited responses", .timeLimit(.minutes(1)))
+@Suite("Real peers: unsolicited responses", .timeLimit(.minutes(15)))
 struct UnsolicitedResponsePeerTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ClearCacheTests {
+@Suite(.timeLimit(.minutes(15))) struct ClearCacheTests {
     private let transport = ScriptedTransport()
     private let store = FailingStore()
     private let events = EventRecorder()

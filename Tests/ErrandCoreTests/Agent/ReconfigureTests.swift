@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ReconfigureTests {
+@Suite(.timeLimit(.minutes(15))) struct ReconfigureTests {
     private let agent = RequestAgent(transport: ScriptedTransport())
 
     private func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }

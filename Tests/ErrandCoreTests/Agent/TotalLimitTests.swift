@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The total time limit counts from the start of a request, whether or not it runs.
-@Suite(.timeLimit(.minutes(2))) struct TotalLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct TotalLimitTests {
     private let transport = ScriptedTransport()
     private let clock = ManualClock()
     private let events = EventRecorder()

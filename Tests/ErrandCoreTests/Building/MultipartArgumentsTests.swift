@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandCore
 
 /// Arguments of a request with a multipart body.
-@Suite(.timeLimit(.minutes(5))) struct MultipartArgumentsTests {
+@Suite(.timeLimit(.minutes(15))) struct MultipartArgumentsTests {
     @Test func argumentsBecomeParts() async throws {
         let fixture = RequestBuilderFixture()
         let request = try fixture.build {

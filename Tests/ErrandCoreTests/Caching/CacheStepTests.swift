@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CacheStepTests {
     private let offline = RequestError(.cannotConnect, stage: .transport, "The host is down.")
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(5))) struct CancellationScopeTests {
+@Suite(.timeLimit(.minutes(15))) struct CancellationScopeTests {
     private final class CallCounter: Sendable {
         private let value = Atomic<Int>(0)
         var count: Int { value.load(ordering: .sequentiallyConsistent) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(5))) struct RunnerPoolTests {
+@Suite(.timeLimit(.minutes(15))) struct RunnerPoolTests {
     @TaskLocal static var word = ""
 
     /// A job that reports its number when it runs.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(5))) struct StartBarrierTests {
+@Suite(.timeLimit(.minutes(15))) struct StartBarrierTests {
     private final class Holder: Sendable { let barrier = StartBarrier() }
 
     @Test func wakeUpDuringTheStartIsHeldUntilItsEnd() async {

@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandDownload
 
 /// Symbolic links in the folder of a download, and a system date that changes during it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DownloadEnvironmentTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)
@@ -133,7 +133,7 @@ struct DownloadEnvironmentTests {
 
 #if os(Linux)
     /// Downloads to a small file system, which is full for some time.
-    @Suite(.timeLimit(.minutes(5))) struct FullDiskTests {
+    @Suite(.timeLimit(.minutes(15))) struct FullDiskTests {
         /// Runs in another process in a mount namespace of its own.
         @Test func downloadsContinueAfterTheDiskWasFull() async throws {
             if TestProcess.role != nil {

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandCore
 
 /// The files of downloads: errors, existing files, digests, locks and invalid files.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DownloadFileTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

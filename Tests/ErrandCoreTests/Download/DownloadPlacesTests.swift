@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandCore
 
 /// Names and places of downloads: folders, existing files, part folders, attributes and free space.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DownloadPlacesTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandCore
 
 /// Downloads that continue within one start, under the retry policy.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DownloadRetryTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DownloadStepTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandCore
 
 /// The result of a download: response and ``DownloadedFile``, with the digests that are computed and compared.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DownloadedFileTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

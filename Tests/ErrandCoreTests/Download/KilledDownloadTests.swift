@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandCore
 
 /// The part file, the journal and the lock of a process that was killed during a download.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct KilledDownloadTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

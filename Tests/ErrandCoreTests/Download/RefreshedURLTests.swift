@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandCore
 
 /// Downloads whose URL expires or changes between starts.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RefreshedURLTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandCore
 
 /// One file in parallel ranges, from an in-process server.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SegmentedDownloadTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

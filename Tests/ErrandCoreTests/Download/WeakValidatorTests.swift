@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandCore
 
 /// Resumption without a strong validator: the last bytes are requested again and compared.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct WeakValidatorTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

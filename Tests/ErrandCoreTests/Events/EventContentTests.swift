@@ -4,7 +4,7 @@ import ErrandTransport
 import Testing
 
 /// The values that events have.
-@Suite(.timeLimit(.minutes(5))) struct EventContentTests {
+@Suite(.timeLimit(.minutes(15))) struct EventContentTests {
     private let transport = ScriptedTransport()
     private let events = EventRecorder()
     private let clock = ManualClock()

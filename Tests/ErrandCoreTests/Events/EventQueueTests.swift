@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(5))) struct EventQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct EventQueueTests {
     @Test func eventsEnteredDuringADeliveryAreLeftToIt() {
         var queue = EventQueue()
         #expect(queue.enter(.attemptStarted(1)) == .deliver)

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandCore
 
 /// The JSON form of events.
-@Suite(.timeLimit(.minutes(5))) struct RequestEventCodingTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestEventCodingTests {
     private static let taskID = UUID()
 
     private static func kinds() -> [RequestEvent.Kind] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(5))) struct ProgressHubTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgressHubTests {
     private func progress(_ received: Int64, of total: Int64? = nil) -> TransferProgress {
         var progress = TransferProgress()
         progress.bytesReceived = received

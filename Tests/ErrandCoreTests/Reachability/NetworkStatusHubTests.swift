@@ -2,7 +2,7 @@ import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(5))) struct NetworkStatusHubTests {
+@Suite(.timeLimit(.minutes(15))) struct NetworkStatusHubTests {
     @Test func equalStatusesAreReportedOnce() async {
         let hub = NetworkStatusHub()
         let changes = hub.changes()

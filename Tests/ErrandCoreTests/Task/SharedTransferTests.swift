@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandCore
 
 /// A shared transfer with two requests, in every order of its events.
-@Suite(.timeLimit(.minutes(5))) struct SharedTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedTransferTests {
     enum Action: CaseIterable {
         case followerJoins, leaderLeaves, followerLeaves
         case suspendLeader, suspendFollower, resumeBoth, transferEnds

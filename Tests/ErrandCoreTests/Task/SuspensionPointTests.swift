@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandCore
 
 /// The demand for chunks, and the resumption of a transfer that waits.
-@Suite(.timeLimit(.minutes(5))) struct SuspensionPointTests {
+@Suite(.timeLimit(.minutes(15))) struct SuspensionPointTests {
     private final class CountingTransfer: Transfer {
         private let count = Mutex(0)
         var resumptions: Int { count.withLock { $0 } }

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandCore
 
 /// Every order of the events of one transfer, before and after the transport's `start` returns.
-@Suite(.timeLimit(.minutes(5))) struct ResponseCollectorTests {
+@Suite(.timeLimit(.minutes(15))) struct ResponseCollectorTests {
     enum Action: CaseIterable { case head, bytes, suspend, resume, cancel, end }
 
     @Test func everyOrderEndsOnceAndLosesNoWakeUp() async {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Compression of request bodies by zlib.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BodyEncoderTests {
     @Test(arguments: [ZlibBodyEncoder.Format.gzip, .deflate], [0, 1, 70_000, 3_000_000])
     func encodedBodyDecodesToOriginal(format: ZlibBodyEncoder.Format, count: Int) throws {

@@ -123,7 +123,7 @@ struct DecodingChainTests {
 }
 
 /// Content encoding over the wire.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct DecodingTests {
     private func serve(_ encoding: String, _ body: [UInt8], times: Int = 1) throws -> RawServer {
         try RawServer { connection in

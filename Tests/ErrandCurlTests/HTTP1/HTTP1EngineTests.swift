@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Connections and requests of the transport's own HTTP/1.1 engine; both engines must agree.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct HTTP1EngineTests {
     /// A server that responds with the first line of each request.
     private func echoing() throws -> RawServer {

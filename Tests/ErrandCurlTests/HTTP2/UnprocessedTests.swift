@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Requests that an HTTP/2 server has not processed are repeated with any method (RFC 9113 §8.7).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct UnprocessedTests {
     enum Refusal: CaseIterable {
         case refusedStream, goAway

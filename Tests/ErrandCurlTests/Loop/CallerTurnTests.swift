@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Requests that are sent from the thread that starts them, while the loop's thread sleeps.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct CallerTurnTests {
     private static func responding() throws -> RawServer {
         try RawServer { connection in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCurl
 
-@Suite(.timeLimit(.minutes(5))) struct ConnectionTableTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionTableTests {
     private let connection = Response.Connection(host: "a.example", port: 80, isSecure: false)
     private let other = Response.Connection(host: "b.example", port: 80, isSecure: false)
 

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Several loops: selection of a loop, shared limits and shutdown.
-@Suite(.timeLimit(.minutes(5)), .bothEngines)
+@Suite(.timeLimit(.minutes(15)), .bothEngines)
 struct LoopsTests {
     private static func transport(_ loops: Int, name: String = "loops") -> CurlTransport {
         return CurlTransport.tested {

@@ -6,7 +6,7 @@ import Testing
 /// Encoded arguments decode to the same values, for random input.
 ///
 /// Each failure names its seed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EncodingPropertyTests {
     /// Decodes `a[b][0]=c` into a tree, independently of the encoder.
     private func decode(_ text: String) throws -> Arguments {

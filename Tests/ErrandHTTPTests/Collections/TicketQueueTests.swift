@@ -3,7 +3,7 @@ import Testing
 @testable import ErrandHTTP
 
 /// The order in which three waiters are admitted after a first request, for every order of events.
-@Suite(.timeLimit(.minutes(5))) struct TicketQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct TicketQueueTests {
     enum Action: Equatable {
         case enter(Int)
         case arrive(Int)

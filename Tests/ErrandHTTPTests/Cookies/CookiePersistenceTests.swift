@@ -26,7 +26,7 @@ private final class RecordingPersistence: CookiePersistence {
     var last: [String]? { saves.withLock { $0.last?.map(\.name) } }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct CookiePersistenceTests {
+@Suite(.timeLimit(.minutes(15))) struct CookiePersistenceTests {
     private let clock = ManualClock()
     private let origin: URI
 

@@ -5,7 +5,7 @@ import Testing
 /// Parsing random text.
 ///
 /// Each failure names its seed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct URIPropertyTests {
     @Test(arguments: 0..<200)
     func uriParsingNeverTrapsAndIsStable(seed: UInt64) throws {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The connections of `serverSentEvents`, which follow each other.
-@Suite(.timeLimit(.minutes(5))) struct EventReconnectionTests {
+@Suite(.timeLimit(.minutes(15))) struct EventReconnectionTests {
     private let fixture = AgentFixture {
         $0.retryPolicy = RetryPolicy(baseDelay: .seconds(1000), maximumDelay: .seconds(1_000_000))
     }

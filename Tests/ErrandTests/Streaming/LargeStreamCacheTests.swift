@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Streamed responses whose bodies are stored and read in parts.
-@Suite(.timeLimit(.minutes(10))) struct LargeStreamCacheTests {
+@Suite(.timeLimit(.minutes(15))) struct LargeStreamCacheTests {
     enum Mode: String, CaseIterable, Codable, Sendable { case time, http }
 
     private let transport = ScriptedTransport()

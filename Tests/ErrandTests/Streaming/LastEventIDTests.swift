@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// The header `Last-Event-ID` of reconnections.
-@Suite(.timeLimit(.minutes(5))) struct LastEventIDTests {
+@Suite(.timeLimit(.minutes(15))) struct LastEventIDTests {
     private let fixture = AgentFixture()
 
     private final class Custom: BaseRequest {

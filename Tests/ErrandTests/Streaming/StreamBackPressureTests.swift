@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A reader that does not read stops the transfer, alone and together with `suspend()`.
-@Suite(.timeLimit(.minutes(5))) struct StreamBackPressureTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamBackPressureTests {
     private static let chunk = 16 << 10
     private static let limit = 64 << 10
     private let transport = DemandTransport()

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Streamed responses and the response store.
-@Suite(.timeLimit(.minutes(5))) struct StreamCacheTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamCacheTests {
     /// The rules by which a response is stored.
     enum Mode: CaseIterable, Sendable { case time, http }
 

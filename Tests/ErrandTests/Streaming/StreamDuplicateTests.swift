@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Duplicate policies of streams, and the settings that streams refuse.
-@Suite(.timeLimit(.minutes(5))) struct StreamDuplicateTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamDuplicateTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// The ends of a stream that its reader does not cause.
-@Suite(.timeLimit(.minutes(5))) struct StreamEndTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamEndTests {
     private let gate = Gate()
 
     @Test func theResponseOfTheTaskHasTrailersAndTimings() async throws {

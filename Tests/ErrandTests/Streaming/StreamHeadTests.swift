@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Everything that concerns the head is done before `stream()` returns.
-@Suite(.timeLimit(.minutes(5))) struct StreamHeadTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamHeadTests {
     private let never = Gate()
 
     @Test func redirectsAreFollowedWithTheirCookies() async throws {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Hooks, delegate and accessories of streamed requests, and the closures of `start`.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct StreamHookTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct StreamHookTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
     private let log = CallbackLog()

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Interceptors around streamed requests.
-@Suite(.timeLimit(.minutes(5))) struct StreamInterceptorTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamInterceptorTests {
     private let never = Gate()
 
     @Test func aResponseOfAnInterceptorIsStreamed() async throws {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// The agent, the task and the request of a stream are released after every end.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct StreamLeakTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct StreamLeakTests {
     enum Ending: CaseIterable {
         case complete, left, unread, cancelled, interrupted, shutDown, refused, stored, closures
         case abandonedByInterceptor

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Limits, activity, progress and events of a stream last until its end.
-@Suite(.timeLimit(.minutes(5))) struct StreamLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamLimitTests {
     private let gate = Gate()
 
     /// The way in which the first stream ends.

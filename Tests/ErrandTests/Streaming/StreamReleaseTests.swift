@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What ends a stream although someone still refers to it, and what does not.
-@Suite(.timeLimit(.minutes(5))) struct StreamReleaseTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamReleaseTests {
     /// Keeps every response that it has seen.
     private final class Keeper: Interceptor {
         let responses = Mutex<[Response]>([])

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The sequence `serverSentEvents` of one connection.
-@Suite(.timeLimit(.minutes(5))) struct StreamedEventsTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamedEventsTests {
     private let fixture = AgentFixture()
 
     private func events(

@@ -19,7 +19,7 @@ private final class Export: BaseRequest {
 }
 
 /// The sequences of JSON values of a streamed response.
-@Suite(.timeLimit(.minutes(5))) struct StreamedJSONTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamedJSONTests {
     private let fixture = AgentFixture()
 
     private static let rows = [

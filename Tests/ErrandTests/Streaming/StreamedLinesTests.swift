@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The sequences `lines`, `rawLines` and `bytes` of a streamed response.
-@Suite(.timeLimit(.minutes(5))) struct StreamedLinesTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamedLinesTests {
     private let fixture = AgentFixture()
 
     private static let texts: [(text: String, lines: [String])] = [

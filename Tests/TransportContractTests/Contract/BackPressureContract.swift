@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A receiver that returns `.pause` gets no bytes until the transfer is resumed, and no bytes are lost.
-@Suite("Contract: back-pressure", .timeLimit(.minutes(5)))
+@Suite("Contract: back-pressure", .timeLimit(.minutes(15)))
 struct BackPressureContract {
     @Test(arguments: TransportKind.allCases)
     func pausedReceiverGetsNoBytes(kind: TransportKind) async throws {

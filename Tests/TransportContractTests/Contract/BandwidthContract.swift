@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Transfers with a bandwidth limit, whose time is that of a manual clock.
-@Suite("Contract: bandwidth", .timeLimit(.minutes(5)))
+@Suite("Contract: bandwidth", .timeLimit(.minutes(15)))
 struct BandwidthContract {
     private static let bytes = pattern(200_000)
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Failed connection attempts and interrupted connections end a transfer with one typed error.
-@Suite("Contract: broken connections", .timeLimit(.minutes(5)))
+@Suite("Contract: broken connections", .timeLimit(.minutes(15)))
 struct BrokenConnectionContract {
     @Test(arguments: TransportKind.wire)
     func refusedConnectionFails(kind: TransportKind) async throws {

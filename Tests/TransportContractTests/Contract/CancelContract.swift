@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A cancelled transfer ends exactly once, in every phase.
-@Suite("Contract: cancellation", .timeLimit(.minutes(5)))
+@Suite("Contract: cancellation", .timeLimit(.minutes(15)))
 struct CancelContract {
     @Test(arguments: TransportKind.allCases)
     func cancelDirectlyAfterTheStart(kind: TransportKind) async throws {

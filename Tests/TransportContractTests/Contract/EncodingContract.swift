@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Transports decode content codings; a body that cannot be decoded is an error.
-@Suite("Contract: content encodings", .timeLimit(.minutes(5)))
+@Suite("Contract: content encodings", .timeLimit(.minutes(15)))
 struct EncodingContract {
     private let text = Data(String(repeating: "to be encoded ", count: 500).utf8)
 

@@ -16,7 +16,7 @@ private final class DeinitToken: Sendable {
 }
 
 /// A transport that is shut down or released ends its transfers and closes its connections and descriptors.
-@Suite("Contract: lifecycle", .timeLimit(.minutes(5)))
+@Suite("Contract: lifecycle", .timeLimit(.minutes(15)))
 struct LifecycleContract {
     @Test(arguments: TransportKind.allCases)
     func shutDownEndsAllTransfers(kind: TransportKind) async throws {

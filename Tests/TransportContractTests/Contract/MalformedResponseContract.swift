@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A malformed response fails with a typed error and does not affect later requests.
-@Suite("Contract: malformed responses", .timeLimit(.minutes(5)))
+@Suite("Contract: malformed responses", .timeLimit(.minutes(15)))
 struct MalformedResponseContract {
     private func withRawResponse(
         _ kind: TransportKind, _ text: String,

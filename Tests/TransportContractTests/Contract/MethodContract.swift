@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A method may be any token and is sent unchanged (RFC 9110 §9.1).
-@Suite("Contract: methods", .timeLimit(.minutes(5)))
+@Suite("Contract: methods", .timeLimit(.minutes(15)))
 struct MethodContract {
     @Test(
         arguments: TransportKind.wire,

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A request body is sent completely, with its length if that is known, or the transfer fails.
-@Suite("Contract: request bodies", .timeLimit(.minutes(5)))
+@Suite("Contract: request bodies", .timeLimit(.minutes(15)))
 struct RequestBodyContract {
     private func chunks(_ data: [Data]) -> AsyncStream<Data> {
         AsyncStream { continuation in

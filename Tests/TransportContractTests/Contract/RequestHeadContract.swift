@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Transports send request headers as given and add only the necessary ones.
-@Suite("Contract: request headers", .timeLimit(.minutes(5)))
+@Suite("Contract: request headers", .timeLimit(.minutes(15)))
 struct RequestHeadContract {
     private func sent(
         _ kind: TransportKind, _ headers: HTTPFields, body: HTTPBody? = nil

@@ -4,7 +4,7 @@ import ErrandTransport
 import Testing
 
 /// A request reaches the host of its URL, or is refused before anything is sent.
-@Suite("Contract: request targets", .timeLimit(.minutes(5)))
+@Suite("Contract: request targets", .timeLimit(.minutes(15)))
 struct RequestTargetContract {
     /// Runs a test with a second server, to which nothing may be sent.
     private func withOtherServer(

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Trailers follow the body in the chunked coding and are announced (RFC 9110 §6.5, RFC 9112 §7.1.2).
-@Suite("Contract: request trailers", .timeLimit(.minutes(5)))
+@Suite("Contract: request trailers", .timeLimit(.minutes(15)))
 struct RequestTrailerContract {
     private static let kinds = TransportKind.wire(with: .requestTrailers)
 

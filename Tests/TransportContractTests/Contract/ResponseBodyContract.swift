@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Transports deliver complete response bodies in every framing (RFC 9112 §6).
-@Suite("Contract: response bodies", .timeLimit(.minutes(5)))
+@Suite("Contract: response bodies", .timeLimit(.minutes(15)))
 struct ResponseBodyContract {
     @Test(arguments: TransportKind.wire, [0, 1, 16_384, 1_000_003])
     func bodyWithContentLength(kind: TransportKind, size: Int) async throws {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Transports report each response head once and complete, and interim responses before it.
-@Suite("Contract: response heads", .timeLimit(.minutes(5)))
+@Suite("Contract: response heads", .timeLimit(.minutes(15)))
 struct ResponseHeadContract {
     @Test(arguments: TransportKind.wire, [200, 201, 299, 404, 418, 500, 599])
     func statusCodeIsReported(kind: TransportKind, status: Int) async throws {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Connections are reused, and a request that is not idempotent is never sent twice.
-@Suite("Contract: connection reuse", .timeLimit(.minutes(5)))
+@Suite("Contract: connection reuse", .timeLimit(.minutes(15)))
 struct ReuseContract {
     @Test(arguments: TransportKind.wire)
     func sequentialRequestsShareAConnection(kind: TransportKind) async throws {

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Long sequences of failures, which must not leak memory or descriptors.
-@Suite("Contract: soak tests", .timeLimit(.minutes(2)))
+@Suite("Contract: soak tests", .timeLimit(.minutes(15)))
 struct SoakContract {
     /// The number of requests before and during the measurement.
     private static let (warmUp, rounds) = (400, 10_000)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Connect and idle timeouts end a transfer with a typed error, and never early.
-@Suite("Contract: timeouts", .timeLimit(.minutes(5)), .serialized)
+@Suite("Contract: timeouts", .timeLimit(.minutes(15)), .serialized)
 struct TimeoutContract {
     private func expectTimeout(
         _ timeout: RequestError.TimeoutKind, after limit: Duration, _ fixture: ContractFixture,

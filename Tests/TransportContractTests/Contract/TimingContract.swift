@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Every transfer reports its timings, in chronological order.
-@Suite("Contract: timings", .timeLimit(.minutes(5)))
+@Suite("Contract: timings", .timeLimit(.minutes(15)))
 struct TimingContract {
     @Test(arguments: TransportKind.wire)
     func everyTransferReportsItsDuration(kind: TransportKind) async throws {

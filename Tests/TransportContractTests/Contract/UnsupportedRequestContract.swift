@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// `check` rejects requests that need a missing capability, before anything is sent, and accepts all others.
-@Suite("Contract: unsupported requests", .timeLimit(.minutes(5)))
+@Suite("Contract: unsupported requests", .timeLimit(.minutes(15)))
 struct UnsupportedRequestContract {
     @Test(arguments: TransportKind.wire, Capability.allCases)
     func missingCapabilitiesAreRejectedBeforeSending(

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A request body from an async sequence is sent while the response is read.
-@Suite("Streams: in both directions", .timeLimit(.minutes(1)))
+@Suite("Streams: in both directions", .timeLimit(.minutes(15)))
 struct BidirectionalStreamTests {
     private static let kinds = TransportKind.wire(with: .streamsWithoutSpooling)
 

@@ -11,7 +11,7 @@
     /// minute for a thousand.
     ///
     /// In a separate process, in which nothing else allocates.
-    @Suite("Streams: many at once", .timeLimit(.minutes(4)), .serialized)
+    @Suite("Streams: many at once", .timeLimit(.minutes(15)), .serialized)
     struct ManyStreamsTests {
         /// The limit of memory growth for each stream, with the thread and the buffers of the server.
         ///

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// A stream that is left closes its connection.
-@Suite("Streams: cancellation", .timeLimit(.minutes(2)))
+@Suite("Streams: cancellation", .timeLimit(.minutes(15)))
 struct StreamCancellationTests {
     /// How the reader leaves a stream.
     enum Departure: String, CaseIterable, Sendable {

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// Content codings of streams are decoded while the body arrives, within the limits of the request.
-@Suite("Streams: content codings and trailers", .timeLimit(.minutes(2)))
+@Suite("Streams: content codings and trailers", .timeLimit(.minutes(15)))
 struct StreamDecodingTests {
     private static let texts = (1...4).map { Data("part \($0) of the text".utf8) }
 

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// The transfer of a stream waits for its reader, and the idle timeout counts while the reader waits.
-@Suite("Streams: back-pressure", .timeLimit(.minutes(2)))
+@Suite("Streams: back-pressure", .timeLimit(.minutes(15)))
 struct StreamPressureTests {
     /// The largest chunk that a transport delivers, and the limit of the channel.
     private static let bound: Int64 = 1 << 20

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The loopback server, tested with a plain socket client.
-@Suite("LoopbackServer", .timeLimit(.minutes(5)))
+@Suite("LoopbackServer", .timeLimit(.minutes(15)))
 struct LoopbackServerTests {
     let server = LoopbackServer()
 

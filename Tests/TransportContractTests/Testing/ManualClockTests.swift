@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A clock that tests advance explicitly.
-@Suite("ManualClock", .timeLimit(.minutes(5)))
+@Suite("ManualClock", .timeLimit(.minutes(15)))
 struct ManualClockTests {
     let clock = ManualClock(now: Date(timeIntervalSince1970: 1000))
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The script and the request log of `ScriptedTransport`.
-@Suite("ScriptedTransport", .timeLimit(.minutes(5)))
+@Suite("ScriptedTransport", .timeLimit(.minutes(15)))
 struct ScriptedTransportTests {
     let transport = ScriptedTransport()
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Scripted and served responses whose body arrives in pieces.
-@Suite("Scripted and served streams", .timeLimit(.minutes(1)))
+@Suite("Scripted and served streams", .timeLimit(.minutes(15)))
 struct StreamScriptTests {
     private let transport = ScriptedTransport()
 

@@ -12,7 +12,7 @@ import Testing
 #endif
 
 /// FoundationNetworking uses one queue per process: a blocked callback blocks all sessions.
-@Suite("Blocked session queue", .timeLimit(.minutes(2)))
+@Suite("Blocked session queue", .timeLimit(.minutes(15)))
 struct BlockedSessionQueueTests {
     /// Blocks the session's queue in `didReceive(head:)` until `resume` is signalled.
     private final class BlockingReceiver: TransferReceiver, Sendable {

@@ -10,7 +10,7 @@
     ///
     /// Tests of crashes run in separate processes. A failure means that a newer toolchain has fixed the fault: add
     /// the capability to `Capability.ofURLSession`, or correct the article Transports.
-    @Suite("FoundationNetworking faults", .timeLimit(.minutes(5)))
+    @Suite("FoundationNetworking faults", .timeLimit(.minutes(15)))
     struct FoundationNetworkingFaultTests {
         private static func receive(_ response: String) async throws {
             let server = LoopbackServer()
