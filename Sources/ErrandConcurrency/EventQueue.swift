@@ -9,7 +9,7 @@ package struct EventQueue: Sendable {
     package enum Entry: Sendable, Equatable {
         /// The task has ended: the event is dropped.
         case refused
-        /// The caller delivers the event, and then calls ``EventQueue/next()``; nothing waits before it.
+        /// The caller delivers the event, and then calls ``EventQueue/finish()``; nothing waits before it.
         case deliver
         /// The caller calls ``EventQueue/append(_:)``, under the same lock.
         case wait
@@ -25,6 +25,8 @@ package struct EventQueue: Sendable {
 
     /// The number of waiting events from which on parts of bodies are combined, because a listener is slow.
     package static let maximumChunks = 1024
+    /// The number of events between two of the pipeline: the connection, the head of the response, and the next one.
+    private static let usualCount = 3
 
     package init() {}
 
@@ -55,6 +57,7 @@ package struct EventQueue: Sendable {
         if waiting.count >= Self.maximumChunks, waiting[waiting.count - 1].absorb(event) {
             return false
         }
+        if waiting.isEmpty { waiting.reserveCapacity(Self.usualCount) }
         waiting.append(event)
         guard !isDelivering, !isDrainScheduled else { return false }
         isDrainScheduled = true
@@ -74,13 +77,26 @@ package struct EventQueue: Sendable {
         return exchange(&waiting, with: [])
     }
 
+    /// Ends a delivery if nothing else is to be done; if it returns false, the caller calls ``next()``.
+    package mutating func finish() -> Bool {
+        guard waiting.isEmpty, waiters.isEmpty else { return false }
+        endDelivery()
+        return true
+    }
+
     /// The next events to deliver after others were delivered; none ends the delivery.
     package mutating func next() -> [RequestEvent] {
         guard !waiting.isEmpty else {
-            isDelivering = false
+            endDelivery()
             return []
         }
         return exchange(&waiting, with: [])
+    }
+
+    private mutating func endDelivery() {
+        isDelivering = false
+        // A drain that was scheduled may be cancelled after the end, so it does not count for later events.
+        if isClosed { isDrainScheduled = false }
     }
 
     /// Whether a scheduled drain has something to deliver; if not, the drain is over.
@@ -128,6 +144,9 @@ extension RequestEvent.Kind {
         default: false
         }
     }
+
+    /// Whether the event is the last one that every listener receives.
+    package var isEnd: Bool { if case .ended = self { true } else { false } }
 }
 
 extension RequestEvent {

@@ -5,7 +5,7 @@ public import HTTPTypes
 /// An event of a request, with a timestamp.
 public struct RequestEvent: Sendable {
     /// What all events of a request have in common: one reference, so that an event costs little.
-    package struct Origin: Sendable {
+    @usableFromInline package struct Origin: Sendable {
         var taskID: UUID
         var endpoint: String
         var endpointType: ObjectIdentifier?
@@ -24,7 +24,7 @@ public struct RequestEvent: Sendable {
         }
     }
 
-    private var origin: Shared<Origin>
+    @usableFromInline package var origin: Shared<Origin>
 
     /// The identifier of the task.
     public var taskID: UUID {
@@ -62,8 +62,10 @@ public struct RequestEvent: Sendable {
     }
 
     /// Creates an event of a request.
-    package init(
-        _ origin: Shared<Origin>, uptime: Duration, kind: consuming Kind, response: Response? = nil
+    ///
+    /// Inlined, because otherwise the event is copied once more, and its references are counted.
+    @inlinable package init(
+        _ origin: Shared<Origin>, uptime: Duration, kind: Kind, response: Response? = nil
     ) {
         self.origin = origin
         self.uptime = uptime

@@ -34,7 +34,7 @@ package struct RequestBuilder {
         let method =
             if let custom = description.customRequest { custom.method } else { description.method }
         try RequestSettings.check(method, of: description)
-        if description.download != nil {
+        if description.isDownload {
             try RequestSettings.checkDownload(description, configuration)
         }
         var url: URI

@@ -41,7 +41,7 @@ enum RequestSettings {
     static func checkDownload(
         _ description: RequestDescription, _ configuration: Configuration
     ) throws(RequestError) {
-        try description.download?.check()
+        if description.isDownload { try description.download?.check() }
         if description.validator != nil {
             throw .invalidCombination(
                 "\(description.endpoint) is a download with a validator, but files are not parsed. "
@@ -166,7 +166,7 @@ enum RequestSettings {
             options.allowsCellularAccess && description.allowsCellularAccess
         description.transportOverrides?.apply(to: &options)
         if let security = description.securityPolicy { options.security = security }
-        if description.download != nil, options.receiveBufferBytes == nil {
+        if description.isDownload, options.receiveBufferBytes == nil {
             options.receiveBufferBytes = downloadBufferBytes
         }
         return options

@@ -114,7 +114,7 @@ package final class CoalesceStep: Step {
             response = try await outcomeForMember(sharedTransfer, as: id, pipelineRequest.scope)
         } catch {
             // This endpoint may accept a response that another endpoint has rejected. A rejected download has no file.
-            guard error.isValidationFailure, pipelineRequest.description.download == nil,
+            guard error.isValidationFailure, !pipelineRequest.description.isDownload,
                 let refused = error.response
             else { throw Self.renamed(error, pipelineRequest) }
             response = refused.using(pipelineRequest.description.jsonDecoder)

@@ -224,7 +224,7 @@ extension Configuration {
         // A download accepts any content type unless the endpoint sets one.
         let typesCount =
             acceptableContentTypes != .automatic && description.acceptableContentTypes == .automatic
-            && description.download == nil
+            && !description.isDownload
         let decoderCounts = errorDecoder != nil && description.errorDecoder == nil
         let encoderCounts = bodyEncoder != nil && description.bodyEncoder == nil
         if typesCount { description.acceptableContentTypes = acceptableContentTypes }

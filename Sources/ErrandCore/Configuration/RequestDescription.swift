@@ -8,9 +8,7 @@ public import HTTPTypes
 public struct RequestDescription: Sendable {
     /// The endpoint's type name.
     public var endpoint: String
-    /// The endpoint's type; unlike the name it is unique.
-    ///
-    /// `nil` if there is no endpoint.
+    /// The endpoint's type, which unlike the name is unique; `nil` if there is no endpoint.
     package var endpointType: ObjectIdentifier?
 
     /// A path relative to the base URL, or an absolute URL.
@@ -157,6 +155,8 @@ public struct RequestDescription: Sendable {
         get { rare?.value.download }
         set { change { $0.download = newValue } }
     }
+    /// Whether there is a download plan, without a copy of it.
+    package var isDownload: Bool { rare != nil && download != nil }
 
     /// Rarely used and large members in a box, because a description is moved and destroyed for each request.
     private struct Rare: Sendable {

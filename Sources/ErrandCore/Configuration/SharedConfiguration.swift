@@ -17,9 +17,7 @@ package final class SharedConfiguration: Sendable {
     /// Whether a listener receives the events of all requests.
     let hasListeners: Bool
     /// ``Configuration/eventListeners``; read for each event.
-    let listeners: [any RequestEventListener]
-    /// Whether a listener observes the parts of bodies.
-    let observesChunks: Bool
+    let listeners: ListenerList
 
     package init(_ value: Configuration) {
         self.value = value
@@ -31,8 +29,7 @@ package final class SharedConfiguration: Sendable {
         capturingListener =
             value.eventListeners.lazy.compactMap { $0 as? any CapturingListener }.first
         hasListeners = value.eventListeners.contains { !($0 is any CapturingListener) }
-        listeners = value.eventListeners
-        observesChunks = value.eventListeners.contains { $0.observesChunks }
+        listeners = ListenerList(value.eventListeners)
     }
 
     /// The configuration with the selected environment applied; itself if none is selected.

@@ -11,7 +11,7 @@ package final class DownloadAttemptStep: Step {
     package init() {}
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        pipelineRequest.context.description.download != nil
+        pipelineRequest.context.description.isDownload
     }
 
     nonisolated(nonsending) package func run(

@@ -9,7 +9,7 @@ package final class DownloadStep: Step {
     package init() {}
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        pipelineRequest.context.description.download != nil
+        pipelineRequest.context.description.isDownload
     }
 
     nonisolated(nonsending) package func run(

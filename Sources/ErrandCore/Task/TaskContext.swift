@@ -95,6 +95,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         var output: (any Sendable)?
         /// The reason why the store had no usable response.
         var cacheMiss: CacheMissReason?
+        /// The place of the waiting events, until the end.
+        var drain: DrainTicket?
         /// The stored response of ``CachePolicy/cacheThenLoad``; in a box, because there is rarely one.
         var stored: Shared<StoredDelivery>?
     }
@@ -271,7 +273,10 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     @inline(never)  // decision 10
     func emitEnd(_ outcome: TaskOutcome) {
         guard isObserved else { return }
+        let drain = kept.withLock { $0.drain.take() }
         eventContext.enqueue(.ended(outcome.error), try? outcome.result.get())
+        // All events have a thread that delivers them now; the queue would keep this context until the drain.
+        if let drain { ListenerQueue.cancel(drain) }
     }
 
     /// Whether events have a listener or a reader.
@@ -298,9 +303,9 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     }
 
     /// Yields an event to the readers; the end is also recorded for later readers.
+    @inline(never)
     private func yieldToReaders(_ event: RequestEvent) {
-        let isEnd = if case .ended = event.kind { true } else { false }
-        guard isEnd || hasReaders.load(ordering: .acquiring) else { return }
+        let isEnd = event.kind.isEnd
         for reader in readers.withLock({ $0.readers(of: event, isEnd: isEnd) }) {
             reader.yield(event)
             if isEnd { reader.finish() }
@@ -313,35 +318,42 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         eventContext.enqueueForLater(kind())
     }
 
-    private func enqueue(_ kind: RequestEvent.Kind, _ response: Response? = nil) {
-        var time = Duration.zero
+    private func enqueue(_ kind: consuming RequestEvent.Kind, _ response: Response? = nil) {
+        var event = event(kind, response)
         var events: [RequestEvent] = []
         let entry = eventQueue.withLock { queue in
-            let entry = queue.enter(kind)
-            guard entry != .refused else { return entry }
+            let entry = queue.enter(event.kind)
+            if case .refused = entry { return entry }
             // The time is read under the lock, so that times have the order of the queue.
-            time = services.uptime
-            if entry == .wait { events = queue.append(event(kind, time, response)) }
+            event.uptime = services.uptime
+            if case .wait = entry { events = queue.append(event) }
             return entry
         }
-        if entry == .deliver {
-            notify(event(kind, time, response))
-            events = nextEvents()
+        switch entry {
+        case .refused: return
+        case .deliver:
+            notify(event)
+            if !eventQueue.withLock({ $0.finish() }) { deliver(nextEvents()) }
+        case .wait: deliver(events)
         }
-        if !events.isEmpty { deliver(events) }
     }
 
-    private func enqueueForLater(_ kind: RequestEvent.Kind) {
-        if eventQueue.withLock({ $0.leave(event(kind, services.uptime)) }) {
-            ListenerQueue.drainSoon(self)
+    private func enqueueForLater(_ kind: consuming RequestEvent.Kind) {
+        var event = event(kind)
+        let mustDrain = eventQueue.withLock { queue in
+            event.uptime = services.uptime
+            return queue.leave(event)
         }
+        guard mustDrain else { return }
+        let ticket = ListenerQueue.drainSoon(self)
+        kept.withLock { $0.drain = ticket }
     }
 
     private func event(
-        _ kind: RequestEvent.Kind, _ time: Duration, _ response: Response? = nil
+        _ kind: consuming RequestEvent.Kind, _ response: Response? = nil
     ) -> RequestEvent {
         RequestEvent(
-            (eventSource ?? Self.source(id, description)).origin, uptime: time, kind: kind,
+            (eventSource ?? Self.source(id, description)).origin, uptime: .zero, kind: kind,
             response: response)
     }
 
@@ -363,7 +375,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     private func deliver(_ first: [RequestEvent]) {
         var events = first
         while !events.isEmpty {
-            for index in events.indices { notify(events[index]) }
+            // Borrowed from the buffer: a copy of an event counts several references.
+            events.withUnsafeBufferPointer { for index in $0.indices { notify($0[index]) } }
             events = nextEvents()
         }
     }
@@ -376,13 +389,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     }
 
     private func notify(_ event: RequestEvent) {
-        if event.kind.isChunk {
-            for listener in sharedConfiguration.listeners where listener.observesChunks {
-                listener.handle(event)
-            }
-        } else {
-            for listener in sharedConfiguration.listeners { listener.handle(event) }
-            yieldToReaders(event)
-        }
+        sharedConfiguration.listeners.receive(event)
+        guard event.kind.isEnd || hasReaders.load(ordering: .acquiring) else { return }
+        if !event.kind.isChunk { yieldToReaders(event) }
     }
 }

@@ -203,7 +203,7 @@ final class ResponseCollector: StreamReceiver {
     }
 
     private func emitChunk(_ kind: @autoclosure () -> RequestEvent.Kind) {
-        guard context.sharedConfiguration.observesChunks else { return }
+        guard context.sharedConfiguration.listeners.observesChunks else { return }
         context.emitAsynchronously(kind())
     }
 
@@ -250,7 +250,7 @@ final class ResponseCollector: StreamReceiver {
     }
 
     func didSend(bodyBytes: Int64) {
-        if context.sharedConfiguration.observesChunks {
+        if context.sharedConfiguration.listeners.observesChunks {
             let sent = state.withLock { exchange(&$0.sent, with: bodyBytes) }
             emitChunk(.chunkSent(attempt: attempt, bytes: max(0, bodyBytes - sent)))
         }

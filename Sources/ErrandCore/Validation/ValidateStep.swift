@@ -79,7 +79,7 @@ package enum ResponseValidation {
                 "status \(status) (\(rule)). The error's response has the body.\(hint)",
                 response: response)
         }
-        if description.download != nil || description.isStreamed {
+        if description.isDownload || description.isStreamed {
             try checkContentType(response, description: description)
         } else {
             let isEmpty = response.hasEmptyBody

@@ -217,7 +217,7 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
         let host = host ?? (invalid.contains(.host) ? "[invalid]" : "")
         if invalid.contains(.port) { return host + ":invalid" }
         guard let port else { return host }
-        return "\(host):\(port)"
+        return host + ":" + String(port)
     }
 
     /// The complete reference as text, the same as ``string``.
@@ -233,27 +233,53 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
 
     /// The text with other components in place of the URI's own.
     func text(userInfo: String?, query: String?, fragment: String?) -> String {
-        var text = ""
-        if let scheme {
-            text += scheme + ":"
-        } else if invalid.contains(.scheme) {
-            text += "invalid:"
+        let (fields, authority) = (shared.value, authority)
+        let hasAuthority = fields.host != nil || fields.invalid.contains(.host)
+        let capacity =
+            (fields.scheme?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + authority.utf8.count
+            + fields.path.utf8.count + (query?.utf8.count ?? 0) + (fragment?.utf8.count ?? 0)
+            + Self.mostDelimiters
+        // Written at once, because observed requests need this text, and appending to a string costs more.
+        return String(unsafeUninitializedCapacity: capacity) { buffer in
+            var count = 0
+            func append(_ text: String) {
+                let rest = UnsafeMutableBufferPointer(rebasing: buffer[count...])
+                count += rest.initialize(fromContentsOf: text.utf8)
+            }
+            if let scheme = fields.scheme {
+                append(scheme)
+                append(":")
+            } else if fields.invalid.contains(.scheme) {
+                append("invalid:")
+            }
+            if hasAuthority {
+                append("//")
+                if let userInfo {
+                    append(userInfo)
+                    append("@")
+                }
+                append(authority)
+            } else if fields.path.utf8.starts(with: "//".utf8) {
+                // Otherwise the path would be parsed as a host (WHATWG URL §4.5).
+                append("/.")
+            } else if count == 0, URIBytes.startsWithScheme(fields.path) {
+                append("./")
+            }
+            append(fields.path)
+            if let query {
+                append("?")
+                append(query)
+            }
+            if let fragment {
+                append("#")
+                append(fragment)
+            }
+            return count
         }
-        if host != nil || invalid.contains(.host) {
-            text += "//"
-            if let userInfo { text += userInfo + "@" }
-            text += authority
-        } else if path.utf8.starts(with: "//".utf8) {
-            // Otherwise the path would be parsed as a host (WHATWG URL §4.5).
-            text += "/."
-        } else if text.isEmpty, URIBytes.startsWithScheme(path) {
-            text += "./"
-        }
-        text += path
-        if let query { text += "?" + query }
-        if let fragment { text += "#" + fragment }
-        return text
     }
+
+    /// The length of `invalid:`, `//`, `@`, `?` and `#`.
+    private static let mostDelimiters = 13
 
     private static func encoded(_ text: String?, keeping set: ByteSet) -> String? {
         guard let text, !PercentEncoding.isEncoded(text.utf8, keeping: set) else { return text }

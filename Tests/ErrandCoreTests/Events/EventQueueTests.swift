@@ -55,6 +55,32 @@ import Testing
         #expect(!needsAnother)
     }
 
+    @Test func deliveryEndsOnlyIfNothingWaits() {
+        var queue = EventQueue()
+        #expect(queue.enter(.attemptStarted(1)) == .deliver)
+        #expect(queue.enter(.attemptStarted(2)) == .wait)
+        #expect(queue.append(event(.attemptStarted(2))).isEmpty)
+        let endsTooEarly = queue.finish()
+        #expect(!endsTooEarly)
+        #expect(numbers(queue.next()) == [2])
+        let ends = queue.finish()
+        #expect(ends)
+        #expect(queue.enter(.attemptStarted(3)) == .deliver)
+    }
+
+    /// The drain may have been cancelled with the end of the request.
+    @Test func drainOfATaskThatHasEndedDoesNotCountForLaterEvents() {
+        var queue = EventQueue()
+        let needsDrain = queue.leave(event(.attemptStarted(1)))
+        #expect(needsDrain)
+        #expect(queue.enter(.ended(nil)) == .wait)
+        #expect(queue.append(event(.ended(nil))).count == 2)
+        let ends = queue.finish()
+        #expect(ends)
+        let needsNewDrain = queue.leave(event(.cacheStored(bytes: 1)))
+        #expect(needsNewDrain)
+    }
+
     @Test func partsOfBodiesAreCombinedIfTooManyEventsWait() {
         var queue = EventQueue()
         for number in 0..<EventQueue.maximumChunks {
