@@ -26,11 +26,7 @@
         ///   cancelled before the graceful shutdown.
         public func run() async throws {
             try await queue.open()
-            try await runUntilShutdown {
-                await queue.close()
-            } stopAtOnce: {
-                await queue.close()
-            }
+            try await runUntilShutdown { await queue.close() }
         }
     }
 #else

@@ -15,4 +15,11 @@
         }
         await stopGracefully()
     }
+
+    /// Waits for the graceful shutdown, or the cancellation of the task, and then stops.
+    ///
+    /// - Throws: `CancellationError` if the task was cancelled before the graceful shutdown.
+    func runUntilShutdown(stop: () async -> Void) async throws {
+        try await runUntilShutdown(stopGracefully: stop, stopAtOnce: stop)
+    }
 #endif
