@@ -384,8 +384,8 @@ let package = Package(
         .testTarget(
             name: "ErrandInspectorTests",
             dependencies: [
-                "ErrandInspector", "ErrandRecording", "ErrandTesting", "ErrandCurl", "ErrandCore",
-                "ErrandTransport", "ErrandJSON", httpTypes,
+                "Errand", "ErrandInspector", "ErrandRecording", "ErrandTesting", "ErrandCurl",
+                "ErrandCore", "ErrandTransport", "ErrandJSON", httpTypes,
             ],
             swiftSettings: settings
         ),

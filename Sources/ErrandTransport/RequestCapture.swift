@@ -20,6 +20,11 @@ package protocol RequestCapture: AnyObject, Sendable {
     /// - Returns: The number of the transfer for ``transferEnded(_:_:_:_:_:)``.
     func transferStarted(_ request: TransportRequest, attempt: Int) -> Int
 
+    /// Returns the transport that performs a transfer in place of the agent's one; `nil` for that one.
+    ///
+    /// Called after ``transferStarted(_:attempt:)``, in the same Swift task.
+    func transport(of transfer: Int, over transport: any Transport) -> (any Transport)?
+
     /// Called when the connection of a transfer is known, on a thread of the transport; again for a further connection.
     func transferUses(_ connection: Response.Connection, _ transfer: Int)
 

@@ -155,7 +155,7 @@ struct InspectorRecorderTests {
             1,
             InspectedStart(
                 taskID: UUID(), endpoint: "A", tag: 0, method: .get, url: "", priority: .normal,
-                date: Date(), time: .zero, canMock: true, observesEvents: true))
+                date: Date(), time: .zero, observesEvents: true))
         for _ in 0..<1000 {
             request.read(
                 RequestEvent(

@@ -71,35 +71,58 @@ struct TransferRuleEngineTests {
         #expect(error?.message.contains("simulated") == true)
     }
 
-    @Test func throttleDelaysBySizeAndLatency() async throws {
+    @Test func throttleDelaysTheRequestAndSlowsTheResponse() async throws {
         let fixture = InspectorFixture()
-        fixture.transport.on(.post, "/a", .json("\"" + String(repeating: "x", count: 998) + "\""))
+        fixture.transport.on(.get, "/a", .json("\"" + String(repeating: "x", count: 248) + "\""))
         var rule = TransferRule(id: "1", pattern: "*", action: .throttle)
         rule.latency = 200
         rule.bytesPerSecond = 1000
         fixture.recorder.rules.replace([rule])
+        let task = fixture.agent.start(fixture.description("/a"))
+        try await fixture.clock.untilSleeping()
+        #expect(fixture.recorder.record(1)?.request.activity == .throttled)
+        fixture.clock.advance(by: .milliseconds(199))
+        #expect(fixture.transport.requestCount == 0)
+        fixture.clock.advance(by: .milliseconds(1))
+        for bytes in [Int64(125), 250] {
+            try await fixture.clock.untilSleeping()
+            #expect(task.progress.current.bytesReceived == bytes)
+            #expect(fixture.recorder.rules.paceCount == 1)
+            #expect(fixture.recorder.record(1)?.request.activity == .transferring)
+            fixture.clock.advance(by: .milliseconds(125))
+        }
+        #expect(try await task.response().data.count == 250)
+        let request = try #require(fixture.recorder.record(1)?.request)
+        #expect(request.transfers.first?.rules == ["throttle *"])
+        #expect(request.transfers.first?.delays.map(\.isHeld) == [false])
+        let bars = request.waterfall.filter { $0.attempt == 1 }
+        #expect(bars.map(\.kind) == [.rule, .transfer])
+        #expect(bars.map { ($0.end ?? 0) - $0.start } == [200, 250])
+        #expect(fixture.recorder.rules.paceCount == 0)
+    }
+
+    @Test func throttledMockTakesTheTimeOfBothBodies() async throws {
+        let fixture = InspectorFixture()
+        var throttle = TransferRule(id: "1", pattern: "*", action: .throttle)
+        throttle.bytesPerSecond = 1000
+        var mock = TransferRule(id: "2", pattern: "*", action: .mock)
+        mock.body = "\"" + String(repeating: "x", count: 98) + "\""
+        fixture.recorder.rules.replace([throttle, mock])
         let task = fixture.agent.start(
             fixture.description("/a") {
                 $0.method = .post
                 $0.body = .data(Data(count: 300))
             })
-        try await fixture.clock.untilSleeping()
-        #expect(fixture.recorder.record(1)?.request.activity == .throttled)
-        fixture.clock.advance(by: .milliseconds(499))
-        #expect(fixture.transport.requestCount == 0)
-        fixture.clock.advance(by: .milliseconds(1))
-        _ = await fixture.until { $0.transfers.first?.delays.count == 2 }
-        try await fixture.clock.untilSleeping()
-        fixture.clock.advance(by: .seconds(1))
-        _ = try await task.response()
+        for time in [300, 100] {
+            try await fixture.clock.untilSleeping()
+            fixture.clock.advance(by: .milliseconds(time))
+        }
+        #expect(try await task.response().data.count == 100)
         let request = try #require(fixture.recorder.record(1)?.request)
-        let delays = try #require(request.transfers.first?.delays)
-        #expect(delays.map(\.isHeld) == [false, false])
-        #expect(delays.compactMap { $0.end.map { $0 } }.count == 2)
-        #expect(
-            request.waterfall.filter { $0.kind == .rule }.map { ($0.end ?? 0) - $0.start } == [
-                500, 1000,
-            ])
+        #expect(request.transfers.map(\.isSimulated) == [true])
+        let bars = request.waterfall.filter { $0.attempt == 1 }
+        #expect(bars.map(\.kind) == [.rule, .receive])
+        #expect(bars.map { ($0.end ?? 0) - $0.start } == [300, 100])
     }
 
     @Test func heldTransferIsContinued() async throws {

@@ -88,11 +88,19 @@ struct TransferRulesTests {
         #expect(changed != nil)
     }
 
-    @Test func mocksThatCannotApplyAreSkipped() {
+    @Test func faultDuringTheBodyUsesTheNetwork() throws {
         var rules = TransferRules()
-        rules.replace([rule("1", "issues", .mock), rule("2", "issues", .fault)])
-        let plan = rules.plan(method: "GET", url: url, canMock: false)
-        #expect(plan?.result?.id == "2")
+        func plan(_ rule: TransferRule) -> TransferRules.Plan? {
+            rules.replace([rule])
+            return rules.plan(method: "GET", url: url)
+        }
+        let late = plan(rule("1", "issues", .fault) { $0.afterBytes = 7 })
+        #expect(late?.isSimulated == false)
+        #expect(late?.names == ["fault issues: connectionLost after 7 bytes"])
+        #expect(plan(rule("1", "issues", .fault))?.isSimulated == true)
+        // The number belongs to faults only.
+        #expect(plan(rule("1", "issues", .mock) { $0.afterBytes = 7 })?.isSimulated == true)
+        #expect(plan(rule("1", "issues", .throttle))?.isSimulated == false)
     }
 
     @Test func problemsNameTheValue() {
@@ -110,5 +118,28 @@ struct TransferRulesTests {
                 .contains("header a b") == true)
         #expect(rule("1", "a", .mock) { $0.status = 599 }.problem == nil)
         #expect(rule("1", "a", .fault).problem == nil)
+        #expect(rule("1", "a", .fault) { $0.afterBytes = 1 }.problem == nil)
+        #expect(
+            rule("1", "a", .fault) { $0.afterBytes = 0 }.problem?.contains("bytes is 0") == true)
+    }
+
+    @Test(arguments: [
+        (204, "x", "", "", "status 204 has no body"), (304, "x", "", "", "status 304 has no body"),
+        (204, "", "", "", nil), (200, "ab", "content-length", "3", "the body has 2 bytes"),
+        (200, "ab", "Content-Length", "2", nil),
+        (200, "ab", "Content-Encoding", "gzip", "not encoded"),
+        (200, "ab", "Transfer-Encoding", "chunked", "not encoded"), (200, "ab", "X-A", "b", nil),
+    ])
+    func mockIsAPossibleMessage(
+        status: Int, body: String, name: String, value: String, problem: String?
+    ) {
+        var mock = rule("1", "a", .mock)
+        (mock.status, mock.body) = (status, body)
+        if !name.isEmpty { mock.headers = [.init(name: name, value: value)] }
+        guard let problem else {
+            #expect(mock.problem == nil)
+            return
+        }
+        #expect(mock.problem?.contains(problem) == true)
     }
 }

@@ -8,7 +8,7 @@ extension PageSource {
           ['throttle', 'Throttle', 'Delays transfers, and limits their speed'],
           ['pause', 'Pause', 'Holds transfers until you continue them'],
           ['mock', 'Mock', 'Makes a response without the network'],
-          ['fault', 'Fault', 'Makes an error without the network'],
+          ['fault', 'Fault', 'Makes an error, without the network or in the body'],
         ];
         const FAULTS = [
           ['connectionLost', 'Connection lost'], ['timedOut', 'Timed out'], ['cannotFindHost', 'Host not found'],
@@ -70,8 +70,8 @@ extension PageSource {
                 'No rule. A rule delays, holds, replaces or fails the transfers whose URL matches its pattern.'),
               h('p', { class: 'hint' },
                 'Rules apply to each transfer, in this order: delays add up, and the first mock or fault ',
-                'counts. Validation, retries, circuit breakers and the cache treat the result as that of a server. ',
-                'Downloads and streams are not mocked.'));
+                'counts. The lowest speed counts, for each request and direction. Validation, retries, circuit breakers, ',
+                'streams, downloads and the cache treat the result as that of a server.'));
           },
 
           summary(rule) {
@@ -79,7 +79,8 @@ extension PageSource {
               case 'throttle': return [rule.latency ? `${rule.latency} ms` : null,
                 rule.bytesPerSecond ? `${bytesText(rule.bytesPerSecond)}/s` : null].filter(Boolean).join(', ') || 'no delay';
               case 'mock': return `status ${rule.status ?? 200}, ${bytesText(new Blob([rule.body ?? '']).size)}`;
-              case 'fault': return Object.fromEntries(FAULTS)[rule.fault ?? 'connectionLost'];
+              case 'fault': return Object.fromEntries(FAULTS)[rule.fault ?? 'connectionLost']
+                + (rule.afterBytes ? ` after ${bytesText(rule.afterBytes)}` : '');
               default: return 'until you continue';
             }
           },
@@ -98,7 +99,7 @@ extension PageSource {
                 fields.latency = number('latency', { min: 0, max: 600000, placeholder: '0' });
                 fields.bytesPerSecond = number('bytesPerSecond', { placeholder: 'not limited' });
                 return h('div', { class: 'line' }, h('label', {}, 'Delay in milliseconds', fields.latency),
-                  h('label', {}, 'Bytes per second', fields.bytesPerSecond));
+                  h('label', {}, 'Bytes per second, in each direction', fields.bytesPerSecond));
               },
               mock: () => {
                 fields.status = number('status', { min: 200, max: 599, value: rule.status ?? 200 });
@@ -111,7 +112,9 @@ extension PageSource {
               fault: () => {
                 fields.fault = h('select', {}, FAULTS.map(([id, label]) => h('option',
                   { value: id, selected: id === rule.fault }, label)));
-                return h('label', {}, 'Error', fields.fault);
+                fields.afterBytes = number('afterBytes', { placeholder: 'without the network' });
+                return h('div', { class: 'line' }, h('label', {}, 'Error', fields.fault),
+                  h('label', {}, 'After bytes of the response body', fields.afterBytes));
               },
               pause: () => null,
             }[rule.action]();

@@ -25,8 +25,6 @@ struct InspectedStart: Sendable {
     var time: Duration
     /// The request of which this one is a changed copy.
     var replayOf: Int?
-    /// Whether a rule may make the response: not that of a download or a stream.
-    var canMock: Bool
     /// Whether events are recorded, because a page was open.
     var observesEvents: Bool
 }

@@ -179,9 +179,9 @@ final class InspectorRecorder: Sendable {
     }
 }
 
-/// The record of a request in its metadata.
-private enum InspectedRecordKey: RequestMetadata.Key {
-    typealias Value = InspectedRecord
+/// The records of a request in its metadata, by their recorders: an agent may have several inspectors.
+private enum InspectedRecordsKey: RequestMetadata.Key {
+    typealias Value = [ObjectIdentifier: InspectedRecord]
 }
 
 /// The number of the request that a request repeats.
@@ -200,7 +200,6 @@ extension InspectorRecorder: CapturingListener {
             method: description.method, url: description.url, priority: description.priority,
             date: clock.now, time: now,
             replayOf: metadata.isEmpty ? nil : metadata[ReplayKey.self],
-            canMock: description.download == nil && !description.isStreamed,
             observesEvents: isPageOpen(at: now))
         let (record, removed) = state.withLock { state in
             let record = InspectedRecord(state.records.nextID, start, latest)
@@ -210,12 +209,18 @@ extension InspectorRecorder: CapturingListener {
         }
         withExtendedLifetime(removed) {}
         changed()
-        if start.observesEvents { description.metadata[InspectedRecordKey.self] = record }
+        if start.observesEvents {
+            var records = metadata[InspectedRecordsKey.self] ?? [:]
+            records[ObjectIdentifier(self)] = record
+            description.metadata[InspectedRecordsKey.self] = records
+        }
         return InspectorCapture(recorder: self, record: record)
     }
 
     func handle(_ event: RequestEvent) {
-        guard let record = event.metadata[InspectedRecordKey.self] else { return }
+        guard let record = event.metadata[InspectedRecordsKey.self]?[ObjectIdentifier(self)] else {
+            return
+        }
         record.read(event, latest)
         changed()
     }
@@ -245,7 +250,7 @@ final class InspectorCapture: RequestCapture {
 
     func transferStarted(_ request: TransportRequest, attempt: Int) -> Int {
         let limit = recorder.limits.bodyBytes
-        if let number = RuledTransfer.number {
+        if let number = RuledTransfer.of(recorder)?.number {
             recorder.change(record, number) { $0.setRequest(request, bodyLimit: limit) }
             return number
         }
@@ -253,6 +258,10 @@ final class InspectorCapture: RequestCapture {
         return recorder.add(
             InspectedTransfer(request, attempt: attempt, start: now, bodyLimit: limit),
             to: record)
+    }
+
+    func transport(of transfer: Int, over transport: any Transport) -> (any Transport)? {
+        RuledTransfer.of(recorder)?.transport(over: transport)
     }
 
     func transferUses(_ connection: Response.Connection, _ transfer: Int) {
@@ -272,6 +281,7 @@ final class InspectorCapture: RequestCapture {
     }
 
     func requestEnded(_ result: Result<Response, RequestError>, _ cacheMiss: CacheMissReason?) {
+        recorder.rules.requestEnded(record.id)
         recorder.finish(record, result, cacheMiss)
     }
 }

@@ -1,6 +1,5 @@
 import ErrandCore
 import ErrandHTTP
-import ErrandJSON
 import ErrandTransport
 import Foundation
 import HTTPTypes
@@ -18,10 +17,13 @@ final class TransferRuleEngine: Sendable {
         /// The held transfers, by the number of the request.
         var held: [Int: [UInt64: CheckedContinuation<Decision, Never>]] = [:]
         var nextHold: UInt64 = 0
+        /// The speed limits of requests in progress, by the number of the request.
+        var paces: [Int: TransferPace] = [:]
     }
 
     private let state = Mutex(State())
     private let hasRules = Atomic(false)
+    private let hasPaces = Atomic(false)
     private let clock: any RequestClock
 
     init(clock: any RequestClock) { self.clock = clock }
@@ -61,39 +63,55 @@ final class TransferRuleEngine: Sendable {
         for id in heldRequests { decide(.proceed, id) }
     }
 
+    /// The speed limit of a request; its transfers share it, for example those of a download in parallel ranges.
+    private func pace(of id: Int, bytesPerSecond: Int) -> TransferPace {
+        state.withLock { state in
+            let known = state.paces[id]
+            if let known, known.bytesPerSecond == bytesPerSecond { return known }
+            let pace = TransferPace(bytesPerSecond: bytesPerSecond, clock: clock)
+            state.paces.updateValue(pace, forKey: id)
+            hasPaces.store(true, ordering: .relaxed)
+            return pace
+        }
+    }
+
+    /// Releases the speed limit of a request.
+    func requestEnded(_ id: Int) {
+        guard hasPaces.load(ordering: .relaxed) else { return }
+        state.withLock { state in
+            state.paces.removeValue(forKey: id)
+            hasPaces.store(!state.paces.isEmpty, ordering: .relaxed)
+        }
+    }
+
+    /// The number of requests that have a speed limit.
+    var paceCount: Int { state.withLock { $0.paces.count } }
+
     /// What happens in place of a transfer; `nil` if no rule matches.
     ///
-    /// Responses of downloads and streams are not mocked.
+    /// It delays or holds the transfer. ``RuledTransport`` does the rest.
     func intervention(
         in request: TransportRequest, attempt: Int, _ capture: InspectorCapture
     ) -> TransferIntervention? {
         guard isActive else { return nil }
         let (method, url) = (request.method.rawValue, request.url.string)
-        let canMock = capture.record.start.canMock
         guard
             let plan = state.withLock({ state in
-                let plan = state.rules.plan(method: method, url: url, canMock: canMock)
+                let plan = state.rules.plan(method: method, url: url)
                 if plan != nil { state.revision += 1 }
                 return plan
             })
         else { return nil }
-        let transfer = RuledTransfer(capture, request, attempt: attempt, rules: plan.names)
-        let sent = request.body?.lengthToSend ?? 0
+        let pace = plan.bytesPerSecond.map { self.pace(of: capture.record.id, bytesPerSecond: $0) }
+        let transfer = RuledTransfer(capture, request, attempt: attempt, plan, pace)
+        // A simulated transfer does not read the body, so the time for it is a part of the delay.
+        let unread = plan.isSimulated ? request.body?.lengthToSend ?? 0 : 0
         return { [self] send in
             do {
-                try await wait(plan.latency + plan.time(for: sent), transfer)
+                try await wait(plan.latency + plan.time(for: unread), transfer)
                 if plan.isHeld { try await hold(transfer) }
-                if let rule = plan.result {
-                    transfer.change { $0.isSimulated = true }
-                    let response = try Self.result(of: rule, request)
-                    transfer.finish(response)
-                    return response
-                }
-                let response = try await transfer.send(send)
-                if case .data(let data) = response.body, !response.isStreamed {
-                    try await wait(plan.time(for: Int64(data.count)), transfer)
-                }
-                return response
+                if plan.isSimulated { transfer.change { $0.isSimulated = true } }
+                return try await transfer.send(send)
             } catch {
                 transfer.fail(error as? RequestError ?? .cancelled)
                 throw error
@@ -142,51 +160,37 @@ final class TransferRuleEngine: Sendable {
                 .connectionLost, stage: .transport, "The inspector failed the held request.")
         }
     }
-
-    /// The response or the error that a rule makes.
-    static func result(
-        of rule: TransferRule, _ request: TransportRequest
-    ) throws(RequestError) -> Response {
-        guard rule.action == .mock else {
-            let fault = rule.fault ?? .connectionLost
-            throw RequestError(
-                fault.code, stage: .transport,
-                "The inspector simulated this error (\(fault.rawValue)).",
-                timeout: fault == .timedOut ? .idle : nil)
-        }
-        var headers = HTTPFields()
-        for header in rule.headers ?? [] {
-            guard let name = HTTPField.Name(header.name) else { continue }
-            headers.append(HTTPField(name: name, value: header.value))
-        }
-        let body = Data((rule.body ?? "").utf8)
-        if headers[.contentType] == nil, !body.isEmpty {
-            let isJSON = (try? JSON(parsing: body)) != nil
-            headers[.contentType] = isJSON ? "application/json" : "text/plain; charset=utf-8"
-        }
-        return Response(
-            status: HTTPResponse.Status(code: rule.status ?? 200), headers: headers,
-            body: .data(body), url: request.url)
-    }
 }
 
 /// A transfer that rules change, in the record of its request.
 struct RuledTransfer: Sendable {
     private let capture: InspectorCapture
-    private let number: Int
+    private let plan: TransferRules.Plan
+    private let pace: TransferPace?
+    /// The number of the transfer.
+    let number: Int
 
-    /// The number of the transfer that the current Swift task sends for a rule, so that it is not recorded twice.
-    @TaskLocal static var number: Int?
+    /// The transfers that the current Swift task sends for rules, by the recorders: they are not recorded twice.
+    @TaskLocal private static var current: [ObjectIdentifier: RuledTransfer] = [:]
+
+    /// The transfer that the current Swift task sends for a rule of a recorder.
+    static func of(_ recorder: InspectorRecorder) -> RuledTransfer? {
+        let current = current
+        return current.isEmpty ? nil : current[ObjectIdentifier(recorder)]
+    }
 
     init(
-        _ capture: InspectorCapture, _ request: TransportRequest, attempt: Int, rules: [String]
+        _ capture: InspectorCapture, _ request: TransportRequest, attempt: Int,
+        _ plan: TransferRules.Plan, _ pace: TransferPace?
     ) {
         self.capture = capture
+        self.plan = plan
+        self.pace = pace
         let recorder = capture.recorder
         var transfer = InspectedTransfer(
             request, attempt: max(1, attempt), start: recorder.clock.uptime,
             bodyLimit: recorder.limits.bodyBytes)
-        transfer.rules = rules
+        transfer.rules = plan.names
         number = recorder.add(transfer, to: capture.record)
     }
 
@@ -202,14 +206,16 @@ struct RuledTransfer: Sendable {
     func send(
         _ send: @Sendable () async throws(RequestError) -> Response
     ) async throws -> Response {
-        try await Self.$number.withValue(number) { try await send() }
+        var current = Self.current
+        current[ObjectIdentifier(capture.recorder)] = self
+        return try await Self.$current.withValue(current) { try await send() }
     }
 
-    /// Records a response that a rule made.
-    func finish(_ response: Response) {
-        let head = ResponseHead(
-            status: response.status, headers: response.headers, httpVersion: response.httpVersion)
-        capture.transferEnded(number, head, response.body, nil, Shared(TransferEnd()))
+    /// The transport that performs the transfer; `nil` if the rules only delay or hold it.
+    func transport(over transport: any Transport) -> (any Transport)? {
+        guard pace != nil || plan.result != nil else { return nil }
+        return RuledTransport(
+            inner: transport, plan: plan, pace: pace, clock: capture.recorder.clock)
     }
 
     /// Records an error, unless the transfer has ended.
@@ -231,23 +237,5 @@ struct RuledTransfer: Sendable {
     func endDelay() {
         let now = capture.recorder.clock.uptime
         change { $0.delays[$0.delays.count - 1].end = now }
-    }
-}
-
-extension TransferRule.Header {
-    /// Whether the header can be a part of a message.
-    var isValid: Bool { HTTPField.Name(name) != nil && HTTPField.isValidValue(value) }
-}
-
-extension TransferRule.Fault {
-    var code: RequestError.Code {
-        switch self {
-        case .timedOut: .timedOut
-        case .cannotFindHost: .cannotFindHost
-        case .cannotConnect: .cannotConnect
-        case .connectionLost: .connectionLost
-        case .secureConnectionFailed: .secureConnectionFailed
-        case .truncatedBody: .truncatedBody
-        }
     }
 }

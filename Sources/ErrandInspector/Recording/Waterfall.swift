@@ -121,7 +121,12 @@ extension InspectedRequest {
             }
             return phases
         }
-        if transfer.isSimulated { return phases }
+        guard !transfer.isSimulated else {
+            if milliseconds(end) > origin {
+                phases.append(WaterfallPhase(.receive, origin, milliseconds(end), attempt: attempt))
+            }
+            return phases
+        }
         let timings = transfer.messages.end.timings
         var last = origin
         func add(_ kind: WaterfallPhase.Kind, until time: Duration?) {

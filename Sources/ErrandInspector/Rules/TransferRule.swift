@@ -1,5 +1,6 @@
 import ErrandHTTP
 import Foundation
+import HTTPTypes
 
 /// A rule of the page for transfers whose URL matches a pattern; the page sends it as JSON.
 struct TransferRule: Sendable, Equatable, Codable {
@@ -11,7 +12,7 @@ struct TransferRule: Sendable, Equatable, Codable {
         case throttle
         /// Makes a response without the network.
         case mock
-        /// Makes an error without the network.
+        /// Makes an error, without the network or while the body of the response arrives.
         case fault
     }
 
@@ -50,6 +51,8 @@ struct TransferRule: Sendable, Equatable, Codable {
     var body: String?
     /// The error of ``Action/fault``.
     var fault: Fault?
+    /// The number of bytes of the body after which ``Action/fault`` ends the transfer; `nil` does not send the request.
+    var afterBytes: Int?
 
     /// A short text for the page.
     var name: String {
@@ -57,7 +60,9 @@ struct TransferRule: Sendable, Equatable, Codable {
         case .pause: "pause \(pattern)"
         case .throttle: "throttle \(pattern)"
         case .mock: "mock \(pattern): \(status ?? 200)"
-        case .fault: "fault \(pattern): \((fault ?? .connectionLost).rawValue)"
+        case .fault:
+            "fault \(pattern): \((fault ?? .connectionLost).rawValue)"
+                + (afterBytes.map { " after \($0) bytes" } ?? "")
         }
     }
 
@@ -105,7 +110,11 @@ struct TransferRule: Sendable, Equatable, Codable {
         if pattern.isEmpty { return "The pattern is empty. Enter a part of the URL, or * for all." }
         if let limit, limit < 1 { return "The number of transfers is \(limit). Set at least 1." }
         switch action {
-        case .pause, .fault: return nil
+        case .pause: return nil
+        case .fault:
+            guard let afterBytes, afterBytes < 1 else { return nil }
+            return
+                "The number of bytes is \(afterBytes). Set at least 1, or none for an error without the network."
         case .throttle:
             if let latency, !(0...600_000).contains(latency) {
                 return "The delay is \(latency) ms. Set 0 to 600,000."
@@ -121,8 +130,35 @@ struct TransferRule: Sendable, Equatable, Codable {
             for header in headers ?? [] where !header.isValid {
                 return "The header \(header.name) has an invalid name or value."
             }
-            return nil
+            return bodyProblem
         }
+    }
+}
+
+extension TransferRule.Header {
+    /// Whether the header can be a part of a message.
+    var isValid: Bool { HTTPField.Name(name) != nil && HTTPField.isValidValue(value) }
+}
+
+extension TransferRule {
+    /// The problem of a mocked body that no server can send like this.
+    private var bodyProblem: String? {
+        let count = body?.utf8.count ?? 0
+        if let status, [204, 205, 304].contains(status), count > 0 {
+            return
+                "A response with the status \(status) has no body. Remove the body, or change the status."
+        }
+        for header in headers ?? [] {
+            switch header.name.lowercased() {
+            case "content-length" where header.value != "\(count)":
+                return
+                    "Content-Length is \(header.value), but the body has \(count) bytes. Remove the header: it is added."
+            case "content-encoding", "transfer-encoding":
+                return "The body of a mock is not encoded. Remove the header \(header.name)."
+            default: break
+            }
+        }
+        return nil
     }
 }
 
@@ -138,8 +174,12 @@ struct TransferRules: Sendable {
         var bytesPerSecond: Int?
         /// Whether the page continues the transfer.
         var isHeld = false
-        /// The rule that makes the result; `nil` sends the request.
+        /// The rule that makes the response or the error; `nil` leaves them as they are.
         var result: TransferRule?
+        /// Whether the transfer does not use the network.
+        var isSimulated: Bool {
+            result.map { $0.action == .mock || $0.afterBytes == nil } ?? false
+        }
 
         /// The time that a number of bytes takes.
         func time(for bytes: Int64) -> Duration {
@@ -165,11 +205,10 @@ struct TransferRules: Sendable {
     /// The plan for a transfer; `nil` if no rule matches.
     ///
     /// Delays add up. The first rule that makes a result is the last one that counts.
-    mutating func plan(method: String, url: String, canMock: Bool = true) -> Plan? {
+    mutating func plan(method: String, url: String) -> Plan? {
         var plan = Plan()
         for rule in rules where rule.matches(method: method, url: url) {
             if let limit = rule.limit, uses[rule.id, default: 0] >= limit { continue }
-            if rule.action == .mock, !canMock { continue }
             uses[rule.id, default: 0] += 1
             plan.names.append(rule.name)
             switch rule.action {
