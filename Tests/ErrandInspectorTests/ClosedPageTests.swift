@@ -162,7 +162,8 @@ struct ClosedPageTests {
         try await fixture.post("requests/1/suspend")
         let suspended = try await fixture.get("changes", ["since": "\(revision)"])["rows"][0]
         #expect(suspended["reason"].string == "The task is suspended")
-        for task in [first, second] {
+        // The second one must not receive the permit of the first one.
+        for task in [second, first] {
             task.cancel()
             _ = await task.outcome()
         }
