@@ -2,7 +2,8 @@ package import ErrandHTTP
 
 /// Keeps what one request does, at a lower cost than its events; `ErrandInspector` implements it.
 ///
-/// A request has at most one. It is a class, so that a request without one has room for a reference only.
+/// A request has at most one, which may be a ``RequestCapturePair``. It is a class, so that a request without one has
+/// room for a reference only.
 package protocol RequestCapture: AnyObject, Sendable {
     /// Whether the request emits events, although no other listener may need them.
     var observesEvents: Bool { get }

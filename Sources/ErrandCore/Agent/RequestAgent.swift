@@ -219,7 +219,9 @@ public final class RequestAgent: Sendable {
         let configuration = state.withLock { $0.configuration }
         for instrument in configuration.instruments { instrument.willStart(&description) }
         let id = TaskID.next()
-        let capture = configuration.capturingListener?.willStart(&description, as: id)
+        let capture = configuration.capturingListeners.reduce(nil as (any RequestCapture)?) {
+            RequestCapturePair.joining($0, $1.willStart(&description, as: id))
+        }
         let context = TaskContext(
             id: id, description: description, configuration: configuration, services: services,
             capture: capture)

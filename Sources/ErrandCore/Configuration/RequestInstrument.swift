@@ -20,7 +20,7 @@ package protocol RequestInstrument: RequestEventListener {
     ) -> TransferObserver?
 }
 
-/// A listener that keeps what each request does; it receives events only of requests whose capture observes them.
+/// A listener that keeps what each request does; it receives the events of requests of which a capture observes them.
 package protocol CapturingListener: AnyObject, RequestEventListener {
     /// Called when a task is created; metadata that it attaches is in the events.
     func willStart(_ description: inout RequestDescription, as id: UUID) -> any RequestCapture

@@ -12,8 +12,8 @@ package final class SharedConfiguration: Sendable {
     let completesDescriptions: Bool
     /// The listeners that observe each transfer.
     let instruments: [any RequestInstrument]
-    /// The first listener that keeps what each request does.
-    let capturingListener: (any CapturingListener)?
+    /// The listeners that keep what each request does.
+    let capturingListeners: [any CapturingListener]
     /// Whether a listener receives the events of all requests.
     let hasListeners: Bool
     /// ``Configuration/eventListeners``; read for each event.
@@ -26,8 +26,7 @@ package final class SharedConfiguration: Sendable {
         hasValidTimeouts = limits.allSatisfy { $0.map { $0 > .zero } ?? true }
         completesDescriptions = value.completesDescriptions
         instruments = value.eventListeners.compactMap { $0 as? any RequestInstrument }
-        capturingListener =
-            value.eventListeners.lazy.compactMap { $0 as? any CapturingListener }.first
+        capturingListeners = value.eventListeners.compactMap { $0 as? any CapturingListener }
         hasListeners = value.eventListeners.contains { !($0 is any CapturingListener) }
         listeners = ListenerList(value.eventListeners)
     }
