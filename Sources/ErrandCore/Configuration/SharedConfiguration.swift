@@ -1,7 +1,6 @@
 /// A configuration in reference-counted storage, with the facts that every request needs.
 ///
-/// Each change of an agent's configuration creates a new object, so the facts are computed once and not
-/// for each request.
+/// Each change of an agent's configuration creates a new object, so the facts are not computed for each request.
 package final class SharedConfiguration: Sendable {
     package let value: Configuration
     /// The first number in the settings that has no meaning, as a sentence; `nil` if there is none.

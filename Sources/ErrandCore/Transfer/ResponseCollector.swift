@@ -102,9 +102,7 @@ final class ResponseCollector: StreamReceiver {
 
     /// The transfer may be cancelled, deliver bytes and end before `start` returns.
     private func begin(_ request: TransportRequest) {
-        let own = captured.flatMap {
-            context.capture?.transport(of: $0, over: context.transport)
-        }
+        let own = captured.flatMap { context.capture?.transport(of: $0, over: context.transport) }
         let transfer = (own ?? context.transport).start(request, receiver: self)
         let (isCancelled, hasEnded) = state.withLock { state in
             if !state.hasEnded { state.transfer = transfer }
