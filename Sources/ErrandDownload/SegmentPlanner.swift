@@ -183,17 +183,20 @@ package struct SegmentPlanner: Sendable {
     /// No further request starts.
     package mutating func stop() { isStopped = true }
 
-    /// Lets the request before the range continue into it, if it asked for these bytes too; otherwise the range is missing.
+    /// Lets the request before the range continue into it, and into missing bytes after it, as far as it asked for these
+    /// bytes; the rest is missing.
     private mutating func giveBack(_ range: Range<Int64>) {
         guard !range.isEmpty else { return }
-        let before = active.values.first {
-            $0.end == range.lowerBound && $0.requestedEnd >= range.upperBound
-        }
-        if let before {
-            active[before.id]?.end = range.upperBound
+        missing = ByteRanges(missing + [range]).ranges
+        guard let index = missing.firstIndex(where: { $0.contains(range.lowerBound) }) else {
             return
         }
-        missing = ByteRanges(missing + [range]).ranges
+        let gap = missing[index]
+        guard let before = active.values.first(where: { $0.end == gap.lowerBound }) else { return }
+        let end = max(before.end, min(before.requestedEnd, gap.upperBound))
+        active[before.id]?.end = end
+        missing.replaceSubrange(
+            index...index, with: end < gap.upperBound ? [end..<gap.upperBound] : [])
     }
 }
 

@@ -47,9 +47,9 @@ import Testing
 
     private struct Unexpected: Error {}
 
-    /// A planner whose first response sends the whole file, and the segments of all four requests.
-    private static func divided() throws -> (Driver, [Segment]) {
-        let planner = Driver(total: nil)
+    /// A planner whose first response sends the whole file, and the segments of four requests.
+    private static func divided(limit: Int = 4) throws -> (Driver, [Segment]) {
+        let planner = Driver(total: nil, limit: limit)
         let first = try planner.start()
         planner.acceptWhole(first, total: 1000, maySplit: true)
         var segments = [first]
@@ -148,6 +148,32 @@ import Testing
         #expect(planner.end(first) == 1000)
         #expect(planner.limit == 1 && planner.next() == .wait)
         #expect(planner.admit(2000, to: first) == 1000)
+    }
+
+    /// In each order of the refusals, the first request receives the whole file.
+    @Test func requestThatAskedForAllBytesReceivesThemAfterRefusals() throws {
+        for order in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
+            let (planner, segments) = try Self.divided()
+            for index in order { #expect(planner.failed(segments[index], .refused)) }
+            #expect(planner.end(segments[0]) == 1000, "\(order)")
+            #expect(planner.admit(2000, to: segments[0]) == 1000)
+            #expect(planner.finished(segments[0]) && planner.isComplete)
+        }
+    }
+
+    /// A request continues to the end of the bytes that it asked for, and not further.
+    @Test func requestContinuesIntoAPartOfMissingBytes() throws {
+        let (planner, segments) = try Self.divided(limit: 7)
+        let halves = [try planner.start(), try planner.start(), try planner.start()]
+        #expect(halves.map(\.start) == [125, 625, 375])
+        #expect(planner.failed(segments[1], .refused))
+        #expect(planner.failed(halves[2], .refused))
+        // It has asked for the bytes of the last segment, and for none of the second one.
+        #expect(planner.end(segments[2]) == 500)
+        #expect(planner.admit(1000, to: segments[2]) == 250)
+        #expect(planner.finished(segments[2]))
+        let next = try planner.start()
+        #expect(next.start == 500 && next.end == 625)
     }
 
     /// The request before the range has asked for no byte of it, so its response ends before.
