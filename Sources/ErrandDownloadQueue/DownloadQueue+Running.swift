@@ -62,12 +62,16 @@ extension DownloadQueue {
             response.file.map { .success($0) }
                 ?? .failure(RequestError(.fileFailed, stage: .decode, "The download has no file."))
         }
-        let hasChanged = shared.withLock { shared in
+        let progress = task.progress.current
+        let (hasChanged, more) = shared.withLock { shared in
+            // The end may overtake the last values of the progress.
+            let more = progress.bytesReceived - progress.resumedBytes - (shared.received[id] ?? 0)
             (shared.tasks[id], shared.stops[id], shared.received[id]) = (nil, nil, nil)
-            shared.state.take(task.progress.current, of: id)
-            return shared.state.ended(id, result)
+            shared.state.take(progress, of: id)
+            return (shared.state.ended(id, result), more)
         }
         held.remove(task)
+        bandwidth.received(max(0, more))
         // A write that fails leaves the entry waiting: the next process downloads the file again.
         if hasChanged { write(id) }
         advance()
