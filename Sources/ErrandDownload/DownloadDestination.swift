@@ -6,6 +6,8 @@ package import HTTPTypes
 package struct DownloadDestination: Sendable, Hashable {
     /// The finished file, unless the policy for existing files chooses another name.
     package private(set) var file: URL
+    /// The folder of the finished file.
+    package let folder: URL
     /// Whether the destination is a folder: the response then names the file.
     package let isFolder: Bool
     /// The part file, with the bytes received so far.
@@ -19,7 +21,7 @@ package struct DownloadDestination: Sendable, Hashable {
     package init(_ plan: DownloadPlan, url: URI) throws(RequestError) {
         let destination = plan.destination.standardizedFileURL
         isFolder = Self.isDirectory(destination)
-        let folder = isFolder ? destination : destination.deletingLastPathComponent()
+        folder = isFolder ? destination : destination.deletingLastPathComponent()
         let name = isFolder ? FileName.last(of: url) : destination.lastPathComponent
         file = folder.appendingPathComponent(name, isDirectory: false)
         var stem = Self.stem(of: name)
@@ -42,8 +44,7 @@ package struct DownloadDestination: Sendable, Hashable {
     package func named(_ name: String?) throws(RequestError) -> DownloadDestination {
         guard isFolder, let name, FileName.safe(name) == name else { return self }
         var destination = self
-        destination.file = file.deletingLastPathComponent()
-            .appendingPathComponent(name, isDirectory: false)
+        destination.file = folder.appendingPathComponent(name, isDirectory: false)
         guard !Self.isDirectory(destination.file) else { throw Self.directory(destination.file) }
         return destination
     }

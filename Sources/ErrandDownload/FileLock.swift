@@ -10,7 +10,7 @@ package enum FileLock {
     ///
     /// - Throws: ``RequestError/Code/fileFailed``, also if another download has locked it.
     package static func openLocked(_ url: URL) throws(RequestError) -> Int32 {
-        try createFolder(of: url)
+        try createFolder(url.deletingLastPathComponent())
         let path = url.path
         guard lockedPaths.withLock({ $0.insert(path).inserted }) else { throw busy(url) }
         do throws(RequestError) {
@@ -21,9 +21,8 @@ package enum FileLock {
         }
     }
 
-    /// Creates the folder of a file, unless it exists.
-    static func createFolder(of url: URL) throws(RequestError) {
-        let directory = url.deletingLastPathComponent()
+    /// Creates a folder, unless it exists.
+    static func createFolder(_ directory: URL) throws(RequestError) {
         do {
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: true)

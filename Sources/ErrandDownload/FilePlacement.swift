@@ -74,10 +74,9 @@ package enum FilePlacement {
         )
     }
 
-    /// Syncs the directory, which holds the name, to disk.
-    package static func syncDirectory(of file: URL) {
-        let descriptor = open(
-            file.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    /// Syncs a directory, which holds the names of its files, to disk.
+    package static func syncDirectory(_ folder: URL) {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         fsync(descriptor)
         close(descriptor)

@@ -153,7 +153,7 @@ package final class PartFile: Sendable {
         let free = FreeSpace.available(descriptor).map {
             TransferProgress.sum($0, max(0, size - offset))
         }
-        let folder = destination.file.deletingLastPathComponent().path
+        let folder = destination.folder.path
         return FreeSpace.shortage(
             needed: total - offset, available: free, at: destination.part.path)
             ?? FreeSpace.shortage(
@@ -227,19 +227,17 @@ package final class PartFile: Sendable {
 
     /// The final state of the files.
     package enum Disposition: Sendable {
-        /// Already at the destination.
-        case finished
         /// Kept for resuming, if possible.
         case kept
         /// Removed.
         case discarded
     }
 
-    /// Closes the part file and releases the lock.
+    /// Closes the part file and releases the lock; no effect after ``finish(_:name:attributes:)``.
     package func close(_ disposition: Disposition) async {
+        guard state.withLock({ $0.descriptor >= 0 }) else { return }
         await run { [self] in
             switch disposition {
-            case .finished: break
             case .kept where journal != nil && size > 0 && !hasBegun: break
             case .kept where journal != nil && size > 0: sync()
             case .kept, .discarded:
@@ -250,7 +248,7 @@ package final class PartFile: Sendable {
         }
     }
 
-    /// Renames the part file to the destination atomically.
+    /// Renames the part file to the destination atomically, closes it and releases the lock.
     ///
     /// - Parameter name: The name in a folder.
     /// - Returns: The finished file, which may have another name with
@@ -263,10 +261,11 @@ package final class PartFile: Sendable {
         return try await queue.perform { [self] () throws(RequestError) in
             let descriptor = state.withLock { $0.descriptor }
             guard flush(descriptor) else { throw Self.failure("synced", errno) }
-            try FileLock.createFolder(of: destination.file)
+            try FileLock.createFolder(destination.folder)
             let placed = try FilePlacement.place(destination, policy, attributes)
-            FilePlacement.syncDirectory(of: placed.file)
+            FilePlacement.syncDirectory(destination.folder)
             removeJournal()
+            closeNow()
             return placed
         }
     }

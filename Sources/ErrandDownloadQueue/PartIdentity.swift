@@ -26,7 +26,7 @@ struct PartIdentity: Sendable, Hashable, Codable {
             return matches(destination.file) ? destination.file : nil
         }
         // The response has named the file.
-        let folder = destination.file.deletingLastPathComponent()
+        let folder = destination.folder
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.lazy.map { folder.appendingPathComponent($0, isDirectory: false) }
             .first(where: matches)

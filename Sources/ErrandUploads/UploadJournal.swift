@@ -91,7 +91,7 @@ final class UploadJournalFile: Sendable {
             try FileReplacement.write(
                 journal.encoded(), to: url.path, through: url.path + "-new", flush: PartFile.flush)
         } catch { throw failure(error.step == .create ? "created" : "written", error.code) }
-        FilePlacement.syncDirectory(of: url)
+        FilePlacement.syncDirectory(url.deletingLastPathComponent())
     }
 
     func remove() {

@@ -167,7 +167,6 @@ import Testing
         let digests = try await file.digests([.sha256])
         #expect(digests[.sha256]?.hex == SHA256.hex(content))
         _ = try await file.finish(.overwrite)
-        await file.close(.finished)
         #expect(names == ["f.bin"])
         #expect(try Data(contentsOf: folder.appendingPathComponent("f.bin")) == content)
     }

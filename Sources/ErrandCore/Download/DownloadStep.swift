@@ -36,9 +36,8 @@ package final class DownloadStep: Step {
             try await session.begin(
                 allowsResume: request.method == .get
                     && pipelineRequest.description.acceptsStatus(206))
-            let response = try await next(pipelineRequest)
-            await session.file.close(.finished)
-            return response
+            // The last attempt has closed the file.
+            return try await next(pipelineRequest)
         } catch {
             let isDiscarded =
                 error.code == .digestMismatch

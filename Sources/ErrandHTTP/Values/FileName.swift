@@ -13,6 +13,8 @@ package enum FileName {
     /// The last segment of the path, percent-decoded, as a safe file name; `nil` if there is none.
     package static func lastSegment(of url: URI) -> String? {
         let segment = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        // Foundation converts each text to UTF-16.
+        guard segment.utf8.contains(UInt8(ascii: "%")) else { return safe(String(segment)) }
         return safe(segment.removingPercentEncoding ?? String(segment))
     }
 
