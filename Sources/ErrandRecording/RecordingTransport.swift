@@ -21,8 +21,13 @@ package struct RecordedTransfer: Sendable {
     package var connection: Response.Connection?
     /// The body of the response, after content decoding.
     package var body = RecordedBody()
-    /// The end.
-    package var end = TransferEnd()
+    /// The end, without values while the transfer runs.
+    package var end: TransferEnd {
+        get { sharedEnd?.value ?? TransferEnd() }
+        set { sharedEnd = Shared(newValue) }
+    }
+    /// The end as a reference, because it is large; `nil` while the transfer runs.
+    package var sharedEnd: Shared<TransferEnd>?
 
     /// The number of interim responses that are recorded; a server may send any number.
     static let maximumInterim = 100

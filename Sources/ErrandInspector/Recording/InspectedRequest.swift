@@ -186,19 +186,22 @@ struct InspectedTransfer: Sendable {
 
     /// Records the end.
     mutating func finish(
-        _ head: ResponseHead?, _ body: Response.Body?, _ error: RequestError?, _ end: TransferEnd,
-        at time: Duration, bodyLimit: Int
+        _ head: ResponseHead?, _ body: Response.Body?, _ error: RequestError?,
+        _ end: Shared<TransferEnd>, at time: Duration, bodyLimit: Int
     ) {
         self.end = time
         messages.head = head
-        messages.end = end
-        // Without the response, whose body would stay in memory.
-        messages.end.error = error.map { RequestError($0.code, stage: $0.stage, $0.message) }
+        messages.sharedEnd = end
+        if error != nil || end.value.error != nil {
+            // Without the response, whose body would stay in memory.
+            messages.end.error = error.map { RequestError($0.code, stage: $0.stage, $0.message) }
+        }
         guard head != nil else { return }
         messages.body =
             body.map { RecordedBody(of: $0) }
             ?? RecordedBody(
-                count: end.timings.bytesReceived, problem: "The body was read while it arrived.")
+                count: end.value.timings.bytesReceived,
+                problem: "The body was read while it arrived.")
         messages.body.limit(to: bodyLimit)
     }
 

@@ -274,7 +274,7 @@ final class InspectorCapture: RequestCapture {
     ) {
         let (now, limit) = (recorder.clock.uptime, recorder.limits.bodyBytes)
         let bytes = recorder.change(record, transfer) { transfer in
-            transfer.finish(head, body, error, end.value, at: now, bodyLimit: limit)
+            transfer.finish(head, body, error, end, at: now, bodyLimit: limit)
             return transfer.bodyBytes
         }
         recorder.account(bytes, of: record.id)

@@ -223,7 +223,7 @@ struct RuledTransfer: Sendable {
         let now = capture.recorder.clock.uptime
         change { transfer in
             guard transfer.end == nil else { return }
-            transfer.finish(nil, nil, error, TransferEnd(), at: now, bodyLimit: 0)
+            transfer.finish(nil, nil, error, Shared(TransferEnd()), at: now, bodyLimit: 0)
         }
     }
 
