@@ -74,6 +74,22 @@ import Testing
         #expect(names.count { $0 == "suspended" } == 1 && names.count { $0 == "cancelled" } == 1)
     }
 
+    @Test func resumptionIsReportedIfTheTaskEndsMeanwhile() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/slow", .silence)
+        let task = fixture.agent.start(Plain("slow").describe())
+        let changes = Mutex<[String]>([])
+        task.observe { change in changes.withLock { $0.append("\(change)") } }
+        _ = try await fixture.transport.nextRequest()
+        task.suspend()
+        task.context.pause.watch { _ = task.end() }
+        task.resume()
+        #expect(changes.withLock { $0 } == ["willSuspend", "ended", "didResume"])
+        task.context.pause.watch(nil)
+        task.context.scope.cancel()
+        _ = await task.outcome()
+    }
+
     @Test func totalTimeoutDoesNotReportWillCancel() async throws {
         let fixture = AgentFixture { $0.timeouts.total = .seconds(1) }
         fixture.transport.on(.get, "/slow", .silence)

@@ -66,18 +66,21 @@ public final class RequestTask: Sendable, Identifiable {
     /// Time limits continue to count. Before the transfer the task does not count against `limits`; a suspended transfer
     /// does. A response that has arrived completely is still delivered. Suspending a suspended task has no effect.
     public func suspend() {
+        let observers = state.withLock { $0.observers }
         guard context.pause.pause() else { return }
         context.emit(.suspended)
         if context.isWatched { notifyPhaseObservers() }
-        notify(.willSuspend)
+        for observer in observers { observer(.willSuspend) }
     }
 
     /// Resumes a suspended task; has no effect on any other.
     public func resume() {
+        // The task may end on another thread as soon as it continues, and the end removes the observers.
+        let observers = state.withLock { $0.observers }
         guard context.pause.open() else { return }
         context.emit(.continued)
         if context.isWatched { notifyPhaseObservers() }
-        notify(.didResume)
+        for observer in observers { observer(.didResume) }
     }
 
     /// The priority.
@@ -248,6 +251,8 @@ public final class RequestTask: Sendable, Identifiable {
     }
 
     /// Calls an observer on every change up to and including the end; returns false if the task has ended.
+    ///
+    /// The call for a suspension or a resumption can follow that for the end, if another thread ends the task.
     @discardableResult
     package func observe(_ observer: @escaping @Sendable (Change) -> Void) -> Bool {
         state.withLock { state in
@@ -255,11 +260,6 @@ public final class RequestTask: Sendable, Identifiable {
             state.observers.append(observer)
             return true
         }
-    }
-
-    private func notify(_ change: Change) {
-        let observers = state.withLock { $0.observers }
-        for observer in observers { observer(change) }
     }
 }
 
