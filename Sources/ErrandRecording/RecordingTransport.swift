@@ -87,9 +87,9 @@ package final class RecordingTransport: ConnectionReporting {
     package func shutDown() { inner.shutDown() }
 
     /// Notes what a transfer delivers, and passes it on.
-    fileprivate final class Observer: TransferReceiver {
+    fileprivate final class Observer: ForwardingReceiver {
         private let transfer: Mutex<RecordedTransfer>
-        private let receiver: any TransferReceiver
+        let receiver: any TransferReceiver
         private let limit: Int
         private let memory: RecordingMemory
         private let record: @Sendable (RecordedTransfer) -> Void
@@ -104,8 +104,6 @@ package final class RecordingTransport: ConnectionReporting {
             self.memory = memory
             self.record = record
         }
-
-        var waitingTime: Duration? { receiver.waitingTime }
 
         func didReceive(informational head: ResponseHead) {
             transfer.withLock { transfer in
@@ -137,8 +135,6 @@ package final class RecordingTransport: ConnectionReporting {
             transfer.withLock { $0.bytesSent = bodyBytes }
             receiver.didSend(bodyBytes: bodyBytes)
         }
-
-        func didNotice(_ mismatch: PinMismatch) { receiver.didNotice(mismatch) }
 
         func didEnd(_ end: TransferEnd) {
             let ended = transfer.withLock { transfer in

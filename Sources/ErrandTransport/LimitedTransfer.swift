@@ -4,7 +4,7 @@ import Synchronization
 /// A transfer that is paused by its receiver, by a bandwidth limit, or by both.
 ///
 /// It passes calls between the receiver and the transfer of another transport.
-final class LimitedTransfer: Transfer, TransferReceiver {
+final class LimitedTransfer: Transfer, ForwardingReceiver {
     private struct State {
         var inner: (any Transfer)?
         var isCancelled = false
@@ -29,7 +29,7 @@ final class LimitedTransfer: Transfer, TransferReceiver {
         }
     }
 
-    private let receiver: any TransferReceiver
+    let receiver: any TransferReceiver
     private let limit: BandwidthLimit
     private let state = Mutex(State())
 
@@ -89,10 +89,6 @@ final class LimitedTransfer: Transfer, TransferReceiver {
         return end.map { min(time, limit.uptime - $0) } ?? time
     }
 
-    func didReceive(informational head: ResponseHead) { receiver.didReceive(informational: head) }
-
-    func didReceive(head: ResponseHead) { receiver.didReceive(head: head) }
-
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
         state.withLock { state in
             state.isDelivering = true
@@ -110,14 +106,6 @@ final class LimitedTransfer: Transfer, TransferReceiver {
             return state.isLimited || state.isPausedByReceiver ? .pause : .more
         }
     }
-
-    func willSend(over connection: Response.Connection, isReused: Bool) {
-        receiver.willSend(over: connection, isReused: isReused)
-    }
-
-    func didSend(bodyBytes: Int64) { receiver.didSend(bodyBytes: bodyBytes) }
-
-    func didNotice(_ mismatch: PinMismatch) { receiver.didNotice(mismatch) }
 
     func didEnd(_ end: TransferEnd) {
         // The transfer and the other one refer to each other until the end.

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// It passes calls between the receiver and the transfer of a transport. The receiver is called with bytes on several threads,
 /// one after the other.
-final class ShapedTransfer: Transfer, TransferReceiver {
+final class ShapedTransfer: Transfer, ForwardingReceiver {
     private struct State {
         var delivery: ResponseDelivery
         var inner: (any Transfer)?
@@ -16,7 +16,7 @@ final class ShapedTransfer: Transfer, TransferReceiver {
         var timer: Task<Void, Never>?
     }
 
-    private let receiver: any TransferReceiver
+    let receiver: any TransferReceiver
     private let pace: TransferPace?
     private let clock: any RequestClock
     private let state: Mutex<State>
@@ -65,23 +65,11 @@ final class ShapedTransfer: Transfer, TransferReceiver {
         return state.withLock { $0.delivery.waitingTime(time, at: clock.uptime) }
     }
 
-    func didReceive(informational head: ResponseHead) { receiver.didReceive(informational: head) }
-
-    func didReceive(head: ResponseHead) { receiver.didReceive(head: head) }
-
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
         guard state.withLock({ $0.delivery.beginReceiving(bytes) }) else { return .stop }
         run()
         return state.withLock { $0.delivery.endReceiving() }
     }
-
-    func willSend(over connection: Response.Connection, isReused: Bool) {
-        receiver.willSend(over: connection, isReused: isReused)
-    }
-
-    func didSend(bodyBytes: Int64) { receiver.didSend(bodyBytes: bodyBytes) }
-
-    func didNotice(_ mismatch: PinMismatch) { receiver.didNotice(mismatch) }
 
     func didEnd(_ end: TransferEnd) {
         state.withLock { state in
