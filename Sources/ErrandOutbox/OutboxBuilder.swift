@@ -29,7 +29,7 @@ struct OutboxBuilder {
     }
 
     private func check(_ description: RequestDescription) throws(RequestError) {
-        guard description.download == nil else {
+        guard !description.isDownload else {
             throw refusal(description, "is a download, which an outbox cannot send")
         }
         // Pins and certificates are not stored; without them, more servers would be trusted than

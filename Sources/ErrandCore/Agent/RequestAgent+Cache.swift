@@ -76,7 +76,7 @@ extension RequestAgent {
     public func cacheKey(
         for description: RequestDescription
     ) async throws(RequestError) -> CacheKey? {
-        guard description.download == nil else { return nil }
+        guard !description.isDownload else { return nil }
         let found = Found<CacheKey>()
         try await withStoredEntry(of: description) { [cache] request throws(RequestError) in
             found.set(try await cache.entry(of: request)?.key)

@@ -160,7 +160,7 @@ extension CacheRules {
             cacheSeconds: description.cacheSeconds, cacheVersion: description.cacheVersion,
             appVersion: configuration.appVersion,
             identity: description.cacheIdentity ?? configuration.cacheIdentity,
-            ignoresCache: description.ignoresCache, isDownload: description.download != nil,
+            ignoresCache: description.ignoresCache, isDownload: description.isDownload,
             maximumStaleness: description.maximumStaleness)
     }
 }

@@ -29,7 +29,7 @@ enum StreamRules {
     private static func setting(
         thatNeedsBody description: RequestDescription, _ configuration: Configuration
     ) -> String? {
-        if description.download != nil {
+        if description.isDownload {
             return "it is a download, whose body is written to a file. Use send()."
         }
         if description.duplicatePolicy == .join {

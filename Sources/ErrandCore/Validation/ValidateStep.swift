@@ -108,7 +108,7 @@ package enum ResponseValidation {
         case .types(let types): accepted = ContentTypePatterns(types)
         case .automatic:
             // Downloads and streams accept any content type unless the endpoint sets one.
-            guard description.download == nil, !description.isStreamed else { return }
+            guard !description.isDownload, !description.isStreamed else { return }
             guard let patterns = ContentTypePatterns.automatic(for: description.responseSerializer)
             else { return }
             accepted = patterns
