@@ -226,6 +226,29 @@ struct RuledRequestTests {
         await server.stop()
     }
 
+    /// The bytes before a fault count for the speed, and other ranges go on.
+    @Test(arguments: Kind.allCases)
+    func slowParallelRangesAreInterrupted(kind: Kind) async throws {
+        let (folder, file) = try temporaryFile()
+        recorder.rules.replace([
+            rule(.throttle) { $0.bytesPerSecond = 8000 },
+            rule(.fault) { ($0.fault, $0.afterBytes, $0.limit) = (.connectionLost, 1500, 2) },
+        ])
+        let agent = agent(kind)
+        let downloaded = try await endingWaits { try await agent.value(File(file)) }
+        #expect(downloaded.bytes == 20_000)
+        #expect(try Data(contentsOf: file) == Self.content)
+        #expect(clock.uptime >= .seconds(2))
+        let transfers = try #require(recorder.records.last?.request.transfers)
+        #expect(transfers.allSatisfy { $0.rules.contains("throttle *") })
+        let interrupted = transfers.filter { $0.messages.end.error?.code == .connectionLost }
+        #expect(interrupted.count == 2)
+        #expect(interrupted.allSatisfy { $0.rules.count == 2 })
+        #expect(recorder.rules.paceCount == 0)
+        withExtendedLifetime(folder) {}
+        await server.stop()
+    }
+
     @Test func faultOfADownloadNeedsNoNetwork() async throws {
         let (folder, file) = try temporaryFile()
         recorder.rules.replace([rule(.fault) { $0.fault = .cannotConnect }])
