@@ -30,9 +30,8 @@ nonisolated struct EndpointType: Sendable {
     /// `nil` for an endpoint without a typed output.
     let describe: Describe?
 
-    /// By the address of the class: as a key, `ObjectIdentifier` would make the runtime search all conformances of the
-    /// process once more.
-    private static let known = Mutex<[Int: EndpointType]>([:])
+    /// By the address of the class.
+    private static let known = Mutex(IntegerTable<EndpointType>())
 
     /// The entry of the dynamic class of a request.
     static func of(_ type: BaseRequest.Type) -> EndpointType {

@@ -68,15 +68,15 @@
             silentSince moment: MonotonicTime
         ) {
             guard let socket = sockets.silentSocket(between: ends, since: moment) else { return }
-            sockets.suspects[socket] = SuspectConnection(tls: tls, socket: socket)
+            sockets.suspects[Int(socket)] = SuspectConnection(tls: tls, socket: socket)
         }
 
         /// Closes suspect connections, unless another transfer depends on them.
         func closeSuspectConnections() {
             guard !sockets.suspects.isEmpty else { return }
-            let suspects = sockets.suspects
+            let suspects = sockets.suspects.values
             sockets.suspects.removeAll()
-            for connection in suspects.values
+            for connection in suspects
             where !active.contains(where: { $0.depends(on: connection) }) {
                 // libcurl then finds the connection closed: at once if it is in use, otherwise
                 // before the next request.

@@ -12,27 +12,30 @@ struct ConnectionTable {
         var reason: Reason?
     }
 
-    private var open: [Int32: Entry] = [:]
+    private var open = IntegerTable<Entry>()
     private var closing: [Entry] = []
     /// Whether all connections are closed because the loop ends.
     var isShuttingDown = false
 
     /// Adds an established connection.
     mutating func opened(_ connection: Response.Connection, on socket: Int32) {
-        open[socket] = Entry(connection: connection)
+        open[Int(socket)] = Entry(connection: connection)
     }
 
     /// The connection on a socket; `nil` if it is not established.
-    func connection(on socket: Int32) -> Response.Connection? { open[socket]?.connection }
+    func connection(on socket: Int32) -> Response.Connection? {
+        open[Int(socket)]?.connection
+    }
 
     /// Records why the connection on a socket is about to be closed; the first reason counts.
     mutating func willClose(_ socket: Int32, because reason: Reason) {
-        if open[socket]?.reason == nil { open[socket]?.reason = reason }
+        guard let entry = open[Int(socket)], entry.reason == nil else { return }
+        open[Int(socket)]?.reason = reason
     }
 
     /// Records that the socket of a connection is closed, or will not be used by it any more.
     mutating func closed(_ socket: Int32) {
-        if let entry = open.removeValue(forKey: socket) { closing.append(entry) }
+        if let entry = open.removeValue(for: Int(socket)) { closing.append(entry) }
     }
 
     /// Explains why a connection was closed in this turn, unless that is known.

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandHTTP
     import Glibc
 
     /// The events that the kernel watches on each socket, and the events that libcurl requests.
@@ -30,7 +31,7 @@
             /// The time of the last input from the peer.
             var lastInput = MonotonicTime.never
             /// The ports of its connection; 0 if unknown.
-            var ports: UInt32 = 0
+            var ports = 0
             /// The number of idle checks when libcurl released it.
             var releasedAt: UInt64 = 0
         }
@@ -40,12 +41,12 @@
         /// A socket whose peer is closed; -1 before it is first needed, or if it cannot be created.
         private var endedSocket: Int32 = -1
         /// Connections that are probably dead; see ``SuspectConnection``.
-        var suspects: [Int32: SuspectConnection] = [:]
+        var suspects = IntegerTable<SuspectConnection>()
 
         /// The sockets by the local and remote port of their connections; -1 if two have the same.
-        private var sockets: [UInt32: Int32] = [:]
+        private var sockets = IntegerTable<Int32>()
         /// The collected writes that wait until their sockets are writable.
-        private var flushes: [Int32: SharedWrites] = [:]
+        private var flushes = IntegerTable<SharedWrites>()
         /// The number of sockets that libcurl has closed without a call of the transport, because
         /// the connect was abandoned.
         private(set) var abandonedConnects = 0
@@ -84,8 +85,9 @@
             return socket
         }
 
-        private static func ports(_ local: Int32, _ remote: Int32) -> UInt32 {
-            UInt32(truncatingIfNeeded: local) << 16 | UInt32(truncatingIfNeeded: remote) & 0xFFFF
+        /// Both ports as one number.
+        private static func ports(_ local: Int32, _ remote: Int32) -> Int {
+            Int(local & 0xFFFF) << 16 | Int(remote & 0xFFFF)
         }
 
         /// Whether the socket carries HTTP/1, so that input between two requests is invalid.
@@ -150,13 +152,13 @@
 
         /// The collected writes that wait until this socket is writable.
         func flushing(on socket: Int32) -> SharedWrites? {
-            flushes.isEmpty ? nil : flushes[socket]
+            flushes[Int(socket)]
         }
 
         /// Records whether collected writes wait until the socket is writable.
         mutating func setFlushing(_ writes: SharedWrites?, of socket: Int32) {
             guard flushing(on: socket) !== writes, let index = slot(of: socket) else { return }
-            flushes[socket] = writes
+            flushes[index] = writes
             setRequestedEvents(entries[index].requested, of: socket)
         }
 
@@ -242,12 +244,12 @@
             let ports = entries[index].ports
             entries[index] = Entry()
             if ports != 0 { forget(ports) }
-            suspects[socket] = nil
-            if !flushes.isEmpty { flushes[socket] = nil }
+            suspects[index] = nil
+            flushes[index] = nil
         }
 
         /// Removes a socket with these ports; another one that has them too is found again.
-        private mutating func forget(_ ports: UInt32) {
+        private mutating func forget(_ ports: Int) {
             guard sockets[ports] == -1 else { return sockets[ports] = nil }
             let others = entries.indices.filter { entries[$0].ports == ports }
             guard others.count < 2 else { return }
