@@ -55,3 +55,16 @@ package final class SerialRequestQueue<Key: Hashable & Sendable>: Sendable {
         if case .call(let call) = admission { call.resume(returning: true) }
     }
 }
+
+extension Optional {
+    /// The queue, which is created when it is first needed.
+    ///
+    /// The class of a queue depends on the conformance of its key, and the first search for a conformance costs a
+    /// large part of the first request of a process.
+    package mutating func whenNeeded<Key>() -> Wrapped where Wrapped == SerialRequestQueue<Key> {
+        if let queue = self { return queue }
+        let queue = SerialRequestQueue<Key>()
+        self = queue
+        return queue
+    }
+}

@@ -1,5 +1,4 @@
 import ErrandTransport
-import Foundation
 
 extension RequestAgent {
     /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after

@@ -1,13 +1,14 @@
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import Synchronization
 
 /// Handles a request that is identical to one in progress, according to the duplicate policy.
 ///
 /// Requests with the policy `.allow` are neither tracked nor joined.
 package final class CoalesceStep: Step {
     private let sharedTransfers: SharedTransferTable
-    private let queue = SerialRequestQueue<CoalescingKey>()
+    private let queue = Mutex<SerialRequestQueue<CoalescingKey>?>(nil)
     private let streams = StreamDuplicates()
 
     init(sharedTransfers: SharedTransferTable) { self.sharedTransfers = sharedTransfers }
@@ -78,6 +79,7 @@ package final class CoalesceStep: Step {
         _ key: CoalescingKey, _ new: SharedTransfer, _ pipelineRequest: PipelineRequest,
         _ next: Next
     ) async throws(RequestError) -> Response {
+        let queue = queue.withLock { $0.whenNeeded() }
         let clock = pipelineRequest.context.clock
         let startedAt = clock.uptime
         var waited = false
@@ -116,7 +118,11 @@ package final class CoalesceStep: Step {
             // This endpoint may accept a response that another endpoint has rejected. A rejected download has no file.
             guard error.isValidationFailure, !pipelineRequest.description.isDownload,
                 let refused = error.response
-            else { throw Self.renamed(error, pipelineRequest) }
+            else {
+                var error = error
+                error.endpoint = pipelineRequest.description.endpoint
+                throw error
+            }
             response = refused.using(pipelineRequest.description.jsonDecoder)
         }
         // The validation rules of this endpoint may differ.
@@ -134,15 +140,6 @@ package final class CoalesceStep: Step {
         let outcome = await sharedTransfer.wait(as: id, scope)
         await sharedTransfer.leave(id)?.value
         return try outcome.get()
-    }
-
-    /// The error of the shared transfer with the name of the request that joined it.
-    private static func renamed(
-        _ error: RequestError, _ pipelineRequest: PipelineRequest
-    ) -> RequestError {
-        var error = error
-        error.endpoint = pipelineRequest.description.endpoint
-        return error
     }
 
     static func duplicate(_ pipelineRequest: PipelineRequest) -> RequestError {

@@ -7,7 +7,7 @@ import Synchronization
 final class StreamDuplicates: Sendable {
     /// The latest streamed request of each key that has not ended.
     private let latest = Mutex<[CoalescingKey: TaskContext]>([:])
-    private let queue = SerialRequestQueue<CoalescingKey>()
+    private let queue = Mutex<SerialRequestQueue<CoalescingKey>?>(nil)
 
     func run(
         _ pipelineRequest: PipelineRequest, _ key: CoalescingKey, _ next: Next
@@ -41,6 +41,7 @@ final class StreamDuplicates: Sendable {
     ) async throws(RequestError) -> Response {
         let context = pipelineRequest.context
         let startedAt = context.clock.uptime
+        let queue = queue.withLock { $0.whenNeeded() }
         var waited = false
         let ticket = TaskID.ticket(of: context.id)
         let isAdmitted = await queue.enter(key, ticket: ticket, pipelineRequest.scope) {
@@ -49,7 +50,7 @@ final class StreamDuplicates: Sendable {
         }
         guard isAdmitted else { throw .cancelled }
         if waited { context.emit(.dequeued(after: context.clock.uptime - startedAt)) }
-        return try await Self.untilEnd(of: pipelineRequest, next) { [queue] in queue.leave(key) }
+        return try await Self.untilEnd(of: pipelineRequest, next) { queue.leave(key) }
     }
 
     private static func untilEnd(

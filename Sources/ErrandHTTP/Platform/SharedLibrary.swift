@@ -2,6 +2,7 @@
     import Foundation
 
     /// A shared library that is opened at run time and never closed.
+    @usableFromInline
     // @unchecked: the handle is written once and only passed to `dlsym`, which is thread-safe.
     package struct SharedLibrary: @unchecked Sendable {
         private let handle: UnsafeMutableRawPointer
@@ -19,10 +20,17 @@
         }
 
         /// A function of the library; the caller supplies its C type.
+        ///
+        /// It is inlined, because the runtime would otherwise create the metadata of each type of function.
+        @inlinable @inline(__always)
         package func function<Function>(
             _ name: String, as type: Function.Type = Function.self
         ) -> Function? {
-            dlsym(handle, name).map { unsafeBitCast($0, to: type) }
+            guard let address = address(of: name) else { return nil }
+            return unsafeBitCast(address, to: type)
         }
+
+        @usableFromInline
+        package func address(of name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
     }
 #endif

@@ -68,7 +68,15 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// A status that the endpoint accepts is a success and is never retried; an event with
     /// `RetryRefusal.acceptedStatus` reports that.
-    public var retryableStatusCodes: Set<Int>
+    public var retryableStatusCodes: Set<Int> {
+        get { ownStatusCodes ?? Self.defaultStatusCodes }
+        set { ownStatusCodes = newValue == Self.defaultStatusCodes ? nil : newValue }
+    }
+    /// Status codes other than the default ones; `nil` means the default.
+    ///
+    /// The default set is created when it is first read, because the first set of integers in a process costs a search
+    /// of all conformances.
+    private var ownStatusCodes: Set<Int>?
     /// Whether requests with methods that are not idempotent are retried (default false).
     ///
     /// A request that sets an `Idempotency-Key` header is always retried.
@@ -97,11 +105,23 @@ public struct RetryPolicy: Sendable, Hashable {
         self.baseDelay = baseDelay
         self.maximumDelay = maximumDelay
         self.maximumRetryAfter = maximumRetryAfter
-        self.retryableStatusCodes = retryableStatusCodes
         self.retriesNonIdempotent = retriesNonIdempotent
         self.attemptTimeout = attemptTimeout
         self.sendsIdempotencyKey = sendsIdempotencyKey
+        self.retryableStatusCodes = retryableStatusCodes
     }
+
+    /// The default policy.
+    private init() {
+        maximumAttempts = 1
+        baseDelay = .milliseconds(500)
+        maximumDelay = .seconds(30)
+        maximumRetryAfter = .seconds(60)
+        retriesNonIdempotent = false
+        sendsIdempotencyKey = false
+    }
+
+    private static let defaultStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
     /// The maximum number of attempts for a `retryDecider` if no policy asks for more than one attempt: 3.
     ///
