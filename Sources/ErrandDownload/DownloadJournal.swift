@@ -109,11 +109,9 @@ package enum BootSession {
     /// Its identifier; `nil` if the system provides none: then only synced bytes count.
     package static let current: String? = {
         #if os(Linux)
-            guard let handle = FileHandle(forReadingAtPath: "/proc/sys/kernel/random/boot_id"),
-                let data = try? handle.read(upToCount: 64)
-            else { return nil }
-            let text = String(decoding: data, as: UTF8.self)
-                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let file = URL(fileURLWithPath: "/proc/sys/kernel/random/boot_id")
+            guard let data = SourceFile.beginning(of: file, 64) else { return nil }
+            let text = String(decoding: data.prefix { $0 > UInt8(ascii: " ") }, as: UTF8.self)
             return text.isEmpty ? nil : text
         #else
             return nil

@@ -91,7 +91,7 @@ package final class PartFile: Sendable {
         self.syncInterval = syncInterval
         let size = Int64(max(0, lseek(descriptor, 0, SEEK_END)))
         // Journals are small: a larger file is not one.
-        let data = try? FileHandle(forReadingFrom: destination.journal).read(upToCount: 64 << 10)
+        let data = SourceFile.beginning(of: destination.journal, 64 << 10)
         let journal = data.flatMap(DownloadJournal.init(decoding:))
         state = Mutex(Self.state(descriptor, size: size, journal, destination))
     }

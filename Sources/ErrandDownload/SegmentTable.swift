@@ -61,8 +61,8 @@ struct SegmentTable: Sendable {
     static func read(at path: String, name: String, below end: Int64) -> [Range<Int64>] {
         let limit = headerSize + maximumEntries * entrySize
         guard
-            let data = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-                .read(upToCount: limit), data.count >= headerSize,
+            let data = SourceFile.beginning(of: URL(fileURLWithPath: path), limit),
+            data.count >= headerSize,
             data.prefix(headerSize).elementsEqual(name.utf8)
         else { return [] }
         let bytes = [UInt8](data.dropFirst(headerSize))

@@ -42,4 +42,25 @@ package final class SourceFile: Sendable {
             if errno != EINTR { return nil }
         }
     }
+
+    /// The first bytes of a file, at most the given number; `nil` if it cannot be read.
+    ///
+    /// FileHandle does the same, and loads 0.5 MB more of Foundation into the memory of a process.
+    package static func beginning(of url: URL, _ count: Int) -> Data? {
+        guard let file = try? SourceFile(url) else { return nil }
+        var failed = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            let whole = UnsafeMutableRawBufferPointer(buffer)
+            while filled < count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: whole[filled...])
+                guard let read = file.read(into: rest, at: Int64(filled)) else {
+                    failed = true
+                    return
+                }
+                if read == 0 { return }
+                filled += read
+            }
+        }
+        return failed ? nil : Data(bytes)
+    }
 }
