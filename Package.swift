@@ -274,8 +274,8 @@ let package = Package(
         .testTarget(
             name: "ErrandCoreTests",
             dependencies: [
-                "ErrandCore", "ErrandTransport", "ErrandCaching", "ErrandDownload",
-                "ErrandTesting", httpTypes,
+                "ErrandCore", "ErrandTransport", "ErrandCaching", "ErrandConcurrency",
+                "ErrandDownload", "ErrandStreaming", "ErrandTesting", httpTypes,
             ],
             swiftSettings: settings
         ),

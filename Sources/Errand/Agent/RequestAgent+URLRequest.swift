@@ -1,4 +1,5 @@
 public import ErrandCore
+import ErrandStreaming
 import ErrandTransport
 import Foundation
 import HTTPTypes

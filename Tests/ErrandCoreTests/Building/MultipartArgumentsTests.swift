@@ -1,3 +1,4 @@
+import ErrandStreaming
 import Foundation
 import HTTPTypes
 import Testing

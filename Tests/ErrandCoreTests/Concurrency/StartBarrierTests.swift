@@ -1,8 +1,7 @@
 import Dispatch
+import ErrandConcurrency
 import Synchronization
 import Testing
-
-@testable import ErrandCore
 
 @Suite(.timeLimit(.minutes(15))) struct StartBarrierTests {
     private final class Holder: Sendable { let barrier = StartBarrier() }

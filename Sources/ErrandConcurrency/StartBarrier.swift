@@ -5,7 +5,7 @@ import Synchronization
 /// A Swift task that is resumed before it is fully suspended continues on the thread that started
 /// it. Response processing of unknown duration would then run on the caller's thread, perhaps the
 /// main thread. Not a class, because its owner is one.
-struct StartBarrier: ~Copyable, Sendable {
+package struct StartBarrier: ~Copyable, Sendable {
     // Not private, for which Swift 6.3.1 emits an invalid module in a structure without copies.
     struct State {
         var isBeingStarted = false
@@ -15,8 +15,10 @@ struct StartBarrier: ~Copyable, Sendable {
     private let state = Mutex(State())
     private let isBeingStarted = Atomic<Bool>(false)
 
+    package init() {}
+
     /// Runs the body, which starts the task; returns when the task is suspended or has ended.
-    func start(_ body: () -> Void) {
+    package func start(_ body: () -> Void) {
         state.withLock { $0.isBeingStarted = true }
         isBeingStarted.store(true, ordering: .releasing)
         body()
@@ -29,7 +31,7 @@ struct StartBarrier: ~Copyable, Sendable {
     }
 
     /// Resumes the task as soon as it is suspended.
-    func wake(_ continuation: UnsafeContinuation<Void, Never>) {
+    package func wake(_ continuation: UnsafeContinuation<Void, Never>) {
         // The usual case: the task is suspended, and one atomic load suffices.
         guard isBeingStarted.load(ordering: .acquiring) else { return continuation.resume() }
         let isHeld = state.withLock { state in

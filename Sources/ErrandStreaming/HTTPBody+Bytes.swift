@@ -1,3 +1,4 @@
+public import ErrandHTTP
 import ErrandTransport
 public import Foundation
 
