@@ -28,7 +28,7 @@ extension BaseRequest {
         it.cacheSeconds = cacheSeconds
         it.cacheVersion = cacheVersion
         it.cachePolicy = cachePolicy
-        it.cacheIdentity = cacheIdentity
+        if let cacheIdentity { it.cacheIdentity = cacheIdentity }
         if it.needsKey {
             let counting = cacheArguments(it.arguments)
             if counting != it.arguments { it.cacheArguments = counting ?? Arguments() }
@@ -57,9 +57,9 @@ extension BaseRequest {
     nonisolated private func describeWhereAndWhat(_ it: inout RequestDescription) {
         // Large members that are usually nil are not assigned: an assignment also destroys the old value.
         it.baseURL = baseURL
-        it.cdnURL = cdnURL
+        if let cdnURL { it.cdnURL = cdnURL }
         it.usesCDN = usesCDN
-        it.apiVersion = apiVersion
+        if let apiVersion { it.apiVersion = apiVersion }
         it.method = method
         it.arguments = arguments
         it.argumentPlacement = argumentPlacement

@@ -16,12 +16,18 @@ public struct RequestDescription: Sendable {
     /// Replaces the configuration's base URL.
     public var baseURL: String?
     /// Replaces the configuration's CDN URL.
-    public var cdnURL: String?
+    public var cdnURL: String? {
+        get { rare?.value.cdnURL }
+        set { change { $0.cdnURL = newValue } }
+    }
     /// Whether the CDN URL is the base.
     public var usesCDN = false
     /// The API version, by default a path segment between base and path; `nil` uses the
     /// configuration's, an empty text none.
-    public var apiVersion: String?
+    public var apiVersion: String? {
+        get { rare?.value.apiVersion }
+        set { change { $0.apiVersion = newValue } }
+    }
 
     /// The method.
     public var method: HTTPMethod = .get
@@ -63,7 +69,10 @@ public struct RequestDescription: Sendable {
     }
 
     /// The timeouts; `nil` uses the configuration's.
-    public var timeouts: Timeouts?
+    public var timeouts: Timeouts? {
+        get { rare?.value.timeouts }
+        set { change { $0.timeouts = newValue } }
+    }
     /// The priority among waiting requests.
     public var priority: RequestPriority = .normal
     /// Whether the request may use a mobile connection.
@@ -102,7 +111,10 @@ public struct RequestDescription: Sendable {
     /// The status codes that are a success.
     public var acceptableStatusCodes: Range<Int> = 200..<300
     /// Decides which status codes are a success, instead of ``acceptableStatusCodes``.
-    public var statusCodeValidator: StatusCodeValidator?
+    public var statusCodeValidator: StatusCodeValidator? {
+        get { rare?.value.statusCodeValidator }
+        set { change { $0.statusCodeValidator = newValue } }
+    }
     /// The content types that are a success.
     public var acceptableContentTypes: AcceptableContentTypes = .automatic
     /// The required shape of the JSON body.
@@ -112,7 +124,10 @@ public struct RequestDescription: Sendable {
     /// Whether null members and items are removed from the JSON after validation.
     public var removesNulls = false
     /// Decodes the body of a failed response into the error.
-    public var errorDecoder: ErrorDecoder?
+    public var errorDecoder: ErrorDecoder? {
+        get { rare?.value.errorDecoder }
+        set { change { $0.errorDecoder = newValue } }
+    }
     /// The endpoint's processors, applied after validation.
     public var processors: [any ResponseProcessor] = []
 
@@ -123,9 +138,15 @@ public struct RequestDescription: Sendable {
     /// The cache policy; `nil` uses the configuration's.
     public var cachePolicy: CachePolicy?
     /// The user whose data the response is; entries of another identity are not used.
-    public var cacheIdentity: String?
+    public var cacheIdentity: String? {
+        get { rare?.value.cacheIdentity }
+        set { change { $0.cacheIdentity = newValue } }
+    }
     /// The arguments that form the cache key, without nonces and timestamps; `nil` uses all.
-    public var cacheArguments: Arguments?
+    public var cacheArguments: Arguments? {
+        get { rare?.value.cacheArguments }
+        set { change { $0.cacheArguments = newValue } }
+    }
     /// Whether the response is delivered before the store write completes.
     public var writesCacheAsynchronously = true
     /// Whether this run does not read the store; the response is stored nevertheless.
@@ -177,8 +198,15 @@ public struct RequestDescription: Sendable {
         var download: DownloadPlan?
         var maximumStaleness: Duration?
         var responseToStore: (@Sendable (Response) -> Response?)?
+        var cdnURL: String?
+        var apiVersion: String?
+        var timeouts: Timeouts?
+        var statusCodeValidator: StatusCodeValidator?
+        var errorDecoder: ErrorDecoder?
+        var cacheIdentity: String?
+        var cacheArguments: Arguments?
     }
-    private var rare: Shared<Rare>?
+    private var rare: CopyOnWrite<Rare>?
 
     /// The endpoint's interceptors, inside those of the configuration.
     public var interceptors: [any Interceptor] {
@@ -225,7 +253,8 @@ public struct RequestDescription: Sendable {
     }
 
     private mutating func change(_ change: (inout Rare) -> Void) {
-        rare = (rare ?? Shared(Rare())).changed(change)
+        if rare == nil { rare = CopyOnWrite(Rare()) }
+        rare?.change(change)
     }
 
     /// Whether the cache key is needed.
