@@ -22,7 +22,7 @@ package final class CachedRedirects: Sendable {
         self.store = store
     }
 
-    /// Takes the redirect of the network.
+    /// Takes the redirect of the network; one that was stored has no effect.
     package func received(_ response: Response) async {
         if await store(response) { wasStored.store(true, ordering: .relaxed) }
     }

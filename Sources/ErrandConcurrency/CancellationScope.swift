@@ -91,14 +91,16 @@ package final class CancellationScope: Sendable {
         }
     }
 
-    /// A registered handler.
+    /// A registered handler; 0 if none was registered.
+    ///
+    /// Not an optional, which would need more of the async frame (decision 10).
     package struct Entry: Sendable { fileprivate let id: Int }
 
-    /// Registers a handler until ``leave(_:)``; if already cancelled, calls it and returns `nil`.
+    /// Registers a handler until ``leave(_:)``; if already cancelled, calls it instead.
     ///
     /// A caller that suspends itself uses this pair instead of ``wait(for:onCancel:)``, which adds
     /// an async frame.
-    package func enter(onCancel handler: @escaping @Sendable () -> Void) -> Entry? {
+    package func enter(onCancel handler: @escaping @Sendable () -> Void) -> Entry {
         let id = state.withLock { state -> Int? in
             guard state.reason == nil else { return nil }
             state.nextID += 1
@@ -111,14 +113,15 @@ package final class CancellationScope: Sendable {
         }
         guard let id else {
             handler()
-            return nil
+            return Entry(id: 0)
         }
         return Entry(id: id)
     }
 
     /// Removes the handler.
-    package func leave(_ entry: Entry?) {
-        guard let id = entry?.id else { return }
+    package func leave(_ entry: Entry) {
+        let id = entry.id
+        guard id != 0 else { return }
         // Released outside the lock: a handler may hold the last reference to user objects.
         let waiter = state.withLock { state in
             state.first?.id == id ? state.first.take() : state.others.removeValue(forKey: id)

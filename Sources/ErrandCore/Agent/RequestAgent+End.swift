@@ -3,21 +3,34 @@ import ErrandTransport
 extension RequestAgent {
     /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after
     /// all of these have returned, to the callers that wait for the outcome.
-    @inline(__always)  // decision 10
     nonisolated(nonsending) func end(
         _ task: RequestTask, _ result: Result<Response, RequestError>
-    ) async -> TaskOutcome {
+    ) async {
+        if let unreported = endReporting(task, result) { await finishReported(task, unreported) }
+    }
+
+    /// Ends and finishes a task; returns its outcome instead of finishing it if not all have received the end.
+    @inline(never)  // decision 10
+    func endReporting(
+        _ task: RequestTask, _ result: Result<Response, RequestError>
+    ) -> Shared<TaskOutcome>? {
         let outcome = outcome(of: task, result)
-        if !Self.reportEnd(outcome, task.context) {
-            await Self.untilReported(outcome, task.context)
-        }
+        guard Self.reportEnd(outcome, task.context) else { return Shared(outcome) }
         remove(task)
         task.finish(outcome)
-        return outcome
+        return nil
+    }
+
+    /// Finishes a task when all have received the end; without an outcome, waits until it has ended elsewhere.
+    @inline(never)  // decision 10
+    func finishReported(_ task: RequestTask, _ outcome: Shared<TaskOutcome>?) async {
+        guard let outcome else { return await task.untilEnded() }
+        await Self.untilReported(outcome.value, task.context)
+        remove(task)
+        task.finish(outcome.value)
     }
 
     /// Reports the end to handlers and listeners; returns false if not all have received it.
-    @inline(never)  // decision 10
     private static func reportEnd(_ outcome: TaskOutcome, _ context: TaskContext) -> Bool {
         context.capture?.requestEnded(outcome.result, context.cacheMiss)
         // Another request that shares the transfer may be calling a progress handler of this task on its thread.
@@ -50,19 +63,10 @@ extension RequestAgent {
     /// Ends a task that exceeded its total limit before it ran, without a thread of the cooperative pool: hooks of other
     /// requests may block them all.
     private func endUnstarted(_ task: RequestTask) {
-        let context = task.context
-        context.emitStart()
-        let outcome = outcome(of: task, .failure(.cancelled))
-        guard Self.reportEnd(outcome, context) else {
-            Task {
-                await Self.untilReported(outcome, context)
-                remove(task)
-                task.finish(outcome)
-            }
-            return
+        task.context.emitStart()
+        if let unreported = endReporting(task, .failure(.cancelled)) {
+            Task { await finishReported(task, unreported) }
         }
-        remove(task)
-        task.finish(outcome)
     }
 
     /// The error of a request that a batch, a chain or a graph did not start, with the message for users.

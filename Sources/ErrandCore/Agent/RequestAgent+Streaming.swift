@@ -35,12 +35,13 @@ extension RequestAgent {
             guard !task.isStopping else { throw .cancelled }
             response = try await pipeline(task.context)
         } catch {
-            return Self.refused(await end(task, .failure(Self.withoutStream(error))))
+            await end(task, .failure(Self.withoutStream(error)))
+            return Self.refused(task.finalOutcome)
         }
         guard let body = response.stream as? StreamedBody else {
             // A stored response, or one that a hook made.
-            let outcome = await end(task, .success(response.withoutStream()))
-            if outcome.error != nil { return Self.refused(outcome) }
+            await end(task, .success(response.withoutStream()))
+            if task.finalOutcome.error != nil { return Self.refused(task.finalOutcome) }
             let body = StreamedBody(response.channelOfCompleteBody)
             var head = response
             head.body = .data(Data())
@@ -84,8 +85,8 @@ extension RequestAgent {
         _ task: RequestTask, of channel: BodyChannel, _ head: Response, _ end: TransferEnd
     ) async {
         if end.error == nil { await channel.complete() }
-        let outcome = await self.end(task, end.result(of: head, channel.received))
-        var error = outcome.error
+        await self.end(task, end.result(of: head, channel.received))
+        var error = task.finalOutcome.error
         error?.bytesReceived = channel.received
         channel.close(error)
     }

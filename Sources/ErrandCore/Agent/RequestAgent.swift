@@ -247,6 +247,7 @@ public final class RequestAgent: Sendable {
         } onCancel: {
             task.cancel()
         }
+        return task.finalOutcome
     }
 
     /// Cancels the tasks for which the predicate holds; each ends with ``RequestError/Code/cancelled``.
@@ -309,20 +310,30 @@ public final class RequestAgent: Sendable {
     }
 
     /// Runs a task through the pipeline to its end.
-    @discardableResult @inline(__always)  // decision 10
-    nonisolated(nonsending) func run(_ task: RequestTask) async -> TaskOutcome {
-        // A task that exceeded its total limit before this call has ended.
-        if Self.limit(of: task.context) != nil, !task.begin() { return await task.outcome() }
-        task.context.emitStart()
-        let result: Result<Response, RequestError>
-        do throws(RequestError) {
-            // A cancellation sets `isStopping` before it cancels the Swift task.
-            guard !task.isStopping else { throw .cancelled }
-            result = .success(try await pipeline(task.context))
-        } catch {
-            result = .failure(error)
+    @inline(__always)  // decision 10
+    nonisolated(nonsending) func run(_ task: RequestTask) async {
+        var unreported: Shared<TaskOutcome>?
+        if Self.begin(task) {
+            let result: Result<Response, RequestError>
+            do throws(RequestError) {
+                // A cancellation sets `isStopping` before it cancels the Swift task.
+                try task.checkNotStopping()
+                result = .success(try await pipeline(task.context))
+            } catch {
+                result = .failure(error)
+            }
+            unreported = endReporting(task, result)
+            if unreported == nil { return }
         }
-        return await end(task, result)
+        await finishReported(task, unreported)
+    }
+
+    /// Reports the start; returns false if the task exceeded its total limit before, and has ended.
+    @inline(never)  // decision 10
+    private static func begin(_ task: RequestTask) -> Bool {
+        if limit(of: task.context) != nil, !task.begin() { return false }
+        task.context.emitStart()
+        return true
     }
 
     /// Removes the task from the table; an agent that was shut down is idle after its last task.

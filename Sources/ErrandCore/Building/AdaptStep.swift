@@ -6,15 +6,9 @@ package final class AdaptStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        pipelineRequest.context.enter(.adapting)
-        // Two functions, so that the async frame of the hooks is freed before the request
-        // continues.
-        let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
-        let adapted: PipelineRequest
-        if let made = try Self.adaptedSynchronously(pipelineRequest, configuration) {
-            adapted = made
-        } else {
-            adapted = try await Self.adapted(pipelineRequest, configuration)
+        // Hooks have an async frame of their own.
+        guard let adapted = try Self.adaptedSynchronously(pipelineRequest) else {
+            return try await Self.runHooks(pipelineRequest, next)
         }
         do throws(RequestError) {
             return try await next(adapted)
@@ -33,9 +27,12 @@ package final class AdaptStep: Step {
     }
 
     /// The built request; `nil` if a hook requires suspension.
+    @inline(never)  // decision 10
     private static func adaptedSynchronously(
-        _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
+        _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> PipelineRequest? {
+        pipelineRequest.context.enter(.adapting)
+        let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
         // With interceptors, the processors run after these.
         guard !pipelineRequest.hasRequestProcessors || pipelineRequest.hasInterceptors,
             let adapted = try RequestAdapter.adaptSynchronously(pipelineRequest, configuration)
@@ -45,9 +42,11 @@ package final class AdaptStep: Step {
         return adapted
     }
 
-    private static func adapted(
-        _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
-    ) async throws(RequestError) -> PipelineRequest {
+    /// Builds the request with hooks that suspend, and continues.
+    private static func runHooks(
+        _ pipelineRequest: PipelineRequest, _ next: Next
+    ) async throws(RequestError) -> Response {
+        let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
         let adapted =
             if pipelineRequest.hasInterceptors {
                 try await RequestAdapter.adapt(pipelineRequest, configuration)
@@ -55,7 +54,11 @@ package final class AdaptStep: Step {
                 try await prepared(pipelineRequest, configuration)
             }
         emit(adapted)
-        return adapted
+        do throws(RequestError) {
+            return try await next(adapted)
+        } catch {
+            throw named(error, adapted)
+        }
     }
 
     /// The request of the first attempt, without interceptors; emits no event.

@@ -7,14 +7,15 @@ package final class CookieStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
+        let authorized = authorized(pipelineRequest)
         let response: Response
         do {
-            response = try await next(authorized(pipelineRequest))
+            response = try await next(authorized)
         } catch {
-            keep(error.response, pipelineRequest)
+            keep(error.response, authorized)
             throw error
         }
-        keep(response, pipelineRequest)
+        keep(response, authorized)
         return response
     }
 

@@ -7,18 +7,21 @@ package final class RedirectStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        let redirects = pipelineRequest.redirects
-        if let stored = redirects?.first { return try await follow(stored, pipelineRequest, next) }
-        let response = try await next(pipelineRequest)
-        guard (300..<400).contains(response.statusCode) else { return response }
-        if let redirects, response.statusCode != 304 { await redirects.received(response) }
-        return try await follow(response, pipelineRequest, next)
+        let first: Response
+        if let stored = pipelineRequest.redirects?.first {
+            first = stored
+        } else {
+            first = try await next(pipelineRequest)
+            guard (300..<400).contains(first.statusCode) else { return first }
+        }
+        return try await follow(first, pipelineRequest, next)
     }
 
     /// Follows redirects, beginning with the first.
     private func follow(
         _ first: Response, _ pipelineRequest: PipelineRequest, _ next: Next
     ) async throws(RequestError) -> Response {
+        if first.statusCode != 304 { await pipelineRequest.redirects?.received(first) }
         let policy =
             pipelineRequest.description.redirectPolicy
             ?? pipelineRequest.configuration.redirectPolicy

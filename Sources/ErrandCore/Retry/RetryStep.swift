@@ -14,22 +14,34 @@ package final class RetryStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        var pipelineRequest = try firstAttempt(pipelineRequest)
-        while true {
-            let failure: RequestError
+        let first = try firstAttempt(pipelineRequest)
+        var failure: RequestError?
+        if !Self.isLimited(first) {
             do {
-                let response: Response
-                if Self.isLimited(pipelineRequest) {
-                    response = try await withinLimit(pipelineRequest, next)
-                } else {
-                    response = try await next(pipelineRequest)
-                }
-                return succeeded(response, pipelineRequest)
+                return succeeded(try await next(first), first)
+            } catch {
+                failure = failed(error, first)
+            }
+        }
+        return try await attempts(from: first, after: failure, next)
+    }
+
+    /// Performs the first attempt, if that has not failed, and then the further ones of the policy.
+    @inline(never)  // decision 10
+    private func attempts(
+        from first: PipelineRequest, after failure: RequestError?, _ next: Next
+    ) async throws(RequestError) -> Response {
+        var (pipelineRequest, failure) = (first, failure)
+        while true {
+            if let failure {
+                Self.countProgress(&pipelineRequest)
+                pipelineRequest = try await nextAttempt(after: failure, pipelineRequest)
+            }
+            do {
+                return succeeded(try await withinLimit(pipelineRequest, next), pipelineRequest)
             } catch {
                 failure = failed(error, pipelineRequest)
             }
-            Self.countProgress(&pipelineRequest)
-            pipelineRequest = try await nextAttempt(after: failure, pipelineRequest)
         }
     }
 
@@ -38,6 +50,7 @@ package final class RetryStep: Step {
         return pipelineRequest.configuration.retryPolicy
     }
 
+    @inline(never)  // decision 10
     private static func isLimited(_ pipelineRequest: PipelineRequest) -> Bool {
         // Not `policy(of:)`, which copies the policy.
         if let own = pipelineRequest.context.description.retryPolicy {
@@ -63,6 +76,7 @@ package final class RetryStep: Step {
     }
 
     /// Prepares the first attempt.
+    @inline(never)  // decision 10
     private func firstAttempt(_ pipelineRequest: PipelineRequest) throws(RequestError)
         -> PipelineRequest
     {
@@ -118,6 +132,7 @@ package final class RetryStep: Step {
         pipelineRequest.context.emit(.attemptStarted(pipelineRequest.attempt))
     }
 
+    @inline(never)  // decision 10
     private func succeeded(_ response: Response, _ pipelineRequest: PipelineRequest) -> Response {
         var response = response
         if pipelineRequest.context.isObserved { reportAcceptedStatus(response, pipelineRequest) }
@@ -135,6 +150,7 @@ package final class RetryStep: Step {
         return response
     }
 
+    @inline(never)  // decision 10
     private func failed(
         _ error: RequestError, _ pipelineRequest: PipelineRequest
     ) -> RequestError {

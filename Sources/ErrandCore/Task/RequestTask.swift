@@ -194,6 +194,11 @@ public final class RequestTask: Sendable, Identifiable {
         }
     }
 
+    /// The outcome of a task that has ended.
+    var finalOutcome: TaskOutcome {
+        state.withLock { $0.outcome } ?? TaskOutcome(result: .failure(.cancelled))
+    }
+
     package func stop(_ reason: TaskState.StopReason) {
         let (isFirst, observers) = state.withLock {
             (context.pause.taskState.change { $0.stop(reason) }, $0.observers)
@@ -209,6 +214,9 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// Whether the task has a reason to stop, which is set before its work is cancelled.
     package var isStopping: Bool { context.pause.taskState.value.stopReason != nil }
+
+    @inline(never)  // decision 10
+    func checkNotStopping() throws(RequestError) { if isStopping { throw .cancelled } }
 
     /// Records the end of the task; returns the reason to stop, if there was one.
     package func end() -> TaskState.StopReason? {

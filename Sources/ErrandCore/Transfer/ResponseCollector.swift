@@ -46,27 +46,23 @@ final class ResponseCollector: StreamReceiver {
     }
 
     private let state = Mutex(State())
-    private let context: TaskContext
-    private let sink: (any ResponseSink)?
-    private let attempt: Int
+    /// Here and not in the async frame of the step, which has the collector anyway.
+    let pipelineRequest: PipelineRequest
+    private var context: TaskContext { pipelineRequest.context }
+    private var sink: (any ResponseSink)? { pipelineRequest.sink }
+    private var attempt: Int { pipelineRequest.attempt }
     private let limit: Int64
     /// The number of the transfer for ``TaskContext/capture``.
     let captured: Int?
 
-    init(
-        context: TaskContext, sink: (any ResponseSink)?, attempt: Int, limit: Int64, captured: Int?
-    ) {
-        self.context = context
-        self.sink = sink
-        self.attempt = attempt
-        self.limit = limit
+    init(_ pipelineRequest: PipelineRequest, captured: Int?) {
+        self.pipelineRequest = pipelineRequest
+        limit = pipelineRequest.request.options.maximumBytesInMemory
         self.captured = captured
     }
 
     /// Starts the transfer; the continuation is resumed at its end.
-    func run(
-        _ request: TransportRequest, resuming continuation: UnsafeContinuation<Void, Never>
-    ) {
+    func run(resuming continuation: UnsafeContinuation<Void, Never>) {
         let wasCancelled = state.withLock { state in
             if state.isCancelled {
                 state.finish(TransferEnd(error: .cancelled))
@@ -75,7 +71,7 @@ final class ResponseCollector: StreamReceiver {
             }
             return state.isCancelled
         }
-        if wasCancelled { continuation.resume() } else { begin(request) }
+        if wasCancelled { continuation.resume() } else { begin() }
     }
 
     /// The head, if the body goes to a channel; then called once instead of ``takeResponse()``.
@@ -101,9 +97,9 @@ final class ResponseCollector: StreamReceiver {
     }
 
     /// The transfer may be cancelled, deliver bytes and end before `start` returns.
-    private func begin(_ request: TransportRequest) {
+    private func begin() {
         let own = captured.flatMap { context.capture?.transport(of: $0, over: context.transport) }
-        let transfer = (own ?? context.transport).start(request, receiver: self)
+        let transfer = (own ?? context.transport).start(pipelineRequest.request, receiver: self)
         let (isCancelled, hasEnded) = state.withLock { state in
             if !state.hasEnded { state.transfer = transfer }
             return (state.isCancelled && !state.hasEnded, state.hasEnded)

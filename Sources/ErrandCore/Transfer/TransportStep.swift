@@ -10,19 +10,28 @@ package final class TransportStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        if pipelineRequest.context.pause.isPaused { try await waitWhileSuspended(pipelineRequest) }
+        guard !pipelineRequest.context.pause.isPaused else {
+            return try await transferWhenResumed(pipelineRequest)
+        }
+        return try await transfer(pipelineRequest)
+    }
+
+    @inline(__always)  // decision 10
+    nonisolated(nonsending) private func transfer(
+        _ pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> Response {
         let collector = try begin(pipelineRequest)
         let entry = pipelineRequest.scope.enter { collector.cancel() }
         // Unsafe, but never resumed twice: the collector ignores every end after the first.
-        await withUnsafeContinuation { collector.run(pipelineRequest.request, resuming: $0) }
-        pipelineRequest.scope.leave(entry)
-        pipelineRequest.limit?.end()
-        return try response(from: collector, pipelineRequest)
+        await withUnsafeContinuation { collector.run(resuming: $0) }
+        return try response(from: collector, leaving: entry)
     }
 
-    /// Waits while the task is suspended, without holding a concurrency permit.
+    /// Waits while the task is suspended, without holding a concurrency permit, and starts the transfer.
     @inline(never)
-    private func waitWhileSuspended(_ pipelineRequest: PipelineRequest) async throws(RequestError) {
+    private func transferWhenResumed(
+        _ pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> Response {
         let pause = pipelineRequest.context.pause
         while pause.isPaused {
             try await pipelineRequest.pausing(true) { () throws(RequestError) in
@@ -30,6 +39,7 @@ package final class TransportStep: Step {
             }
             try pipelineRequest.scope.check()
         }
+        return try await transfer(pipelineRequest)
     }
 
     // Outlined to keep `run`'s async frame small (decision 10).
@@ -53,16 +63,18 @@ package final class TransportStep: Step {
                 attempt: pipelineRequest.attempt, url: context.text(of: pipelineRequest.request.url)
             ))
         return ResponseCollector(
-            context: context, sink: pipelineRequest.sink, attempt: pipelineRequest.attempt,
-            limit: pipelineRequest.request.options.maximumBytesInMemory,
+            pipelineRequest,
             captured: context.capture?.transferStarted(
                 pipelineRequest.request, attempt: max(1, pipelineRequest.attempt)))
     }
 
     @inline(never)
     private func response(
-        from collector: ResponseCollector, _ pipelineRequest: PipelineRequest
+        from collector: ResponseCollector, leaving entry: CancellationScope.Entry
     ) throws(RequestError) -> Response {
+        let pipelineRequest = collector.pipelineRequest
+        pipelineRequest.scope.leave(entry)
+        pipelineRequest.limit?.end()
         let context = pipelineRequest.context
         if context.description.isStreamed, let stream = collector.takeStream() {
             if let captured = collector.captured {

@@ -24,7 +24,7 @@ import Testing
         let (collector, _) = collector(over: transport)
         collector.cancel()
         await withUnsafeContinuation {
-            collector.run(TransportRequest(url: URI()), resuming: $0)
+            collector.run(resuming: $0)
         }
         #expect(collector.takeResponse().end.value.error?.code == .cancelled)
         #expect(transport.transfer == nil)
@@ -36,7 +36,7 @@ import Testing
         let (collector, context) = collector(over: transport)
         transport.onTaskAction = { apply($0, collector, context) }
         await withUnsafeContinuation { continuation in
-            collector.run(TransportRequest(url: URI()), resuming: continuation)
+            collector.run(resuming: continuation)
             guard let transfer = transport.transfer else { return }
             for action in after {
                 if !transfer.perform(action) { apply(action, collector, context) }
@@ -74,9 +74,9 @@ import Testing
 
     private func collector(over transport: ManualTransport) -> (ResponseCollector, TaskContext) {
         let context = TaskContext.forTest(transport: transport)
-        let collector = ResponseCollector(
-            context: context, sink: nil, attempt: 1, limit: 1 << 20, captured: nil)
-        return (collector, context)
+        var request = PipelineRequest(context: context, request: TransportRequest(url: URI()))
+        request.attempt = 1
+        return (ResponseCollector(request, captured: nil), context)
     }
 }
 
