@@ -91,9 +91,9 @@ package final class CancellationScope: Sendable {
         }
     }
 
-    /// A registered handler; 0 if none was registered.
+    /// A registered handler, or none: its number is then 0.
     ///
-    /// Not an optional, which would need more of the async frame (decision 10).
+    /// An optional would need more of the async frame (decision 10).
     package struct Entry: Sendable { fileprivate let id: Int }
 
     /// Registers a handler until ``leave(_:)``; if already cancelled, calls it instead.

@@ -25,14 +25,10 @@ extension RequestAgent {
     }
 
     private func opened(_ task: RequestTask) async -> Result<OpenedStream, RequestError> {
-        // A task that exceeded its total limit before this call has ended.
-        if Self.limit(of: task.context) != nil, !task.begin() {
-            return Self.refused(await task.outcome())
-        }
-        task.context.emitStart()
+        guard Self.begin(task) else { return Self.refused(await task.outcome()) }
         let response: Response
         do throws(RequestError) {
-            guard !task.isStopping else { throw .cancelled }
+            try task.checkNotStopping()
             response = try await pipeline(task.context)
         } catch {
             await end(task, .failure(Self.withoutStream(error)))

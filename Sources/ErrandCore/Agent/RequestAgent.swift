@@ -330,7 +330,7 @@ public final class RequestAgent: Sendable {
 
     /// Reports the start; returns false if the task exceeded its total limit before, and has ended.
     @inline(never)  // decision 10
-    private static func begin(_ task: RequestTask) -> Bool {
+    static func begin(_ task: RequestTask) -> Bool {
         if limit(of: task.context) != nil, !task.begin() { return false }
         task.context.emitStart()
         return true
