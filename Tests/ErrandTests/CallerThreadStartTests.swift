@@ -17,7 +17,7 @@ import Testing
         override var processors: [any ResponseProcessor] { [MainThreadCheck()] }
         override var businessValidator: BusinessValidator? {
             BusinessValidator { _ in
-                MainThreadCheck.isOnMain ? .reject(MainThreadCheck.OnMain()) : .accept
+                MainThread.isCurrent ? .reject(MainThreadCheck.OnMain()) : .accept
             }
         }
     }
@@ -26,16 +26,8 @@ import Testing
     private struct MainThreadCheck: ResponseProcessor {
         struct OnMain: Error {}
 
-        private static let key: DispatchSpecificKey<Bool> = {
-            let key = DispatchSpecificKey<Bool>()
-            DispatchQueue.main.setSpecific(key: key, value: true)
-            return key
-        }()
-
-        static var isOnMain: Bool { DispatchQueue.getSpecific(key: key) ?? false }
-
         func process(_ response: Response, attempt: Int) async throws -> Response {
-            if Self.isOnMain { throw OnMain() }
+            if MainThread.isCurrent { throw OnMain() }
             return response
         }
     }
@@ -69,12 +61,12 @@ import Testing
     ///
     /// Response processing does not.
     @Test func responsesAreNotProcessedOnTheMainThread() async {
-        #expect(MainThreadCheck.isOnMain)
+        #expect(MainThread.isCurrent)
         let fixture = AgentFixture { $0.eventListeners = [] }
         fixture.transport.on(.get, "/validated", .json("{}"))
         for _ in 0..<50 {
             #expect(await run(fixture.with(ValidatedRequest())) == nil)
-            #expect(MainThreadCheck.isOnMain)
+            #expect(MainThread.isCurrent)
         }
     }
 
@@ -94,7 +86,7 @@ import Testing
         func process(
             _ request: inout TransportRequest, of description: RequestDescription
         ) async throws {
-            if MainThreadCheck.isOnMain { throw MainThreadCheck.OnMain() }
+            if MainThread.isCurrent { throw MainThreadCheck.OnMain() }
         }
     }
 
@@ -118,7 +110,7 @@ import Testing
 
         func handle(_ event: RequestEvent) {
             count.add(1, ordering: .relaxed)
-            if MainThreadCheck.isOnMain { countOnMain.add(1, ordering: .relaxed) }
+            if MainThread.isCurrent { countOnMain.add(1, ordering: .relaxed) }
         }
     }
 
@@ -126,7 +118,7 @@ import Testing
         let countOnMain = Atomic<Int>(0)
         let request = InlineRequest("http://[broken") {
             $0.progressHandler = { _ in
-                if MainThreadCheck.isOnMain { countOnMain.add(1, ordering: .relaxed) }
+                if MainThread.isCurrent { countOnMain.add(1, ordering: .relaxed) }
             }
         }
         #expect(

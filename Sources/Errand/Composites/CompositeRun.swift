@@ -131,13 +131,23 @@ extension CompositeRun {
             throw error
         }
         onStart(control)
-        let error = await withTaskCancellationHandler {
-            await carryOutOnOneActor(control)
+        if let error = await carryOutUntilCancelled(control) { throw error }
+        return success
+    }
+
+    /// Announces and carries out a run on the caller's actor; cancelling the calling Swift task cancels the run.
+    ///
+    /// The closure is on the caller's actor because it reads the parameter. In a `nonisolated(nonsending)` function, the
+    /// standard library calls such a closure on no actor.
+    private func carryOutUntilCancelled(
+        _ control: CompositeTask, isolation: isolated (any Actor)? = #isolation
+    ) async -> RequestError? {
+        await withTaskCancellationHandler {
+            _ = isolation
+            return await carryOutOnOneActor(control)
         } onCancel: {
             control.cancel()
         }
-        if let error { throw error }
-        return success
     }
 
     /// Announces and carries out a run on the caller's actor.

@@ -1,0 +1,98 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// The actor of hooks and closures of `send()`: the caller's.
+@Suite(.timeLimit(.minutes(15))) @MainActor struct CallerActorTests {
+    private let fixture = CompositeFixture()
+
+    /// The names of hooks and closures, each with whether it was called on the main actor.
+    private final class Calls {
+        private(set) var names: [String] = []
+        private(set) var namesOffMain: [String] = []
+
+        func add(_ name: String) {
+            names.append(name)
+            if !MainThread.isCurrent { namesOffMain.append(name) }
+        }
+
+        func watch<Request: BaseRequest>(_ request: Request, as name: String) -> Request {
+            request.attach { _ in self.add(name) }
+            request.accessories.append(
+                ClosureAccessory { event, _ in self.add("\(name) \(event)") })
+            return request
+        }
+
+        /// Watches a batch, a chain or a graph.
+        var accessory: ClosureAccessory {
+            .ofComposites { event, composite in self.add("\(type(of: composite)) \(event)") }
+        }
+    }
+
+    private let calls = Calls()
+
+    private func member(_ name: String) -> Plain { calls.watch(fixture.plain(name), as: name) }
+
+    private func expectCallsOnMain(
+        _ names: Set<String>, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(calls.namesOffMain.isEmpty, sourceLocation: sourceLocation)
+        #expect(names.subtracting(calls.names).isEmpty, sourceLocation: sourceLocation)
+    }
+
+    @Test func hooksOfARequestAreCalledOnTheMainActorOfItsCaller() async throws {
+        try await member("a").send { _ in calls.add("start") }
+        expectCallsOnMain(["start", "a", "a willStart", "a willStop", "a didStop"])
+    }
+
+    @Test func hooksOfABatchAreCalledOnTheMainActorOfItsCaller() async throws {
+        let inner = BatchRequest([member("b"), member("c")])
+        let batch = BatchRequest([member("a"), inner])
+        batch.accessories = [calls.accessory]
+        inner.accessories = [calls.accessory]
+        try await batch.send { _ in calls.add("start") }
+        calls.add("end")
+        expectCallsOnMain([
+            "start", "a", "b", "c", "a willStart", "b didStop", "BatchRequest willStart",
+            "BatchRequest didStop", "end",
+        ])
+    }
+
+    @Test func hooksAndClosuresOfAChainAreCalledOnTheMainActorOfItsCaller() async throws {
+        let chain = ChainRequest()
+        chain.accessories = [calls.accessory]
+        let first = member("a")
+        let second = member("b")
+        chain.add(first) { [calls] _, _ in calls.add("callback") }
+        chain.add { [calls] in
+            await Task.yield()
+            calls.add("make")
+            return second
+        }
+        try await chain.send()
+        expectCallsOnMain(["a", "b", "callback", "make", "ChainRequest didStop", "b didStop"])
+    }
+
+    @Test func hooksOfAGraphAreCalledOnTheMainActorOfItsCaller() async throws {
+        let graph = RequestGraph()
+        graph.accessories = [calls.accessory]
+        graph.add(member("a"))
+        graph.add(member("b"))
+        try await graph.send()
+        expectCallsOnMain(["a", "b", "a didStop", "RequestGraph willStart", "RequestGraph didStop"])
+    }
+
+    @Test func hooksOfACancelledBatchAreCalledOnTheMainActorOfItsCaller() async throws {
+        let gate = Gate()
+        fixture.transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
+        let batch = BatchRequest([member("a")])
+        batch.accessories = [calls.accessory]
+        let work = Task { try await batch.send() }
+        try await gate.reached()
+        work.cancel()
+        await #expect(throws: RequestError.self) { try await work.value }
+        expectCallsOnMain([
+            "a willCancel", "a didStop", "BatchRequest willCancel", "BatchRequest didStop",
+        ])
+    }
+}
