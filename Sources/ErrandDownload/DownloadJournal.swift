@@ -46,9 +46,18 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
         self.name = name
     }
 
+    /// A file of this size or more is not a journal.
+    private static let maximumSize = 64 << 10
+
+    /// Reads a journal; `nil` for a file that cannot be read, and for invalid or contradictory data.
+    init?(of file: URL) {
+        guard let data = SourceFile.beginning(of: file, Self.maximumSize) else { return nil }
+        self.init(decoding: data)
+    }
+
     /// Decodes a journal; `nil` for invalid or contradictory data.
     package init?(decoding data: Data) {
-        guard data.count < 64 << 10,
+        guard data.count < Self.maximumSize,
             let journal = try? JSONDecoder().decode(Self.self, from: data), journal.offset >= 0,
             journal.offset <= journal.total ?? .max, !journal.validator.isEmpty,
             journal.validator.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }),

@@ -90,9 +90,7 @@ package final class PartFile: Sendable {
         self.flush = flush
         self.syncInterval = syncInterval
         let size = Int64(max(0, lseek(descriptor, 0, SEEK_END)))
-        // Journals are small: a larger file is not one.
-        let data = SourceFile.beginning(of: destination.journal, 64 << 10)
-        let journal = data.flatMap(DownloadJournal.init(decoding:))
+        let journal = DownloadJournal(of: destination.journal)
         state = Mutex(Self.state(descriptor, size: size, journal, destination))
     }
 

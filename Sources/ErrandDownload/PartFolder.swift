@@ -58,8 +58,7 @@ package enum PartFolder {
         guard lstat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         let journal = folder.appendingPathComponent(
             name.dropLast(partSuffix.count) + journalSuffix, isDirectory: false)
-        let record = SourceFile.beginning(of: journal, 64 << 10)
-            .flatMap(DownloadJournal.init(decoding:))
+        let record = DownloadJournal(of: journal)
         let time = status.modificationTime
         let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         return DownloadPlan.Part(

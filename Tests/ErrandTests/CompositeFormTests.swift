@@ -160,7 +160,8 @@ import Testing
     // MARK: - Retries
 
     @Test func retryRunsOnTheAgentAtTheCall() async throws {
-        let batch = BatchRequest([GetUser(id: 1), GetUser(id: 0)], policy: .collectAll)
+        let batch = BatchRequest(
+            [GetUser(id: 1), GetUser(id: 0)], policy: .collectAll, maxConcurrent: 1)
         try await fixture.agent.send(batch)
         #expect(try await fixture.agent.retryFailed(batch).count == 2)
         #expect(fixture.paths == ["/users?id=1", "/users?id=0", "/users?id=0"])

@@ -17,9 +17,8 @@ extension RequestAgent {
     ) async throws(RequestError) -> Response {
         let run = request.enlist(on: self)
         onStart(run.task)
-        let outcome = await perform(run.task)
-        request.end(outcome, of: run) { _ in }
-        return try outcome.result.get()
+        await perform(run.task)
+        return try request.response(ofEnded: run)
     }
 
     /// Runs a request on this agent and returns its output, on the caller's actor.
@@ -36,9 +35,8 @@ extension RequestAgent {
     ) async throws(RequestError) -> Endpoint.Output {
         let run = request.enlist(on: self)
         onStart(run.task)
-        let outcome = await perform(run.task)
-        request.end(outcome, of: run) { _ in }
-        return try outcome.output(as: Endpoint.Output.self).get()
+        await perform(run.task)
+        return try request.output(ofEnded: run, as: Endpoint.Output.self)
     }
 
     /// Starts a request on this agent; one of the closures is called, once, on the main actor.

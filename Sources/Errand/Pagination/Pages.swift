@@ -235,9 +235,8 @@ extension BaseRequest {
             description.turn(to: next, encoding: encoding)
             description.onAdapted = { requested.set($0) }
         }
-        let outcome = await run.agent.perform(run.task)
-        end(outcome, of: run) { _ in }
-        return (outcome, requested.url)
+        await run.agent.perform(run.task)
+        return (end(run), requested.url)
     }
 }
 

@@ -77,6 +77,27 @@ extension BaseRequest {
         return describe()
     }
 
+    /// Delivers the end of a run that was performed in the caller's Swift task; returns its outcome.
+    nonisolated func end(_ run: RequestRun) -> TaskOutcome {
+        let outcome = run.task.finalOutcome
+        end(outcome, of: run) { _ in }
+        return outcome
+    }
+
+    /// Delivers the end of a run that was performed in the caller's Swift task; returns its response.
+    @inline(never)  // decision 10
+    nonisolated func response(ofEnded run: RequestRun) throws(RequestError) -> Response {
+        try end(run).result.get()
+    }
+
+    /// Delivers the end of a run that was performed in the caller's Swift task; returns its output.
+    @inline(never)  // decision 10
+    nonisolated func output<Output: Sendable>(
+        ofEnded run: RequestRun, as type: Output.Type
+    ) throws(RequestError) -> Output {
+        try end(run).output(as: type).get()
+    }
+
     /// Delivers the end of a run, in the documented order: `requestWillStop` of the accessories, hook,
     /// delegate, attached closures, the closures given to `start`, `requestDidStop` of the accessories.
     ///

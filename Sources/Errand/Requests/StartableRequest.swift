@@ -67,9 +67,8 @@ extension StartableRequest {
     ) async throws(RequestError) -> Response {
         let run = enlist()
         onStart(run.task)
-        let outcome = await run.agent.perform(run.task)
-        end(outcome, of: run) { _ in }
-        return try outcome.result.get()
+        await run.agent.perform(run.task)
+        return try response(ofEnded: run)
     }
 
     /// The agent that was set on this object.

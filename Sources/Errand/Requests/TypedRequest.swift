@@ -62,9 +62,8 @@ extension TypedRequest {
     ) async throws(RequestError) -> Output {
         let run = enlist()
         onStart(run.task)
-        let outcome = await run.agent.perform(run.task)
-        end(outcome, of: run) { _ in }
-        return try outcome.output(as: Output.self).get()
+        await run.agent.perform(run.task)
+        return try output(ofEnded: run, as: Output.self)
     }
 }
 

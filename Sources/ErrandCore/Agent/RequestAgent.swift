@@ -239,15 +239,15 @@ public final class RequestAgent: Sendable {
 
     /// Runs a task to its end in the caller's Swift task; cancelling that cancels the request.
     ///
-    /// A separate Swift task would cost a small request more than all the steps together.
+    /// A separate Swift task would cost a small request more than all the steps together. The caller reads
+    /// ``RequestTask/finalOutcome``: returned, it would take memory in the caller's frame while the request waits.
     @concurrent
-    package func perform(_ task: RequestTask) async -> TaskOutcome {
+    package func perform(_ task: RequestTask) async {
         await withTaskCancellationHandler {
             await run(task)
         } onCancel: {
             task.cancel()
         }
-        return task.finalOutcome
     }
 
     /// Cancels the tasks for which the predicate holds; each ends with ``RequestError/Code/cancelled``.

@@ -195,7 +195,7 @@ public final class RequestTask: Sendable, Identifiable {
     }
 
     /// The outcome of a task that has ended.
-    var finalOutcome: TaskOutcome {
+    package var finalOutcome: TaskOutcome {
         state.withLock { $0.outcome } ?? TaskOutcome(result: .failure(.cancelled))
     }
 

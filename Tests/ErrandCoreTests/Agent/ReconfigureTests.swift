@@ -83,6 +83,6 @@ import Testing
         agent.reconfigure { $0.appVersion = "2" }
         #expect(task.context.configuration.appVersion == nil)
         task.cancel()
-        _ = await agent.perform(task)
+        await agent.perform(task)
     }
 }

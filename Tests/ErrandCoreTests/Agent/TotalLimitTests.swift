@@ -41,7 +41,7 @@ import Testing
         #expect(events.names == ["started", "ended"])
         #expect(agent.activeTasks.isEmpty)
         // A late run has no effect, and returns the same end.
-        #expect(await agent.perform(task).error?.timeout == .total)
+        #expect(await agent.outcome(of: task).error?.timeout == .total)
         #expect(events.names == ["started", "ended"])
         #expect(transport.requests.isEmpty)
     }
@@ -52,7 +52,7 @@ import Testing
         let task = agent.enlist(description)
         try await clock.untilSleeping()
         clock.advance(by: .seconds(4))
-        async let outcome = agent.perform(task)
+        async let outcome = agent.outcome(of: task)
         _ = try await transport.nextRequest()
         clock.advance(by: .seconds(1))
         #expect(await outcome.error?.timeout == .total)
@@ -70,7 +70,7 @@ import Testing
 
     @Test func endCancelsTheLimit() async throws {
         let agent = agent(clock, total: .seconds(5))
-        let outcome = await agent.perform(agent.enlist(description))
+        let outcome = await agent.outcome(of: agent.enlist(description))
         #expect(outcome.error == nil)
         try await clock.untilSleeping(0)
         clock.advance(by: .seconds(5))
@@ -80,13 +80,13 @@ import Testing
     @Test func shutDownAgentRefusesATaskWithALimit() async {
         let agent = agent(clock, total: .seconds(5))
         await agent.shutdown()
-        #expect(await agent.perform(agent.enlist(description)).error?.code == .agentShutDown)
+        #expect(await agent.outcome(of: agent.enlist(description)).error?.code == .agentShutDown)
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
     func limitOfZeroOrLessIsInvalidAndNotATimeout(total: Duration) async {
         let agent = agent(SystemClock(), total: total)
-        let error = await agent.perform(agent.enlist(description)).error
+        let error = await agent.outcome(of: agent.enlist(description)).error
         #expect(error?.code == .invalidConfiguration)
     }
 
@@ -96,7 +96,7 @@ import Testing
         do {
             let agent = agent(SystemClock(), total: .seconds(3600))
             let task = agent.enlist(description)
-            _ = await agent.perform(task)
+            await agent.perform(task)
             (weakAgent, weakTask) = (agent, task)
         }
         #expect(weakAgent == nil)
@@ -155,5 +155,13 @@ import Testing
         await #expect(processExitsWith: .success) {
             exit(await Self.exitCodeWhileBlocked())
         }
+    }
+}
+
+extension RequestAgent {
+    /// Performs a task and returns its outcome.
+    fileprivate func outcome(of task: RequestTask) async -> TaskOutcome {
+        await perform(task)
+        return task.finalOutcome
     }
 }
