@@ -266,6 +266,7 @@ typedef long (*errand_tls_write_callback)(
     size_t *processed);
 typedef void (*errand_tls_set_write_callback)(void *writer, errand_tls_write_callback callback);
 typedef void (*errand_tls_set_pointer)(void *object, void *value);
+typedef uint64_t (*errand_tls_set_options)(void *context, uint64_t options);
 typedef void (*errand_tls_set_int)(void *object, int value);
 typedef int (*errand_tls_test)(const void *object, int value);
 typedef int (*errand_tls_new_kind)(void);

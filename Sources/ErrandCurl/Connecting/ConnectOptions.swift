@@ -238,7 +238,10 @@ package enum AddressOverride {
                     try expect(errand_set_pointer(handle, names.authorities, nil))
                 }
             }
-            if let text = security.authorities { try mark(names.authorities, Data(text.utf8)) }
+            if let text = security.authorities {
+                // Some versions of libcurl do not accept an empty text, which has no certificates either.
+                try mark(names.authorities, Data((text.isEmpty ? "\n" : text).utf8))
+            }
             // Otherwise libcurl would trust the authorities in its own directory, too. No
             // certificate can exist below a file that is not a directory.
             if CurlLibrary.linked.keepsDirectory, CurlLibrary.linked.hasOpenSSL {

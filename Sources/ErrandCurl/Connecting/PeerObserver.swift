@@ -50,6 +50,9 @@
                 return false
             }
             library.setInformationCallback(context, onInformation)
+            // As earlier versions of libcurl do. Whether an end without close_notify is an error
+            // depends on the framing of the response, which the transport knows.
+            _ = library.setOptions?(context, PeerLibrary.ignoreUnexpectedEnd)
             guard requiresName else { return true }
             // Without this mode, OpenSSL ignores the result of the check.
             if !requiresValidChain { library.setMode(context, PeerLibrary.verifyPeer, nil) }
@@ -110,6 +113,8 @@
 
         /// `SSL_VERIFY_PEER`.
         static let verifyPeer: Int32 = 1
+        /// `SSL_OP_IGNORE_UNEXPECTED_EOF`.
+        static let ignoreUnexpectedEnd: UInt64 = 1 << 7
         /// `X509_V_ERR_HOSTNAME_MISMATCH`, which libcurl itself does not cause.
         static let hostNameMismatch: Int32 = 62
         /// `SSL_CB_HANDSHAKE_DONE`, `SSL_CB_READ` and `SSL_CB_READ_ALERT`.
@@ -129,6 +134,7 @@
         /// The index of the observer among the data of an `SSL_CTX`.
         let index: Int32
         let setInformationCallback: errand_tls_set_information_callback
+        let setOptions: errand_tls_set_options?
         let setMode: errand_tls_set_verify_mode
         let setVerifyCallback: errand_tls_set_verify_callback
         let verify: errand_tls_verify
@@ -167,6 +173,7 @@
             self.data = data
             self.setData = setData
             self.setInformationCallback = setInformationCallback
+            setOptions = library.function("SSL_CTX_set_options")
             self.setMode = setMode
             self.setVerifyCallback = setVerifyCallback
             self.verify = verify

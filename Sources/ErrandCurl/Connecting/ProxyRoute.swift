@@ -93,7 +93,7 @@
         func isNamed(in text: String) -> Bool {
             let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
             return isCertain || text.contains("connect to \(bare) port \(port)")
-                || text.contains("via \(bare)")
+                || text.contains("via \(bare)") || text.contains("over proxy \(bare) ")
         }
 
         /// The proxy variable of the environment, in libcurl's order.

@@ -27,12 +27,18 @@
             )
         }
 
-        /// The error name in libcurl's text "was not closed cleanly: NAME (err 1)".
+        /// The error name in libcurl's text "was not closed cleanly: NAME (err 1)", or, in later versions, "reset by
+        /// server (error 0x1 NAME)".
         static func http2Error(in text: String) -> String? {
-            guard let start = text.firstRange(of: "closed cleanly: ")?.upperBound else {
+            let rest: Substring
+            if let start = text.firstRange(of: "closed cleanly: ")?.upperBound {
+                rest = text[start...]
+            } else if let start = text.firstRange(of: " (error 0x")?.upperBound {
+                rest = text[start...].drop { $0 != " " }.dropFirst()
+            } else {
                 return nil
             }
-            let name = text[start...].prefix {
+            let name = rest.prefix {
                 $0 == "_" || $0.isASCII && ($0.isUppercase || $0.isNumber)
             }
             return name.isEmpty ? nil : String(name)

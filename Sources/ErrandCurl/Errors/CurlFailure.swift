@@ -160,6 +160,12 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
                 return context.isConnected
                     ? ResponseFault.notHTTP.description(host: host)
                     : (.unsupported, "This libcurl does not support the URL's scheme.")
+            case CURLcode(rawValue: 100) where context.text.contains("Too many response headers"):
+                return (
+                    .badServerResponse,
+                    "The response from \(host) has more header fields than libcurl's fixed limit of 5000. "
+                        + "Make the server send fewer headers."
+                )
             case CURLE_OUT_OF_MEMORY where context.isConnected && !context.isHeadComplete,
                 CURLcode(rawValue: 100) where context.isConnected:
                 return (
@@ -185,7 +191,9 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
                 return ResponseFault.malformedChunk.description(host: context.host)
             }
             // The nghttp2 code that libcurl returns for a response head beyond its buffer.
-            if text.contains("returned -902"), !context.isHeadComplete {
+            if text.contains("returned -902") || text.contains("recv error -902"),
+                !context.isHeadComplete
+            {
                 return (
                     .badServerResponse,
                     "The response head from \(context.host) exceeds libcurl's fixed limit for HTTP/2 of 128 KB, which "

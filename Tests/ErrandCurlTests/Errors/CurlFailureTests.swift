@@ -32,4 +32,43 @@ import Testing
         #expect(!own.message.contains("ca-certificates"))
         #expect(own.stage == .build)
     }
+
+    @Test(arguments: [
+        ("HTTP/2 stream 1 was not closed cleanly: HTTP_1_1_REQUIRED (err 13)", "HTTP_1_1_REQUIRED"),
+        ("HTTP/2 stream 1 reset by server (error 0xd HTTP_1_1_REQUIRED)", "HTTP_1_1_REQUIRED"),
+        ("HTTP/2 stream 3 reset by curl (error 0x1 PROTOCOL_ERROR)", "PROTOCOL_ERROR"),
+        ("HTTP/2 stream 1 was closed cleanly, but before getting all fields", nil),
+        ("HTTP/2 stream 1 reset by server (error 0xd", nil),
+    ])
+    func http2ErrorIsReadFromEveryForm(text: String, name: String?) {
+        #expect(CurlFailure.http2Error(in: text) == name)
+    }
+
+    @Test(arguments: [
+        "nghttp2 recv error -902: The user callback function failed",
+        "process_pending_input: nghttp2_session_mem_recv() returned -902:The user callback failed",
+    ])
+    func tooLongHTTP2HeadNamesItsLimit(text: String) {
+        let error = CurlFailure.error(CURLE_HTTP2, context: context(text))
+        #expect(error.code == .badServerResponse && error.message.contains("128 KB"))
+    }
+
+    @Test func tooManyHeaderFieldsNameTheirLimit() {
+        let error = CurlFailure.error(
+            CURLcode(rawValue: 100), context: context("Too many response headers, 5000 is max"))
+        #expect(error.code == .badServerResponse && error.message.contains("5000"))
+    }
+
+    @Test(arguments: [
+        "Failed to connect to 127.0.0.9 port 3128 after 0 ms: Could not connect to server",
+        "Failed to connect to a:80 over proxy 127.0.0.9 after 0 ms: Could not connect to server",
+        "Failed to connect to a:80 via 127.0.0.9:3128 after 0 ms: Could not connect to server",
+    ])
+    func unreachableProxyIsNamedInEveryForm(text: String) throws {
+        var options = TransportOptions()
+        options.proxy = .url("http://127.0.0.9:3128", bypass: ["example.com"])
+        let route = try #require(ProxyRoute(options, isSecure: false))
+        #expect(route.isNamed(in: text))
+        #expect(!route.isNamed(in: "Failed to connect to a:80 after 0 ms: Could not connect"))
+    }
 }
