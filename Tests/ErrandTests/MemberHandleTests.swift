@@ -78,10 +78,12 @@ import Testing
             let member = CompositeTask(BatchRequest([BaseRequest]()), within: run)
             run.enter(.composite(member), at: 0)
             #expect(member.isCancelled)
+            run.leave(0)
         }
         let run = makeTask()
         let member = CompositeTask(BatchRequest([BaseRequest]()), within: run)
         run.enter(.composite(member), at: 0)
         #expect(!member.isCancelled)
+        run.leave(0)
     }
 }

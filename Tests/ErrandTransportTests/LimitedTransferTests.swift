@@ -31,10 +31,20 @@ import Testing
             var isResumed = false
             var isCancelled = false
         }
-        let receiver: any TransferReceiver
+        private let target: Mutex<(any TransferReceiver)?>
         private let state = Mutex(State())
 
-        init(_ receiver: any TransferReceiver) { self.receiver = receiver }
+        init(_ receiver: any TransferReceiver) { target = Mutex(receiver) }
+
+        var receiver: any TransferReceiver {
+            guard let receiver = target.withLock({ $0 }) else {
+                preconditionFailure("The transfer has ended.")
+            }
+            return receiver
+        }
+
+        /// Releases the receiver, which holds this transfer.
+        func end() { target.withLock { $0 = nil } }
 
         var isPaused: Bool { state.withLock { $0.isPaused } }
         var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -112,6 +122,7 @@ import Testing
             // One byte needs longer than the test, so only a change of the limit ends a wait.
             let limit = BandwidthLimit(bytesPerSecond: nil)
             let (transfer, inner, receiver) = try start(limit)
+            defer { inner.end() }
             for _ in 0..<40 {
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0: limit.bytesPerSecond = 1
@@ -143,6 +154,7 @@ import Testing
     @Test func limitPausesUntilItIsChanged() throws {
         let limit = BandwidthLimit(bytesPerSecond: 1)
         let (transfer, inner, receiver) = try start(limit)
+        defer { inner.end() }
         inner.deliver()
         #expect(inner.isPaused && receiver.waitingTime == .seconds(50))
         // The idle timeout does not count while the transfer waits for the limit.
@@ -161,6 +173,7 @@ import Testing
     @Test func endOfTheWaitDoesNotEndThePauseOfTheReceiver() throws {
         let limit = BandwidthLimit(bytesPerSecond: 1)
         let (transfer, inner, receiver) = try start(limit)
+        defer { inner.end() }
         receiver.state.withLock { $0.pauses = true }
         inner.deliver()
         limit.bytesPerSecond = nil
@@ -172,6 +185,7 @@ import Testing
     @Test func receiverDoesNotEndTheWait() throws {
         let limit = BandwidthLimit(bytesPerSecond: 1)
         let (transfer, inner, receiver) = try start(limit)
+        defer { inner.end() }
         receiver.state.withLock { $0.pauses = true }
         inner.deliver()
         transfer.resumeReceiving()
@@ -182,6 +196,7 @@ import Testing
 
     @Test func resumptionWithinThePausingCallTakesEffect() throws {
         let (transfer, inner, receiver) = try start(BandwidthLimit(bytesPerSecond: nil))
+        defer { inner.end() }
         receiver.state.withLock { state in
             state.pauses = true
             state.resumed = transfer
@@ -193,6 +208,7 @@ import Testing
 
     @Test func connectionsAreReported() throws {
         let (_, inner, receiver) = try start(BandwidthLimit(bytesPerSecond: 1))
+        defer { inner.end() }
         inner.receiver.willSend(
             over: Response.Connection(host: "example.com", port: 80, isSecure: false),
             isReused: false)

@@ -50,9 +50,12 @@
                 return false
             }
             library.setInformationCallback(context, onInformation)
-            // As earlier versions of libcurl do. Whether an end without close_notify is an error
-            // depends on the framing of the response, which the transport knows.
-            _ = library.setOptions?(context, PeerLibrary.ignoreUnexpectedEnd)
+            // With later versions of libcurl, OpenSSL reports each end without close_notify as an
+            // error. But only for a body that ends with its connection is it one, and
+            // `ConnectionHook` detects that.
+            if TLSLibrary.loaded != nil {
+                _ = library.setOptions?(context, PeerLibrary.ignoreUnexpectedEnd)
+            }
             guard requiresName else { return true }
             // Without this mode, OpenSSL ignores the result of the check.
             if !requiresValidChain { library.setMode(context, PeerLibrary.verifyPeer, nil) }

@@ -46,12 +46,12 @@ struct DownloadRetryTests {
         }
         let number = Mutex(0)
         fixture.server.change {
-            $0.onBody = { [server = fixture.server] in
+            $0.onBody = { [weak server = fixture.server] in
                 let number = number.withLock { number in
                     number += 1
                     return number
                 }
-                server.change { $0.headers = [.eTag: "\"v\(number + 1)\""] }
+                server?.change { $0.headers = [.eTag: "\"v\(number + 1)\""] }
             }
         }
         #expect(await fixture.runToError()?.attempts == 3)
