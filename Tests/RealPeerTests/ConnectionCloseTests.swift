@@ -43,4 +43,14 @@ struct ConnectionCloseTests {
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
         #expect(record.error?.code == (path == "/" ? .truncatedBody : nil))
     }
+
+    /// A content coding marks its end, so close_notify is not necessary, unless there is no byte of it.
+    @Test(arguments: ["/coded", "/coded-cut"])
+    func codedBodyWithoutCloseNotifyNeedsItsEndMarker(path: String) async throws {
+        var request = peers.request(.earlyTLS, host: "http11-ends.errand.test", path)
+        request.options.security = .insecureForTests
+        let record = try await CurlTransport.tested().run(request)
+        #expect(record.text == (path == "/coded" ? "xxxx" : ""), "\(record.errorText)")
+        #expect(record.error?.code == (path == "/coded" ? nil : .truncatedBody))
+    }
 }

@@ -239,7 +239,8 @@ package enum AddressOverride {
                 }
             }
             if let text = security.authorities {
-                // Some versions of libcurl do not accept an empty text, which has no certificates either.
+                // libcurl 8.22 does not accept an empty text as an option. With a line end, which contains
+                // no certificate either, the handshake fails with the right error.
                 try mark(names.authorities, Data((text.isEmpty ? "\n" : text).utf8))
             }
             // Otherwise libcurl would trust the authorities in its own directory, too. No

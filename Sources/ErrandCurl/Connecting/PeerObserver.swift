@@ -51,8 +51,8 @@
             }
             library.setInformationCallback(context, onInformation)
             // With later versions of libcurl, OpenSSL reports each end without close_notify as an
-            // error. But only for a body that ends with its connection is it one, and
-            // `ConnectionHook` detects that.
+            // error. It matters only where the end of the connection ends the data: bodies without
+            // a length, and switched protocols. `ConnectionHook` detects it there.
             if TLSLibrary.loaded != nil {
                 _ = library.setOptions?(context, PeerLibrary.ignoreUnexpectedEnd)
             }

@@ -89,9 +89,9 @@
         private func inputEnded() {
             guard let connection else { return }
             let event = connection.parser.endOfInput()
-            // An attacker on the path can end a TCP connection, but only the server TLS. A content
-            // coding has an end marker of its own.
-            if case .complete = event, connection.lacksCloseNotify, !body.isDecoding {
+            // An attacker on the path can end a TCP connection, but only the server TLS. A body with
+            // a content coding has an end marker of its own.
+            if case .complete = event, connection.lacksCloseNotify, !body.hasEndMarker {
                 return fail(CurlFailure.missingCloseNotify)
             }
             received(event, isEnd: true)

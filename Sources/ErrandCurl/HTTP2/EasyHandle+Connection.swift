@@ -204,10 +204,10 @@
             connection.endHook = ConnectionHook.of(tls)
         }
 
-        /// Whether the response ended with its connection without close_notify; a content coding
-        /// has an end marker of its own.
+        /// Whether the response ended with its connection without close_notify; a body with a content
+        /// coding has an end marker of its own.
         var lacksCloseNotify: Bool {
-            connection.endHook?.hasEnded == true && !response.body.isDecoding
+            connection.endHook?.hasEnded == true && !response.body.hasEndMarker
         }
 
         // MARK: - Reports
