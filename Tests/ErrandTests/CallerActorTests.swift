@@ -24,8 +24,8 @@ import Testing
         }
 
         /// Watches a batch, a chain or a graph.
-        var accessory: ClosureAccessory {
-            .ofComposites { event, composite in self.add("\(type(of: composite)) \(event)") }
+        func accessory(_ name: String) -> ClosureAccessory {
+            .ofComposites { event, _ in self.add("\(name) \(event)") }
         }
     }
 
@@ -48,19 +48,19 @@ import Testing
     @Test func hooksOfABatchAreCalledOnTheMainActorOfItsCaller() async throws {
         let inner = BatchRequest([member("b"), member("c")])
         let batch = BatchRequest([member("a"), inner])
-        batch.accessories = [calls.accessory]
-        inner.accessories = [calls.accessory]
+        batch.accessories = [calls.accessory("outer")]
+        inner.accessories = [calls.accessory("inner")]
         try await batch.send { _ in calls.add("start") }
         calls.add("end")
         expectCallsOnMain([
-            "start", "a", "b", "c", "a willStart", "b didStop", "BatchRequest willStart",
-            "BatchRequest didStop", "end",
+            "start", "a", "b", "c", "a willStart", "b didStop", "outer willStart", "outer didStop",
+            "inner willStart", "inner didStop", "end",
         ])
     }
 
     @Test func hooksAndClosuresOfAChainAreCalledOnTheMainActorOfItsCaller() async throws {
         let chain = ChainRequest()
-        chain.accessories = [calls.accessory]
+        chain.accessories = [calls.accessory("chain")]
         let first = member("a")
         let second = member("b")
         chain.add(first) { [calls] _, _ in calls.add("callback") }
@@ -70,29 +70,29 @@ import Testing
             return second
         }
         try await chain.send()
-        expectCallsOnMain(["a", "b", "callback", "make", "ChainRequest didStop", "b didStop"])
+        expectCallsOnMain(["a", "b", "callback", "make", "chain didStop", "b didStop"])
     }
 
     @Test func hooksOfAGraphAreCalledOnTheMainActorOfItsCaller() async throws {
         let graph = RequestGraph()
-        graph.accessories = [calls.accessory]
+        graph.accessories = [calls.accessory("graph")]
         graph.add(member("a"))
         graph.add(member("b"))
         try await graph.send()
-        expectCallsOnMain(["a", "b", "a didStop", "RequestGraph willStart", "RequestGraph didStop"])
+        expectCallsOnMain(["a", "b", "a didStop", "graph willStart", "graph didStop"])
     }
 
     @Test func hooksOfACancelledBatchAreCalledOnTheMainActorOfItsCaller() async throws {
         let gate = Gate()
         fixture.transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
         let batch = BatchRequest([member("a")])
-        batch.accessories = [calls.accessory]
+        batch.accessories = [calls.accessory("batch")]
         let work = Task { try await batch.send() }
         try await gate.reached()
         work.cancel()
         await #expect(throws: RequestError.self) { try await work.value }
         expectCallsOnMain([
-            "a willCancel", "a didStop", "BatchRequest willCancel", "BatchRequest didStop",
+            "a willCancel", "a didStop", "batch willCancel", "batch didStop",
         ])
     }
 }

@@ -131,7 +131,7 @@ extension CompositeRun {
             throw error
         }
         onStart(control)
-        if let error = await carryOutUntilCancelled(control) { throw error }
+        if let error = await carryOutWithCancellation(control) { throw error }
         return success
     }
 
@@ -139,7 +139,7 @@ extension CompositeRun {
     ///
     /// The closure is on the caller's actor because it reads the parameter. In a `nonisolated(nonsending)` function, the
     /// standard library calls such a closure on no actor.
-    private func carryOutUntilCancelled(
+    private func carryOutWithCancellation(
         _ control: CompositeTask, isolation: isolated (any Actor)? = #isolation
     ) async -> RequestError? {
         await withTaskCancellationHandler {

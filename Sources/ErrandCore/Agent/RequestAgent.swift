@@ -239,8 +239,9 @@ public final class RequestAgent: Sendable {
 
     /// Runs a task to its end in the caller's Swift task; cancelling that cancels the request.
     ///
-    /// A separate Swift task would cost a small request more than all the steps together. The caller reads
-    /// ``RequestTask/finalOutcome``: returned, it would take memory in the caller's frame while the request waits.
+    /// A separate Swift task would cost a small request more than all the steps together. The caller reads the
+    /// ``RequestTask/finalOutcome``. It is not returned, because then it would take memory in the caller's frame during
+    /// the whole wait.
     @concurrent
     package func perform(_ task: RequestTask) async {
         await withTaskCancellationHandler {

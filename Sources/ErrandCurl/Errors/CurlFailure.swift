@@ -191,9 +191,7 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
                 return ResponseFault.malformedChunk.description(host: context.host)
             }
             // The nghttp2 code that libcurl returns for a response head beyond its buffer.
-            if text.contains("returned -902") || text.contains("recv error -902"),
-                !context.isHeadComplete
-            {
+            if text.contains("returned -902"), !context.isHeadComplete {
                 return (
                     .badServerResponse,
                     "The response head from \(context.host) exceeds libcurl's fixed limit for HTTP/2 of 128 KB, which "

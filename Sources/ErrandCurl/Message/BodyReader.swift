@@ -168,7 +168,7 @@ package struct BodyFraming: Sendable, Hashable {
         /// Whether the bytes are decoded.
         package var isDecoding: Bool { chain != nil }
 
-        /// Whether a body that is cut is noticed: that of a content coding, unless it is cut before its first byte.
+        /// Whether the decoder notices that the body was cut; false until the first byte of the body.
         package var hasEndMarker: Bool { chain != nil && bytesReceived > 0 }
 
         /// Prepares for a body; returns an error if it cannot be decoded or its announced length

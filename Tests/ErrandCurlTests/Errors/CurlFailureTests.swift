@@ -44,15 +44,6 @@ import Testing
         #expect(CurlFailure.http2Error(in: text) == name)
     }
 
-    @Test(arguments: [
-        "nghttp2 recv error -902: The user callback function failed",
-        "process_pending_input: nghttp2_session_mem_recv() returned -902:The user callback failed",
-    ])
-    func tooLongHTTP2HeadNamesItsLimit(text: String) {
-        let error = CurlFailure.error(CURLE_HTTP2, context: context(text))
-        #expect(error.code == .badServerResponse && error.message.contains("128 KB"))
-    }
-
     @Test func tooManyHeaderFieldsNameTheirLimit() {
         let error = CurlFailure.error(
             CURLcode(rawValue: 100), context: context("Too many response headers, 5000 is max"))
