@@ -191,11 +191,12 @@ private final class DemandTransport: Transport {
         return Counted(inner.start(request, receiver: Receiver(receiver, self)), self)
     }
 
-    func delivered(_ demand: Demand) {
+    /// Counts a chunk; a resumption since `earlier` ends the pause before it begins.
+    func delivered(_ demand: Demand, since earlier: Counts) {
         state.withLock { state in
-            if state.isPaused { state.chunksWhilePaused += 1 }
+            if earlier.isPaused { state.chunksWhilePaused += 1 }
             guard demand == .pause else { return }
-            state.isPaused = true
+            state.isPaused = state.resumptions == earlier.resumptions
             state.pauses += 1
         }
     }
@@ -230,8 +231,9 @@ private final class DemandTransport: Transport {
         }
         func didReceive(head: ResponseHead) { inner.didReceive(head: head) }
         func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+            let earlier = transport.counts
             let demand = inner.didReceive(bytes: bytes)
-            transport.delivered(demand)
+            transport.delivered(demand, since: earlier)
             return demand
         }
         func didEnd(_ end: TransferEnd) { inner.didEnd(end) }
