@@ -191,7 +191,10 @@ private final class DemandTransport: Transport {
         return Counted(inner.start(request, receiver: Receiver(receiver, self)), self)
     }
 
-    /// Counts a chunk; a resumption since `earlier` ends the pause before it begins.
+    /// Counts a chunk.
+    ///
+    /// - Parameter earlier: The counts before the receiver had the chunk. If the transfer was resumed since
+    ///   then, a demand to pause has no effect.
     func delivered(_ demand: Demand, since earlier: Counts) {
         state.withLock { state in
             if earlier.isPaused { state.chunksWhilePaused += 1 }
