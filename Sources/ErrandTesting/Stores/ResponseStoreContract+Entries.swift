@@ -110,7 +110,7 @@ extension ResponseStoreContract {
                                 Fixture.entry(text), for: Fixture.key("\(round % 5)"))
                             let read = try await store.entry(for: Fixture.key("\(round % 3)"))
                             try subject.expect(
-                                Set(read?.body ?? Data()).count <= 1, "an entry mixed of two")
+                                Fixture.isUniform(read?.body ?? Data()), "an entry mixed of two")
                         }
                     }
                 }
