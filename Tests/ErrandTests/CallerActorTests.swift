@@ -1,3 +1,4 @@
+import Dispatch
 import Errand
 import ErrandTesting
 import Testing
@@ -6,15 +7,22 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) @MainActor struct CallerActorTests {
     private let fixture = CompositeFixture()
 
-    /// The names of hooks and closures, each with whether it was called on the main actor.
+    /// The names of hooks and closures, and of those that were not called on the actor.
     private final class Calls {
+        private let isOnActor: () -> Bool
         private(set) var names: [String] = []
-        private(set) var namesOffMain: [String] = []
+        private(set) var namesElsewhere: [String] = []
+
+        init(isOnActor: @escaping () -> Bool = { MainThread.isCurrent }) {
+            self.isOnActor = isOnActor
+        }
 
         func add(_ name: String) {
             names.append(name)
-            if !MainThread.isCurrent { namesOffMain.append(name) }
+            if !isOnActor() { namesElsewhere.append(name) }
         }
+
+        func forget() { (names, namesElsewhere) = ([], []) }
 
         func watch<Request: BaseRequest>(_ request: Request, as name: String) -> Request {
             request.attach { _ in self.add(name) }
@@ -36,8 +44,21 @@ import Testing
     private func expectCallsOnMain(
         _ names: Set<String>, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(calls.namesOffMain.isEmpty, sourceLocation: sourceLocation)
+        #expect(calls.namesElsewhere.isEmpty, sourceLocation: sourceLocation)
         #expect(names.subtracting(calls.names).isEmpty, sourceLocation: sourceLocation)
+    }
+
+    @Test func hooksOfARetriedBatchAreCalledOnTheMainActorOfItsCaller() async throws {
+        let batch = BatchRequest([member("a"), member("bad")], policy: .collectAll)
+        try await batch.send()
+        batch.accessories = [calls.accessory("batch")]
+        calls.forget()
+        try await batch.retryFailed { _ in calls.add("start") }
+        calls.add("end")
+        expectCallsOnMain([
+            "start", "bad willStart", "bad didStop", "batch willStart", "batch didStop", "end",
+        ])
+        #expect(!calls.names.contains { $0.hasPrefix("a ") })
     }
 
     @Test func hooksOfARequestAreCalledOnTheMainActorOfItsCaller() async throws {
@@ -94,5 +115,61 @@ import Testing
         expectCallsOnMain([
             "a willCancel", "a didStop", "batch willCancel", "batch didStop",
         ])
+    }
+
+    /// An actor whose code runs on a queue of its own.
+    private actor Caller {
+        private static let key = DispatchSpecificKey<Bool>()
+
+        private final class Executor: SerialExecutor {
+            let queue = DispatchQueue(label: "caller")
+
+            init() { queue.setSpecific(key: Caller.key, value: true) }
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = UnownedJob(job)
+                queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+            }
+        }
+
+        private let executor = Executor()
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            executor.asUnownedSerialExecutor()
+        }
+
+        /// Sends a chain and a batch with closures and hooks.
+        ///
+        /// - Returns: The names of those that were called, and of those that were not called on this actor.
+        func send(_ fixture: CompositeFixture) async throws -> (
+            all: Set<String>, elsewhere: [String]
+        ) {
+            let calls = Calls { DispatchQueue.getSpecific(key: Caller.key) ?? false }
+            func member(_ name: String) -> Plain { calls.watch(fixture.plain(name), as: name) }
+            let chain = ChainRequest()
+            chain.accessories = [calls.accessory("chain")]
+            chain.add(member("a")) { _, _ in calls.add("callback") }
+            let second = member("b")
+            chain.add {
+                await Task.yield()
+                calls.add("make")
+                return second
+            }
+            try await chain.send { _ in calls.add("start") }
+            let batch = BatchRequest([member("c"), member("bad")], policy: .collectAll)
+            batch.accessories = [calls.accessory("batch")]
+            try await batch.send()
+            try await batch.retryFailed { _ in calls.add("retry") }
+            return (Set(calls.names), calls.namesElsewhere)
+        }
+    }
+
+    @Test func hooksAreCalledOnAnotherActorThatIsTheCaller() async throws {
+        let (all, elsewhere) = try await Caller().send(fixture)
+        #expect(elsewhere.isEmpty)
+        let expected: Set = [
+            "start", "a", "a didStop", "callback", "make", "b didStop", "chain didStop",
+            "c didStop", "bad didStop", "batch willStart", "batch didStop", "retry",
+        ]
+        #expect(expected.subtracting(all).isEmpty)
     }
 }

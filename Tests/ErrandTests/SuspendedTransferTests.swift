@@ -2,7 +2,6 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
-import Synchronization
 import Testing
 
 /// A task that is suspended during its transfer: the transport stops delivering, and continues when it is resumed.
@@ -68,25 +67,25 @@ import Testing
             configuration: Configuration(baseURL: server.url()), transport: transport, store: nil)
         let task = agent.start(Slow().describe())
         try await transport.receiver.until { $0.received >= 5 }
-        #expect(transport.pauses == 0)
+        #expect(transport.counts.pauses == 0)
 
         task.suspend()
         gate.open()
         try await transport.pausedOrEnded.passed()
         // The chunk that was on its way when the task was suspended is received, and no further one.
         let received = transport.receiver.record.received
-        #expect(transport.pauses == 1 && received > 5 && received < 5 + 4 << 20)
+        #expect(transport.counts.pauses == 1 && received > 5 && received < 5 + 4 << 20)
         // Complete transfers on the same transport give the suspended one time to deliver.
         for _ in 0..<5 { _ = try await agent.send(Plain("other")) }
         #expect(transport.receiver.record.received == received)
-        #expect(transport.receiver.record.end == nil && transport.resumptions == 0)
+        #expect(transport.receiver.record.end == nil && transport.counts.resumptions == 0)
         #expect(task.phase == .suspended)
         #expect(task.progress.current.bytesReceived == received)
 
         task.resume()
         let response = try await task.response()
         #expect(response.data == Self.first + Self.rest)
-        #expect(transport.resumptions == 1 && transport.chunksWhilePaused == 0)
+        #expect(transport.counts.resumptions == 1 && transport.counts.chunksWhilePaused == 0)
         #expect(transport.receiver.record.violations.isEmpty)
         await agent.shutdown()
         await server.stop()
@@ -102,7 +101,7 @@ import Testing
         task.resume()
         gate.open()
         #expect(try await task.response().data == Self.first + Self.rest)
-        #expect(transport.pauses == 0 && transport.resumptions == 0)
+        #expect(transport.counts.pauses == 0 && transport.counts.resumptions == 0)
     }
 
     /// Requests that share a transfer suspend it together, and any of them resumes it.
@@ -129,117 +128,15 @@ import Testing
         tasks[0].suspend()
         gates[0].open()
         try await gates[1].reached()
-        #expect(transport.pauses == 0)
+        #expect(transport.counts.pauses == 0)
         tasks[1].suspend()
         gates[1].open()
         try await transport.pausedOrEnded.passed()
-        #expect(transport.pauses == 1 && transport.receiver.record.received == 3)
+        #expect(transport.counts.pauses == 1 && transport.receiver.record.received == 3)
         tasks[0].resume()
         #expect(try await tasks[0].response().string == "1234")
         #expect(try await tasks[1].response().string == "1234")
-        #expect(transport.resumptions == 1 && transport.chunksWhilePaused == 0)
+        #expect(transport.counts.resumptions == 1 && transport.counts.chunksWhilePaused == 0)
         #expect(inner.requestCount == 1)
-    }
-}
-
-/// A transport that records what another transport delivers for one path, and the demand after each chunk.
-private final class ObservedTransport: Transport {
-    private struct State {
-        var pauses = 0
-        var resumptions = 0
-        var isPaused = false
-        var chunksWhilePaused = 0
-    }
-
-    private let inner: any Transport
-    private let path: String
-    private let state = Mutex(State())
-    /// Records the calls of the other transport.
-    let receiver = RecordingReceiver(keepsBody: false)
-    /// Opens after the first `.pause`, or after the end if there was none.
-    let pausedOrEnded = Gate()
-
-    init(_ inner: any Transport, path: String) {
-        self.inner = inner
-        self.path = path
-    }
-
-    var name: String { inner.name }
-    var pauses: Int { state.withLock { $0.pauses } }
-    var resumptions: Int { state.withLock { $0.resumptions } }
-    /// The number of chunks between a `.pause` and the call of `resumeReceiving()`.
-    var chunksWhilePaused: Int { state.withLock { $0.chunksWhilePaused } }
-
-    func check(_ request: TransportRequest) throws(RequestError) { try inner.check(request) }
-    func shutDown() { inner.shutDown() }
-
-    func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer {
-        guard request.url.path == path else { return inner.start(request, receiver: receiver) }
-        let observed = ObservedReceiver(receiver, self)
-        return ObservedTransfer(inner.start(request, receiver: observed), self)
-    }
-
-    func delivered(_ demand: Demand) {
-        state.withLock { state in
-            if state.isPaused { state.chunksWhilePaused += 1 }
-            guard demand == .pause else { return }
-            state.isPaused = true
-            state.pauses += 1
-        }
-        if demand == .pause { pausedOrEnded.open() }
-    }
-
-    func willResume() {
-        state.withLock { state in
-            state.isPaused = false
-            state.resumptions += 1
-        }
-    }
-}
-
-private final class ObservedTransfer: Transfer {
-    private let inner: any Transfer
-    private let transport: ObservedTransport
-
-    init(_ inner: any Transfer, _ transport: ObservedTransport) {
-        self.inner = inner
-        self.transport = transport
-    }
-
-    func cancel() { inner.cancel() }
-
-    func resumeReceiving() {
-        transport.willResume()
-        inner.resumeReceiving()
-    }
-}
-
-private final class ObservedReceiver: TransferReceiver {
-    private let inner: any TransferReceiver
-    private let transport: ObservedTransport
-
-    init(_ inner: any TransferReceiver, _ transport: ObservedTransport) {
-        self.inner = inner
-        self.transport = transport
-    }
-
-    func didReceive(head: ResponseHead) {
-        inner.didReceive(head: head)
-        transport.receiver.didReceive(head: head)
-    }
-
-    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
-        let demand = inner.didReceive(bytes: bytes)
-        _ = transport.receiver.didReceive(bytes: bytes)
-        transport.delivered(demand)
-        return demand
-    }
-
-    func didSend(bodyBytes: Int64) { inner.didSend(bodyBytes: bodyBytes) }
-
-    func didEnd(_ end: TransferEnd) {
-        transport.receiver.didEnd(end)
-        transport.pausedOrEnded.open()
-        inner.didEnd(end)
     }
 }

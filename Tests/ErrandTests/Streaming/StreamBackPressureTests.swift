@@ -2,23 +2,24 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
-import Synchronization
 import Testing
 
 /// A reader that does not read stops the transfer, alone and together with `suspend()`.
 @Suite(.timeLimit(.minutes(15))) struct StreamBackPressureTests {
     private static let chunk = 16 << 10
     private static let limit = 64 << 10
-    private let transport = DemandTransport()
+    private let scripted = ScriptedTransport()
+    private let transport: ObservedTransport
     private let agent: RequestAgent
 
     init() {
+        transport = ObservedTransport(scripted, path: "/feed")
         agent = RequestAgent(
             configuration: Configuration(baseURL: "https://api.example.com/"), transport: transport)
     }
 
     private func stream(_ steps: [ScriptedResponse.Step]) async throws -> ResponseStream {
-        transport.inner.on(.get, "/feed", .stream(steps))
+        scripted.on(.get, "/feed", .stream(steps))
         return try await agent.stream(Feed())
     }
 
@@ -39,7 +40,7 @@ import Testing
         let received = stream.task.progress.current.bytesReceived
         #expect(received >= Self.limit && received < Self.limit + 10_000)
         // Other transfers give this one time to deliver.
-        transport.inner.on(.get, "/other", .json("{}"))
+        scripted.on(.get, "/other", .json("{}"))
         for _ in 0..<5 { _ = try await agent.send(Plain("other")) }
         #expect(stream.task.progress.current.bytesReceived == received)
         #expect(transport.counts.resumptions == 0)
@@ -161,84 +162,7 @@ import Testing
         stream.task.suspend()
         stream.task.cancel()
         #expect(await stream.readToEnd().error?.code == .cancelled)
-        try await transport.inner.untilIdle()
+        try await scripted.untilIdle()
         #expect(agent.activeTasks.isEmpty)
-    }
-}
-
-/// A scripted transport that counts the pauses and resumptions of its transfers.
-private final class DemandTransport: Transport {
-    struct Counts {
-        var pauses = 0
-        var resumptions = 0
-        var chunksWhilePaused = 0
-        var isPaused = false
-    }
-
-    let inner = ScriptedTransport()
-    private let state = Mutex(Counts())
-
-    var name: String { inner.name }
-    var counts: Counts { state.withLock { $0 } }
-    func check(_ request: TransportRequest) throws(RequestError) { try inner.check(request) }
-    func shutDown() { inner.shutDown() }
-
-    func untilPaused() async { while !counts.isPaused { await Task.yield() } }
-
-    func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer {
-        state.withLock { $0.isPaused = false }
-        guard request.url.path == "/feed" else { return inner.start(request, receiver: receiver) }
-        return Counted(inner.start(request, receiver: Receiver(receiver, self)), self)
-    }
-
-    /// Counts a chunk.
-    ///
-    /// - Parameter earlier: The counts before the receiver had the chunk. If the transfer was resumed since
-    ///   then, a demand to pause has no effect.
-    func delivered(_ demand: Demand, since earlier: Counts) {
-        state.withLock { state in
-            if earlier.isPaused { state.chunksWhilePaused += 1 }
-            guard demand == .pause else { return }
-            state.isPaused = state.resumptions == earlier.resumptions
-            state.pauses += 1
-        }
-    }
-
-    func willResume() {
-        state.withLock { state in
-            state.isPaused = false
-            state.resumptions += 1
-        }
-    }
-
-    private final class Counted: Transfer {
-        private let inner: any Transfer
-        private let transport: DemandTransport
-        init(_ inner: any Transfer, _ transport: DemandTransport) {
-            self.inner = inner
-            self.transport = transport
-        }
-        func cancel() { inner.cancel() }
-        func resumeReceiving() {
-            transport.willResume()
-            inner.resumeReceiving()
-        }
-    }
-
-    private final class Receiver: TransferReceiver {
-        private let inner: any TransferReceiver
-        private let transport: DemandTransport
-        init(_ inner: any TransferReceiver, _ transport: DemandTransport) {
-            self.inner = inner
-            self.transport = transport
-        }
-        func didReceive(head: ResponseHead) { inner.didReceive(head: head) }
-        func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
-            let earlier = transport.counts
-            let demand = inner.didReceive(bytes: bytes)
-            transport.delivered(demand, since: earlier)
-            return demand
-        }
-        func didEnd(_ end: TransferEnd) { inner.didEnd(end) }
     }
 }
