@@ -44,4 +44,32 @@ struct OpenConnectionsTests {
         #expect(transport.openConnections == 1)
         await server.stop()
     }
+
+    /// Connects that wait for nothing but the server are in progress together.
+    @Test func slowConnectsAreInProgressTogether() async throws {
+        let silent = try DeadPort.Silent()
+        let request = TransportRequest(url: try .test("http://127.0.0.1:\(silent.port)/"))
+        let receivers = (0..<40).map { _ in RecordingReceiver() }
+        let transfers = receivers.map { transport.start(request, receiver: $0) }
+        while transport.openConnections < transfers.count { await Task.yield() }
+        for transfer in transfers { transfer.cancel() }
+        for receiver in receivers {
+            #expect(try await receiver.ended().end?.error?.code == .cancelled)
+        }
+        withExtendedLifetime(silent) {}
+    }
+
+    @Test func manyRequestsAtOnceHaveAConnectionEach() async throws {
+        try await server.start()
+        let gate = Gate()
+        server.route("/held", responses: LoopbackResponse(body: "x").held(by: gate))
+        let request = TransportRequest(url: try .test(server.url("/held")))
+        let receivers = (0..<100).map { _ in RecordingReceiver() }
+        let transfers = receivers.map { transport.start(request, receiver: $0) }
+        try await gate.reached(times: transfers.count)
+        #expect(transport.openConnections == transfers.count)
+        gate.open()
+        for receiver in receivers { #expect(try await receiver.ended().text == "x") }
+        await server.stop()
+    }
 }

@@ -17,6 +17,8 @@ struct ConnectionPool<Connection, Waiter> {
         var idle = 128
         /// The maximum number of connections in progress with one key.
         var connecting = 64
+        /// The maximum number of connects that start in one turn; see ``continueStarts()``.
+        var startsAtOnce = 8
         /// The time after which an idle connection is closed, in nanoseconds.
         var idleNanoseconds: UInt64 = 118_000_000_000
     }
@@ -99,8 +101,9 @@ struct ConnectionPool<Connection, Waiter> {
     private(set) var count = 0
     private(set) var connecting = 0
     private(set) var idle = 0
+    private var startsLeft: Int
 
-    init(limits: Limits = Limits()) { self.limits = limits }
+    init(limits: Limits = Limits()) { (self.limits, startsLeft) = (limits, limits.startsAtOnce) }
 
     // MARK: - Lines
 
@@ -185,9 +188,18 @@ struct ConnectionPool<Connection, Waiter> {
         return true
     }
 
+    /// Whether connects wait for ``continueStarts()``.
+    var hasDeferredStarts: Bool { startsLeft == 0 && !wanting.isEmpty }
+
+    /// Allows further connects, in the next turn of the loop.
+    ///
+    /// libcurl's handle takes 10 KB during a connect. Fast connects end within a turn, so that few
+    /// are in progress at once; slow ones reach the limit after a few turns.
+    mutating func continueStarts() { startsLeft = limits.startsAtOnce }
+
     /// The next connection to open or to close, so that requests need not wait; call until `nil`.
     mutating func nextStart() -> Start? {
-        guard !wanting.isEmpty else { return nil }
+        guard !wanting.isEmpty, startsLeft > 0 else { return nil }
         // The request that has waited longest comes first.
         let candidates = wanting.map { ($0, lines[$0].waiters[lines[$0].served].ticket) }
         for (line, _) in candidates.sorted(by: { $0.1 < $1.1 }) {
@@ -205,6 +217,7 @@ struct ConnectionPool<Connection, Waiter> {
             let next = lines[line].served + lines[line].connecting
             let (ticket, waiter) = lines[line].waiters[next]
             guard let waiter else { return nil }
+            startsLeft -= 1
             lines[line].connecting += 1
             connecting += 1
             addConnection(to: key.host)

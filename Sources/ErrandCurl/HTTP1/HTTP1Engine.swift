@@ -302,14 +302,20 @@
             return true
         }
 
-        /// Whether connections must be read without an event.
-        var hasUnread: Bool { !unread.isEmpty || !formerOrigins.isEmpty }
+        /// Whether there is work that no event announces.
+        var isBusy: Bool {
+            !unread.isEmpty || !formerOrigins.isEmpty || pool.hasDeferredStarts
+        }
 
         /// Reads a connection in the next turn, although its socket may have no event then.
         func readLater(_ connection: HTTP1Connection) { unread.append(connection) }
 
-        func readUnread() {
-            guard hasUnread else { return }
+        /// Does what was left for the next turn.
+        func continueWork() {
+            let isDeferred = pool.hasDeferredStarts
+            pool.continueStarts()
+            if isDeferred { startConnects() }
+            guard !unread.isEmpty || !formerOrigins.isEmpty else { return }
             for origin in formerOrigins { closeIdle(origin, .superseded) }
             formerOrigins.removeAll()
             let connections = unread

@@ -130,7 +130,7 @@
             readBatch()
             startAdmitted()
             resumeRefusedUploads()
-            http1?.readUnread()
+            http1?.continueWork()
             runCurlTimer()
             if nextSweep <= now { sweep() }
             collect()
@@ -181,7 +181,7 @@
 
         /// Whether there is work to do without waiting.
         private var isBusy: Bool {
-            !refusedUploads.isEmpty || !admitted.isEmpty || http1?.hasUnread == true
+            !refusedUploads.isEmpty || !admitted.isEmpty || http1?.isBusy == true
                 || curlTimer <= now || nextSweep <= now
         }
 

@@ -98,6 +98,16 @@ struct ConnectionPoolTests {
         #expect(start(&pool) == nil && pool.count == 0 && pool.connecting == 0)
     }
 
+    @Test func connectsStartInGroups() throws {
+        var pool = pool { ($0.connecting, $0.startsAtOnce) = (3, 2) }
+        for waiter in ["a", "b", "c", "d"] { wait(&pool, try key(), waiter) }
+        #expect(start(&pool) != nil && start(&pool) != nil && start(&pool) == nil)
+        #expect(pool.hasDeferredStarts)
+        pool.continueStarts()
+        #expect(start(&pool) != nil && start(&pool) == nil && pool.connecting == 3)
+        #expect(!pool.hasDeferredStarts)
+    }
+
     @Test func cancelledWaiterIsSkipped() throws {
         var pool = pool()
         let key = try key()
@@ -293,7 +303,7 @@ struct ConnectionPoolTests {
     func randomOperationsKeepLimitsAndOrder(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var pool = ConnectionPool<Int, Int>(
-            limits: .init(total: 6, perHost: 3, idle: 2, connecting: 2))
+            limits: .init(total: 6, perHost: 3, idle: 2, connecting: 2, startsAtOnce: 6))
         let keys = try ["a", "b", "c"].map { try key("http://\($0)/") }
         var waiting: [[(ticket: UInt64, number: Int)]] = [[], [], []]
         var connecting = [0, 0, 0]
@@ -357,6 +367,7 @@ struct ConnectionPoolTests {
                 #expect(owner.map { idle[$0].first } == connection)
                 if let owner { idle[owner].removeFirst() }
             }
+            pool.continueStarts()
             while let start = pool.nextStart() {
                 switch start {
                 case .close(let connection): removeIdle(connection)
