@@ -10,6 +10,9 @@ package struct ByteRanges: Sendable, Hashable {
     /// The number of bytes.
     package var count: Int64 { ranges.reduce(0) { $0 + $1.upperBound - $1.lowerBound } }
 
+    /// The end of the last range; 0 if there is none.
+    package var end: Int64 { ranges.last?.upperBound ?? 0 }
+
     /// The number of bytes from the first one of the file up to the first gap.
     package var prefix: Int64 { ranges.first?.lowerBound == 0 ? ranges[0].upperBound : 0 }
 

@@ -71,7 +71,7 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     private var hasValidExtents: Bool {
         guard let extents else { return table == nil }
         guard total != nil, !isWeak, let ranges = ByteRanges(bounds: extents) else { return false }
-        return (ranges.ranges.last?.upperBound ?? 0) <= total ?? .max
+        return ranges.end <= total ?? .max
     }
 }
 

@@ -15,7 +15,8 @@ extension PartFile {
     ) -> State {
         var state = State(descriptor: descriptor, extents: [0..<size], journal: journal)
         guard journal?.extents != nil else { return state }
-        if let written = present(journal, size: size, destination.journal.path) {
+        // A shorter file was changed by another program: its content cannot be trusted.
+        if let written = recorded(journal, destination.journal.path), written.end <= size {
             (state.isSegmented, state.extents) = (true, extents(of: written))
         } else {
             state.journal = nil
@@ -23,10 +24,8 @@ extension PartFile {
         return state
     }
 
-    /// The bytes of a file that can have gaps; `nil` for another file, and for one that does not match its journal.
-    static func present(
-        _ journal: DownloadJournal?, size: Int64, _ journalPath: String
-    ) -> ByteRanges? {
+    /// The bytes of a file that can have gaps, as its journal and its table record them; `nil` for another file.
+    static func recorded(_ journal: DownloadJournal?, _ journalPath: String) -> ByteRanges? {
         guard let journal, var written = journal.extents.flatMap(ByteRanges.init(bounds:)) else {
             return nil
         }
@@ -35,8 +34,7 @@ extension PartFile {
                 at: journalPath + tableSuffix, name: name, below: journal.total ?? 0)
             for range in ranges { written.insert(range) }
         }
-        // The file was changed by another program: its content cannot be trusted.
-        return written.ranges.last?.upperBound ?? 0 <= size ? written : nil
+        return written
     }
 
     /// Lets the file have gaps, and records all ranges from now on; no effect if it does already.

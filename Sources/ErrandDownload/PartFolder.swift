@@ -47,24 +47,38 @@ package enum PartFolder {
         return true
     }
 
+    /// The number of times that a journal is read which changes meanwhile.
+    private static let maximumReads = 8
+
     private static func isPart(_ name: String) -> Bool {
         name.hasPrefix(".") && name.hasSuffix(partSuffix)
     }
 
     private static func part(_ name: String, in folder: URL) -> DownloadPlan.Part? {
         let file = folder.appendingPathComponent(name, isDirectory: false)
-        var status = stat()
-        // Not through a symbolic link.
-        guard lstat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         let journal = folder.appendingPathComponent(
             name.dropLast(partSuffix.count) + journalSuffix, isDirectory: false)
-        let record = DownloadJournal(of: journal)
+        var status = stat()
+        var record = DownloadJournal(of: journal)
+        var bytes: Int64 = 0
+        // A running download changes the journal before the file has a gap, and the table after the file. So the size
+        // is read after the table, and counts only if the journal has not changed meanwhile.
+        for _ in 0..<maximumReads {
+            let recorded = PartFile.recorded(record, journal.path)
+            // Not through a symbolic link.
+            guard lstat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                return nil
+            }
+            bytes = Int64(status.st_size)
+            if let recorded, recorded.end <= bytes { bytes = recorded.count }
+            let latest = DownloadJournal(of: journal)
+            if latest == record { break }
+            record = latest
+        }
         let time = status.modificationTime
         let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         return DownloadPlan.Part(
-            file: file, url: record?.url,
-            bytes: PartFile.present(record, size: Int64(status.st_size), journal.path)?.count
-                ?? Int64(status.st_size), total: record?.total,
+            file: file, url: record?.url, bytes: bytes, total: record?.total,
             modified: Date(timeIntervalSince1970: seconds))
     }
 

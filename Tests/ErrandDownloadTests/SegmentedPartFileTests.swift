@@ -1,6 +1,7 @@
 import ErrandDownload
 import ErrandHTTP
 import Foundation
+import Synchronization
 import Testing
 
 /// Part files with gaps, and the records from which the next process continues them.
@@ -179,5 +180,38 @@ import Testing
         await file.close(.kept)
         #expect(try PartFolder.removeParts(in: folder, unchangedSince: .distantFuture).count == 1)
         #expect(names.isEmpty)
+    }
+
+    /// A running download changes file, journal and table one after the other.
+    @Test(arguments: 0..<20)
+    func listOfPartsNeverCountsAbsentBytes(round: Int) async throws {
+        let file = try begin()
+        let content = content
+        let begun = Atomic<Int64>(0)
+        let hasEnded = Atomic(false)
+        let writer = Task.detached {
+            defer { hasEnded.store(true, ordering: .releasing) }
+            for start in stride(from: 0, to: content.count, by: 500) {
+                if start == 500 { #expect(file.beginSegments()?.message == nil) }
+                begun.add(100, ordering: .sequentiallyConsistent)
+                let index = start == 0 ? 0 : file.open(at: Int64(start))
+                let error = content[start..<start + 100].withUnsafeBytes {
+                    file.write($0, to: index)
+                }
+                #expect(error?.message == nil)
+            }
+        }
+        var isLast = false
+        repeat {
+            isLast = hasEnded.load(ordering: .acquiring)
+            let listed = try PartFolder.parts(in: folder).first?.bytes ?? 0
+            let most = begun.load(ordering: .sequentiallyConsistent)
+            try #require(listed <= most)
+            if isLast { #expect(listed == 20_000) }
+            // The writer may need this thread.
+            await Task.yield()
+        } while !isLast
+        await writer.value
+        await file.close(.discarded)
     }
 }
