@@ -16,18 +16,16 @@ extension DownloadSession {
         package var end = Int64.max
         /// The bytes to compare with the first ones of the response.
         package var overlap = TailOverlap(Data())
-        /// The offset at which the attempt continues the file; `nil` if the response does not decide that.
-        package var resumedAt: Int64?
-        /// The total length, if the response decides it.
-        package var total: Int64?
     }
 
     /// - Parameters:
     ///   - isAccepted: Whether validation accepts a successful response with this head.
     ///   - final: The URL after redirects.
+    ///   - willContinue: Called if the attempt continues the file with this response, before other requests may start:
+    ///     with the offset, `nil` for the whole file, and the total length.
     package func accept(
         _ request: SegmentRequest, _ status: Int, _ headers: HTTPFields, contentLength: Int64?,
-        isAccepted: Bool, final: URI
+        isAccepted: Bool, final: URI, willContinue: (_ offset: Int64?, _ total: Int64?) -> Void
     ) -> Acceptance {
         var action = DownloadPlanner.action(
             status, headers, contentLength: contentLength, after: request.start, request.rules)
@@ -46,12 +44,13 @@ extension DownloadSession {
         switch action {
         case .write(let total, let validator):
             let failure = acceptWhole(
-                request, headers, total: total, validator: validator, final: final)
+                request, headers, total: total, validator: validator, final: final, willContinue)
             acceptance.result = failure.map { .failure($0) } ?? .success(true)
-            (acceptance.end, acceptance.resumedAt, acceptance.total) = (total ?? .max, 0, total)
+            acceptance.end = total ?? .max
         case .append(let offset, let total):
             do throws(RequestError) {
-                try acceptPart(request, headers, at: offset, total: total, final, &acceptance)
+                try acceptPart(
+                    request, headers, at: offset, total: total, final, &acceptance, willContinue)
                 acceptance.result = .success(true)
             } catch {
                 acceptance.result = .failure(error)
@@ -90,7 +89,7 @@ extension DownloadSession {
 
     private func acceptWhole(
         _ request: SegmentRequest, _ headers: HTTPFields, total: Int64?, validator: String?,
-        final: URI
+        final: URI, _ willContinue: (_ offset: Int64?, _ total: Int64?) -> Void
     ) -> RequestError? {
         if let error = chooseName(headers, final, isWhole: true)
             ?? file.shortage(total: total, keeping: 0)
@@ -121,6 +120,7 @@ extension DownloadSession {
             && headers[.acceptRanges]?.lowercased() != "none"
             && total ?? 0 >= 2 * plan.options.segments.minimumSize
         if maySplit, let error = file.beginSegments() { return error }
+        willContinue(nil, total)
         state.withLock {
             $0.planner.acceptedWhole(request.segment.id, total: total, maySplit: maySplit)
         }
@@ -129,17 +129,17 @@ extension DownloadSession {
 
     private func acceptPart(
         _ request: SegmentRequest, _ headers: HTTPFields, at offset: Int64, total: Int64?,
-        _ final: URI, _ acceptance: inout Acceptance
+        _ final: URI, _ acceptance: inout Acceptance,
+        _ willContinue: (_ offset: Int64?, _ total: Int64?) -> Void
     ) throws(RequestError) {
         let isFirst = state.withLock { $0.planner.activeCount == 1 && $0.response == nil }
+        let present = file.isSegmented ? file.size : offset
         if isFirst {
-            let present = file.isSegmented ? file.size : offset
             if let error = chooseName(headers, final, isWhole: false)
                 ?? file.shortage(total: total, keeping: present)
             {
                 throw error
             }
-            (acceptance.resumedAt, acceptance.total) = (present, total)
         }
         let overlap = request.rules.overlap
         if overlap > 0 {
@@ -160,6 +160,7 @@ extension DownloadSession {
         acceptance.end =
             headers[.contentRange].flatMap(ContentRange.init)?.bytes.map { $0.upperBound + 1 }
             ?? .max
+        if isFirst { willContinue(present, total) }
         state.withLock {
             $0.planner.acceptedPart(request.segment.id, total: total, maySplit: maySplit)
         }

@@ -33,20 +33,19 @@ package final class FileSink: ResponseSink {
             request, head.status.code, head.headers, contentLength: head.contentLength,
             isAccepted: description.acceptsStatus(head.status.code)
                 && ResponseValidation.acceptsContentType(of: head, description: description),
-            final: state.withLock { $0.url } ?? session.currentURL)
+            final: state.withLock { $0.url } ?? session.currentURL, willContinue: willContinue)
         state.withLock { $0.acceptance = acceptance }
-        guard case .success(true) = acceptance.result, let offset = acceptance.resumedAt else {
-            return acceptance.result
-        }
-        if case .append = acceptance.action {
-            context.emitAsynchronously(.resumed(offset: offset))
-        }
+        return acceptance.result
+    }
+
+    /// Sets the progress, to which all requests of the download then add their bytes.
+    private func willContinue(at offset: Int64?, total: Int64?) {
+        if let offset { context.emitAsynchronously(.resumed(offset: offset)) }
         let resumed = session.resumedOffset
         context.progress.updateAsynchronously {
-            ($0.bytesReceived, $0.totalBytesToReceive) = (offset, acceptance.total)
+            ($0.bytesReceived, $0.totalBytesToReceive) = (offset ?? 0, total)
             $0.resumedBytes = resumed
         }
-        return acceptance.result
     }
 
     package func write(_ bytes: UnsafeRawBufferPointer) -> Result<Bool, RequestError> {
