@@ -164,12 +164,12 @@ struct DownloadEnvironmentTests {
             let filler = disk.appendingPathComponent("filler")
             let count = Mutex(0)
             fixture.server.change {
+                // Within the lock: other requests send no further chunk until the disk is full.
                 $0.onChunk = { _ in
-                    let isLast = count.withLock { count in
+                    count.withLock { count in
                         count += 1
-                        return count == chunks
+                        if count == chunks { Self.fill(filler) }
                     }
-                    if isLast { Self.fill(filler) }
                 }
             }
             let error = await fixture.runToError()
