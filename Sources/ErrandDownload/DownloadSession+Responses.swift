@@ -18,14 +18,16 @@ extension DownloadSession {
         package var overlap = TailOverlap(Data())
     }
 
+    /// Receives the offset at which an attempt continues the file, `nil` for the whole file, and the total length.
+    package typealias ContinuationHandler = (_ offset: Int64?, _ total: Int64?) -> Void
+
     /// - Parameters:
     ///   - isAccepted: Whether validation accepts a successful response with this head.
     ///   - final: The URL after redirects.
-    ///   - willContinue: Called if the attempt continues the file with this response, before other requests may start:
-    ///     with the offset, `nil` for the whole file, and the total length.
+    ///   - willContinue: Called if the attempt continues the file with this response, before other requests may start.
     package func accept(
         _ request: SegmentRequest, _ status: Int, _ headers: HTTPFields, contentLength: Int64?,
-        isAccepted: Bool, final: URI, willContinue: (_ offset: Int64?, _ total: Int64?) -> Void
+        isAccepted: Bool, final: URI, willContinue: ContinuationHandler
     ) -> Acceptance {
         var action = DownloadPlanner.action(
             status, headers, contentLength: contentLength, after: request.start, request.rules)
@@ -89,7 +91,7 @@ extension DownloadSession {
 
     private func acceptWhole(
         _ request: SegmentRequest, _ headers: HTTPFields, total: Int64?, validator: String?,
-        final: URI, _ willContinue: (_ offset: Int64?, _ total: Int64?) -> Void
+        final: URI, _ willContinue: ContinuationHandler
     ) -> RequestError? {
         if let error = chooseName(headers, final, isWhole: true)
             ?? file.shortage(total: total, keeping: 0)
@@ -130,11 +132,11 @@ extension DownloadSession {
     private func acceptPart(
         _ request: SegmentRequest, _ headers: HTTPFields, at offset: Int64, total: Int64?,
         _ final: URI, _ acceptance: inout Acceptance,
-        _ willContinue: (_ offset: Int64?, _ total: Int64?) -> Void
+        _ willContinue: ContinuationHandler
     ) throws(RequestError) {
         let isFirst = state.withLock { $0.planner.activeCount == 1 && $0.response == nil }
-        let present = file.isSegmented ? file.size : offset
-        if isFirst {
+        let present = isFirst ? (file.isSegmented ? file.size : offset) : nil
+        if let present {
             if let error = chooseName(headers, final, isWhole: false)
                 ?? file.shortage(total: total, keeping: present)
             {
@@ -160,7 +162,7 @@ extension DownloadSession {
         acceptance.end =
             headers[.contentRange].flatMap(ContentRange.init)?.bytes.map { $0.upperBound + 1 }
             ?? .max
-        if isFirst { willContinue(present, total) }
+        if let present { willContinue(present, total) }
         state.withLock {
             $0.planner.acceptedPart(request.segment.id, total: total, maySplit: maySplit)
         }

@@ -47,7 +47,7 @@ package enum PartFolder {
         return true
     }
 
-    /// The number of times that a journal is read which changes meanwhile.
+    /// The maximum number of reads of a journal that changes meanwhile.
     private static let maximumReads = 8
 
     private static func isPart(_ name: String) -> Bool {

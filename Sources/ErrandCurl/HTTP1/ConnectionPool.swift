@@ -101,6 +101,7 @@ struct ConnectionPool<Connection, Waiter> {
     private(set) var count = 0
     private(set) var connecting = 0
     private(set) var idle = 0
+    /// The number of connects that may still start in this turn of the loop.
     private var startsLeft: Int
 
     init(limits: Limits = Limits()) { (self.limits, startsLeft) = (limits, limits.startsAtOnce) }

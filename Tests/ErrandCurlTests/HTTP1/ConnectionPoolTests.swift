@@ -302,8 +302,9 @@ struct ConnectionPoolTests {
     @Test(arguments: 0..<10)
     func randomOperationsKeepLimitsAndOrder(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
+        let group = seed.isMultiple(of: 2) ? 1 : 6
         var pool = ConnectionPool<Int, Int>(
-            limits: .init(total: 6, perHost: 3, idle: 2, connecting: 2, startsAtOnce: 6))
+            limits: .init(total: 6, perHost: 3, idle: 2, connecting: 2, startsAtOnce: group))
         let keys = try ["a", "b", "c"].map { try key("http://\($0)/") }
         var waiting: [[(ticket: UInt64, number: Int)]] = [[], [], []]
         var connecting = [0, 0, 0]
@@ -390,7 +391,7 @@ struct ConnectionPoolTests {
                 #expect(idle[index].count + used[index].count + connecting[index] <= 3)
                 // No request waits while a connection could be opened for it.
                 let isBlocked =
-                    pool.count == 6 || connecting[index] == 2
+                    pool.count == 6 || connecting[index] == 2 || pool.hasDeferredStarts
                     || idle[index].count + used[index].count + connecting[index] == 3
                 #expect(waiting[index].count <= connecting[index] || isBlocked)
             }
