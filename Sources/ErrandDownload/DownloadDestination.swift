@@ -123,7 +123,8 @@ package struct DownloadDestination: Sendable, Hashable {
     /// The name itself; if it leaves no room for a suffix, its beginning and a digest.
     private static func stem(of name: String) -> String {
         guard name.utf8.count > 200 else { return name }
-        return String(name.prefix(40)) + "-" + SHA256.hex(Data(name.utf8)).prefix(32)
+        return FileName.beginning(of: name, bytes: 40) + "-"
+            + SHA256.hex(Data(name.utf8)).prefix(32)
     }
 
     private static func isDirectory(_ url: URL) -> Bool {

@@ -1,4 +1,4 @@
-import ErrandHTTP
+package import ErrandHTTP
 package import Foundation
 package import HTTPTypes
 
@@ -30,14 +30,17 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     package var name: String?
     /// The ranges of bytes that are synced to disk, if the part file can have gaps; see ``ByteRanges/bounds``.
     package var extents: [Int64]?
+    /// The digests in the fields of the response, which the response to a later range may not repeat.
+    package var serverDigests: [DownloadedFile.Digest] = []
     /// The name of the table with all written ranges, which counts within ``session``.
     package var table: String?
 
     package init(
         url: String, validator: String, isWeak: Bool = false, total: Int64?, offset: Int64 = 0,
-        session: String?, name: String? = nil
+        session: String?, name: String? = nil, serverDigests: [DownloadedFile.Digest] = []
     ) {
         self.isWeak = isWeak
+        self.serverDigests = serverDigests
         self.url = url
         self.validator = validator
         self.total = total
@@ -78,6 +81,7 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
 extension DownloadJournal {
     private enum Key: String, CodingKey {
         case format, url, validator, isWeak, total, offset, session, name, extents, table
+        case digests
     }
 
     package init(from decoder: any Decoder) throws {
@@ -96,6 +100,10 @@ extension DownloadJournal {
         name = try values.decodeIfPresent(String.self, forKey: .name)
         extents = try values.decodeIfPresent([Int64].self, forKey: .extents)
         table = try values.decodeIfPresent(String.self, forKey: .table)
+        let digests = try values.decodeIfPresent([String: String].self, forKey: .digests) ?? [:]
+        serverDigests = DownloadedFile.Digest.Algorithm.allCases.compactMap { algorithm in
+            digests[algorithm.rawValue].map { DownloadedFile.Digest(algorithm, hex: $0) }
+        }.filter(\.isValid)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -110,6 +118,10 @@ extension DownloadJournal {
         try values.encodeIfPresent(name, forKey: .name)
         try values.encodeIfPresent(extents, forKey: .extents)
         try values.encodeIfPresent(table, forKey: .table)
+        guard !serverDigests.isEmpty else { return }
+        let digests = serverDigests.map { ($0.algorithm.rawValue, $0.hex) }
+        try values.encode(
+            Dictionary(digests) { first, _ in first }, forKey: .digests)
     }
 }
 

@@ -110,7 +110,9 @@ package enum DownloadPlanner {
             bytes.lowerBound == offset - rules.overlap,
             total == nil || range.total == nil || total == range.total,
             !rules.isOtherURL || total == range.total,
-            bytes.upperBound < total ?? .max
+            bytes.upperBound < total ?? .max,
+            // Only the overlap, although more is missing: a server that limits ranges to fewer bytes.
+            bytes.upperBound >= offset || bytes.upperBound + 1 == range.total ?? total
         else { return .restart }
         if let contentLength, contentLength != bytes.upperBound - bytes.lowerBound + 1 {
             return .restart

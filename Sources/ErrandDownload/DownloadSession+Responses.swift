@@ -101,20 +101,21 @@ extension DownloadSession {
         let weak =
             validator == nil && plan.options.weakValidatorOverlap > 0
             ? ResumeValidator.weak(in: headers) : nil
+        let digests = DigestFields.digests(in: headers, isWhole: true)
         let version = (validator ?? weak).map {
             DownloadVersion(
                 validator: $0, isWeak: validator == nil, total: total,
                 overlap: plan.options.weakValidatorOverlap)
         }
         let (name, limit, allowsResume) = state.withLock { state in
-            state.serverDigests = DigestFields.digests(in: headers, isWhole: true)
+            state.serverDigests = digests
             (state.resumedOffset, state.version) = (0, version)
             return (state.chosen.name, state.limit, state.allowsResume)
         }
         let journal = version.map {
             DownloadJournal(
                 url: url.string, validator: $0.validator, isWeak: $0.isWeak, total: total,
-                session: BootSession.current, name: name)
+                session: BootSession.current, name: name, serverDigests: digests)
         }
         if let error = file.begin(journal, computing: expectations.algorithms) { return error }
         let maySplit =

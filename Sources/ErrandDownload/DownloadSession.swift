@@ -21,6 +21,8 @@ package final class DownloadSession: Sendable {
         var version: DownloadVersion?
         var end: End?
         var response: Response?
+        /// The refusal with which the attempt ends after its other requests, because its pause is too long.
+        var refusal: RequestError?
         /// The number of parallel requests; refusals of the server reduce it for later attempts, too.
         var limit: Int
         var allowsResume = false
@@ -37,6 +39,9 @@ package final class DownloadSession: Sendable {
         var bytesAtRefresh: Int64 = 0
         var waiters: [CheckedContinuation<SegmentPlanner.Step, Never>] = []
         var whenStopped: (@Sendable () -> Void)?
+
+        /// Whether the attempt needs no further request.
+        var isOver: Bool { end != nil || planner.isComplete }
 
         mutating func takeWaiters() -> [CheckedContinuation<SegmentPlanner.Step, Never>] {
             exchange(&waiters, with: [])
@@ -84,12 +89,15 @@ package final class DownloadSession: Sendable {
         let start = start()
         let isResumed = allowsResume && plan.resumes && start != .fresh
         let present = isResumed ? (file.isSegmented ? file.written.prefix : start.offset) : 0
+        // A response to a range may not repeat them.
+        let digests = isResumed ? file.journal?.serverDigests ?? [] : []
         state.withLock { state in
             state.allowsResume = allowsResume && plan.resumes
             state.resumedOffset = isResumed ? start.offset : 0
             state.mostBytes = state.resumedOffset
+            state.serverDigests = digests
         }
-        try await file.beginDigests(DigestExpectations(plan).algorithms, through: present)
+        try await file.beginDigests(expectations.algorithms, through: present)
     }
 
     private func start() -> DownloadStart {
@@ -107,6 +115,7 @@ package final class DownloadSession: Sendable {
         let journal = file.journal
         state.withLock { state in
             (state.end, state.response, state.version) = (nil, nil, nil)
+            state.refusal = nil
             if state.allowsResume, !isRestart, let journal,
                 case .resume(_, let validator, let total) = start
             {
@@ -125,11 +134,11 @@ package final class DownloadSession: Sendable {
     /// The number of workers of an attempt.
     package var workers: Int { state.withLock { $0.allowsResume ? $0.limit : 1 } }
 
-    /// Calls a handler once when no further request of the attempt is needed.
+    /// Calls a handler once when the attempt needs no further request and no further pause.
     package func whenStopped(_ handler: (@Sendable () -> Void)?) {
         let call = state.withLock { state in
             state.whenStopped = handler
-            return state.end == nil ? nil : handler
+            return state.isOver ? handler : nil
         }
         call?()
     }
@@ -186,32 +195,58 @@ package final class DownloadSession: Sendable {
     // MARK: - Ends of requests
 
     /// Records the end of a request.
+    ///
+    /// - Parameters:
+    ///   - policy: A refusal that asks for a longer pause than this policy allows ends the attempt, after its other
+    ///     requests.
+    ///   - now: The date to which the date of a `Retry-After` refers.
+    /// - Returns: The pause for which a refusal asks; no request starts before ``endPause()``.
     package func ended(
         _ request: SegmentRequest, _ result: Result<Response, RequestError>,
-        _ action: DownloadResponseAction?
-    ) {
+        _ action: DownloadResponseAction?, _ policy: RetryPolicy, now: Date
+    ) -> Duration? {
         let size = file.size
-        let (waiters, stopped) = state.withLock { state in
+        let (waiters, stopped, pause) = state.withLock { state in
+            var pause: Duration?
             // The end of the attempt has cancelled this request.
-            if state.end == nil { end(request, result, action, size: size, &state) }
+            if state.end == nil {
+                pause = end(request, result, action, size: size, policy, now, &state)
+            }
+            if let refusal = state.refusal, state.end == nil, state.planner.activeCount == 0,
+                !state.planner.isComplete
+            {
+                state.end = .failed(refusal)
+            }
             if state.end != nil { state.planner.stop() }
-            let stopped = state.end == nil ? nil : state.whenStopped.take()
-            return (state.takeWaiters(), stopped)
+            let stopped = state.isOver ? state.whenStopped.take() : nil
+            return (state.takeWaiters(), stopped, pause)
         }
         stopped?()
         for waiter in waiters { waiter.resume(returning: .wait) }
+        return pause
     }
 
+    /// Ends a pause that ``ended(_:_:_:_:now:)`` has returned.
+    package func endPause() {
+        let waiters = state.withLock { state in
+            state.planner.endPause()
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume(returning: .wait) }
+    }
+
+    /// Records the end of a request; returns the pause for which a refusal asks.
     private func end(
         _ request: SegmentRequest, _ result: Result<Response, RequestError>,
-        _ action: DownloadResponseAction?, size: Int64, _ state: inout State
-    ) {
+        _ action: DownloadResponseAction?, size: Int64, _ policy: RetryPolicy, _ now: Date,
+        _ state: inout State
+    ) -> Duration? {
         let id = request.segment.id
         if let existing = state.chosen.existing, case .failure(let error) = result,
             let head = error.response, !error.isCancellation
         {
             state.end = .existing(existing, head)
-            return
+            return nil
         }
         switch DownloadOutcome(result, action: action, size: size) {
         case .received(let response):
@@ -219,7 +254,7 @@ package final class DownloadSession: Sendable {
                 segment.end != .max, !state.planner.isFull(id)
             {
                 state.end = .failed(DownloadOutcome.truncated(response))
-                return
+                return nil
             }
             state.response = state.response ?? response
             if !state.planner.finished(id) { state.end = .failed(DownloadOutcome.noNewBytes) }
@@ -234,9 +269,16 @@ package final class DownloadSession: Sendable {
             let failure = SegmentPlanner.Failure(error)
             guard let failure, state.planner.failed(id, failure) else {
                 state.end = .failed(error)
-                return
+                return nil
             }
-            if failure == .refused { state.limit = state.planner.limit }
+            guard failure == .refused else { return nil }
+            state.limit = state.planner.limit
+            let asked = RetryAfter.duration(error.response?.headers[.retryAfter], now: now)
+            guard let asked, asked > .zero else { return nil }
+            state.planner.beginPause()
+            if asked <= policy.maximumRetryAfter { return asked }
+            state.refusal = state.refusal ?? error
         }
+        return nil
     }
 }

@@ -56,6 +56,8 @@ package struct SegmentPlanner: Sendable {
     private var isVerified = false
     private var maySplit = false
     private var isStopped = false
+    /// The number of pauses that the server has asked for and that have not ended.
+    private var pauses = 0
 
     /// - Parameters:
     ///   - written: The bytes of the file that are present.
@@ -79,7 +81,7 @@ package struct SegmentPlanner: Sendable {
     /// The next range for a worker that has none.
     package mutating func next() -> Step {
         if isStopped || isComplete { return .done }
-        guard active.count < limit, active.isEmpty || isVerified else { return .wait }
+        guard pauses == 0, active.count < limit, active.isEmpty || isVerified else { return .wait }
         if !missing.isEmpty { return .start(begin(missing.removeFirst())) }
         guard maySplit,
             let longest = active.values.max(by: { one, other in
@@ -182,6 +184,12 @@ package struct SegmentPlanner: Sendable {
 
     /// No further request starts.
     package mutating func stop() { isStopped = true }
+
+    /// No request starts until ``endPause()``, because the server has asked for a pause (`Retry-After`).
+    package mutating func beginPause() { pauses += 1 }
+
+    /// Ends one pause.
+    package mutating func endPause() { pauses -= 1 }
 
     /// Lets the request before the range continue into it, and into missing bytes after it, as far as it asked for these
     /// bytes; the rest is missing.

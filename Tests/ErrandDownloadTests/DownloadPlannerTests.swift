@@ -111,6 +111,16 @@ import Testing
         #expect(action == row.expected)
     }
 
+    /// The overlap of a weak validator must be followed by new bytes, or by the end of the file.
+    @Test(arguments: [(89, false), (99, false), (100, true), (149, true)])
+    func rangeWithoutNewBytesStartsAgain(last: Int, isAppended: Bool) {
+        let headers: HTTPFields = [.eTag: Self.tag, .contentRange: "bytes 80-\(last)/150"]
+        let action = DownloadPlanner.action(
+            206, headers, contentLength: nil, after: Self.resume(100, total: 150),
+            RangeRules(overlap: 20))
+        #expect(action == (isAppended ? .append(at: 100, total: 150) : .restart))
+    }
+
     @Test(arguments: [201, 202, 204, 205, 206, 226])
     func statusesWithoutACompleteFileAreRefused(status: Int) {
         let action = DownloadPlanner.action(status, [:], contentLength: nil, after: .fresh)

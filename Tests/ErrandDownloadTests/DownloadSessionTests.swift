@@ -64,11 +64,81 @@ import Testing
             session.write(bytes, of: first, session.acceptanceOfWhole)
         }
         let lost = RequestError(.connectionLost, stage: .transport, "The connection was lost.")
-        for request in [first, second] { session.ended(request, .failure(lost), nil) }
+        for request in [first, second] { #expect(end(request, lost, session) == nil) }
         session.beginAttempt()
         let third = try #require(await session.next())
         let resumed = accept(third, 206, [.contentRange: "bytes 300-99999/100000"], session)
         #expect(resumed == [[300, 100_000]])
+        await session.file.close(.discarded)
+    }
+
+    private func end(
+        _ request: SegmentRequest, _ error: RequestError, _ session: DownloadSession
+    ) -> Duration? {
+        session.ended(
+            request, .failure(error), nil, RetryPolicy(maximumRetryAfter: .seconds(60)),
+            now: Date(timeIntervalSince1970: 0))
+    }
+
+    private func refusal(_ retryAfter: String) -> RequestError {
+        RequestError(
+            .unacceptableStatus, stage: .validate, "Refused.",
+            response: Response(
+                status: .tooManyRequests, headers: [.retryAfter: retryAfter], body: .data(Data()),
+                url: url))
+    }
+
+    /// A session with three requests, of which the last one was refused.
+    private func refused(
+        _ retryAfter: String
+    ) async throws -> (session: DownloadSession, active: [SegmentRequest], pause: Duration?) {
+        let session = try await session()
+        var requests = [try #require(await session.next())]
+        _ = accept(requests[0], 200, [:], session)
+        for _ in 0..<2 { requests.append(try #require(await session.next())) }
+        let pause = end(requests.removeLast(), refusal(retryAfter), session)
+        return (session, requests, pause)
+    }
+
+    /// Loses the connection of a request after some bytes.
+    private func loseConnection(_ request: SegmentRequest, _ session: DownloadSession) {
+        #expect(session.state.withLock { $0.planner.admit(10_000, to: request.segment.id) } > 0)
+        let lost = RequestError(.connectionLost, stage: .transport, "The connection was lost.")
+        #expect(end(request, lost, session) == nil)
+    }
+
+    @Test(arguments: ["30", "Thu, 01 Jan 1970 00:00:30 GMT"])
+    func refusalHoldsFurtherRequests(retryAfter: String) async throws {
+        let (session, active, pause) = try await refused(retryAfter)
+        #expect(pause == .seconds(30))
+        loseConnection(active[1], session)
+        #expect(session.state.withLock { $0.planner.next() } == .wait)
+        session.endPause()
+        #expect(try #require(await session.next()).start.offset == 60_000)
+        await session.file.close(.discarded)
+    }
+
+    /// The attempt then ends with the refusal, about which the retry policy decides.
+    @Test func longerPauseThanThatOfThePolicyEndsTheAttempt() async throws {
+        let (session, active, pause) = try await refused("61")
+        #expect(pause == nil)
+        loseConnection(active[1], session)
+        #expect(session.state.withLock { $0.planner.next() } == .wait)
+        #expect(session.state.withLock { $0.end == nil })
+        loseConnection(active[0], session)
+        guard case .failed(let error) = session.takeEnd() else {
+            Issue.record("The attempt has not failed.")
+            return
+        }
+        #expect(error.response?.status == .tooManyRequests)
+        #expect(await session.next() == nil)
+        await session.file.close(.discarded)
+    }
+
+    @Test(arguments: ["0", "soon"])
+    func refusalWithoutPauseHoldsNothing(retryAfter: String) async throws {
+        let (session, _, pause) = try await refused(retryAfter)
+        #expect(pause == nil && session.state.withLock { $0.refusal == nil })
         await session.file.close(.discarded)
     }
 }

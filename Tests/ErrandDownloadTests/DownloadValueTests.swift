@@ -48,8 +48,17 @@ import Testing
 
     @Test func journalsRoundTrip() {
         let journal = DownloadJournal(
-            url: "http://a/ü?\"x\"", validator: "\"v\"", total: nil, offset: .max, session: nil)
+            url: "http://a/ü?\"x\"", validator: "\"v\"", total: nil, offset: .max, session: nil,
+            serverDigests: [.sha256(String(repeating: "0a", count: 32))])
         #expect(DownloadJournal(decoding: journal.encoded()) == journal)
+    }
+
+    @Test func malformedDigestsOfAJournalAreIgnored() throws {
+        let text =
+            #"{"format":1,"url":"u","validator":"\"v\"","offset":0,"#
+            + #""digests":{"SHA-256":"0a","CRC":"00","MD5":"d41d8cd98f00b204e9800998ecf8427e"}}"#
+        let journal = try #require(DownloadJournal(decoding: Data(text.utf8)))
+        #expect(journal.serverDigests == [.md5("d41d8cd98f00b204e9800998ecf8427e")])
     }
 
     @Test(arguments: [

@@ -41,6 +41,8 @@ import Testing
         func end(_ segment: Segment) -> Int64? { planner.segment(segment.id)?.end }
         func claim(_ segment: Segment) -> Bool { planner.claimWhole(segment.id) }
         func stop() { planner.stop() }
+        func beginPause() { planner.beginPause() }
+        func endPause() { planner.endPause() }
         var limit: Int { planner.limit }
         var isComplete: Bool { planner.isComplete }
     }
@@ -137,6 +139,29 @@ import Testing
         #expect(planner.finished(segments[1]))
         #expect(try planner.start().start == 750)
         #expect(planner.limit == 3)
+    }
+
+    /// Others continue, and the refused range is requested after all pauses.
+    @Test func noRequestStartsDuringAPause() throws {
+        let (planner, segments) = try Self.divided()
+        for segment in segments[2...] {
+            #expect(planner.failed(segment, .refused))
+            planner.beginPause()
+        }
+        #expect(planner.admit(250, to: segments[1]) == 250 && planner.finished(segments[1]))
+        #expect(planner.next() == .wait)
+        planner.endPause()
+        #expect(planner.next() == .wait)
+        planner.endPause()
+        #expect(try planner.start().start >= 500)
+    }
+
+    @Test func completeFileNeedsNoEndOfAPause() throws {
+        let (planner, segments) = try Self.divided()
+        for segment in segments.dropFirst() { #expect(planner.failed(segment, .refused)) }
+        planner.beginPause()
+        #expect(planner.admit(1000, to: segments[0]) == 1000 && planner.finished(segments[0]))
+        #expect(planner.next() == .done)
     }
 
     @Test func requestThatAskedForTheRangeContinuesIntoIt() throws {

@@ -82,7 +82,12 @@ private struct Attempt: Sendable {
             } catch {
                 result = .failure(error)
             }
-            session.ended(segment, result, sink.action)
+            let pause = session.ended(
+                segment, result, sink.action, RetryStep.policy(of: request),
+                now: request.context.clock.now)
+            guard let pause else { continue }
+            try? await request.sleep(for: pause)  // or until the attempt is over
+            session.endPause()
         }
     }
 

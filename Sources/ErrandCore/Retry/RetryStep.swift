@@ -45,9 +45,8 @@ package final class RetryStep: Step {
         }
     }
 
-    private static func policy(of pipelineRequest: PipelineRequest) -> RetryPolicy {
-        if let own = pipelineRequest.context.description.retryPolicy { return own }
-        return pipelineRequest.configuration.retryPolicy
+    static func policy(of pipelineRequest: PipelineRequest) -> RetryPolicy {
+        pipelineRequest.context.description.retryPolicy ?? pipelineRequest.configuration.retryPolicy
     }
 
     @inline(never)  // decision 10

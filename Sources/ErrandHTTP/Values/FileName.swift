@@ -72,13 +72,26 @@ package enum FileName {
         if let dot = name.lastIndex(of: "."), name[dot...].utf8.count <= maximumExtensionBytes {
             suffix = String(name[dot...])
         }
-        var stem = ""
-        var bytes = suffix.utf8.count
-        for character in name {
-            bytes += character.utf8.count
-            guard bytes <= maximumBytes else { break }
-            stem.append(character)
-        }
+        let stem = beginning(of: name, bytes: maximumBytes - suffix.utf8.count)
         return trimmed(stem) + suffix
+    }
+
+    /// The first characters of a name, as many as fit into a number of bytes; a part of the first one if that is longer.
+    package static func beginning(of name: String, bytes: Int) -> String {
+        var (beginning, count) = ("", 0)
+        for character in name {
+            count += character.utf8.count
+            guard count <= bytes else { break }
+            beginning.append(character)
+        }
+        guard beginning.isEmpty else { return beginning }
+        // A character may consist of any number of combining marks.
+        count = 0
+        for scalar in name.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= bytes else { break }
+            beginning.unicodeScalars.append(scalar)
+        }
+        return beginning
     }
 }

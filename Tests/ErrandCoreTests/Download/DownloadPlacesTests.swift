@@ -50,6 +50,15 @@ struct DownloadPlacesTests {
         #expect(haveSameBytes(fixture.content(name), content))
     }
 
+    /// The name has 234 bytes in 31 characters; that of the part file needs room for its suffix.
+    @Test func longNameOfWideCharactersIsResumed() async throws {
+        let name = String(repeating: "🇪🇺", count: 29) + ".a"
+        fixture.plan { $0.destination = fixture.directory.appendingPathComponent(name) }
+        await interrupt(at: 40_000)
+        #expect(try await fixture.run().downloadedFile?.resumedOffset == 40_000)
+        #expect(haveSameBytes(fixture.content(name), content))
+    }
+
     @Test func theNameOfAFileDoesNotDependOnTheResponse() async throws {
         propose("map.zip")
         #expect(try await fixture.run().downloadedFile?.suggestedName == "map.zip")

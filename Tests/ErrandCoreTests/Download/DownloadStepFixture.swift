@@ -115,10 +115,14 @@ final class RangeServer: Step {
         var chunkSize = 7000
         /// The status of a request by its number, from 1, and its `Range`; `nil` for a usual response.
         var status: (@Sendable (_ number: Int, _ range: String?) -> Int?)?
+        /// The fields of a response with a status of ``status``.
+        var statusHeaders: HTTPFields = [:]
         /// After how many body bytes the connection breaks, by the number of the request.
         var cut: (@Sendable (_ number: Int) -> Int?)?
         /// Changes the server before it responds to a request.
         var onRequest: (@Sendable (_ number: Int, _ state: inout State) -> Void)?
+        /// Called with the number of a request, after its head was accepted.
+        var beforeBody: (@Sendable (_ number: Int) async -> Void)?
         /// Whether the body of the first response waits until the second request has its response.
         var firstWaits = false
     }
@@ -152,7 +156,10 @@ final class RangeServer: Step {
         }
         onBody?()
         defer { if number > 1 { secondResponse.open() } }
-        return try await deliver(head, body, cut: cut, pipelineRequest, onChunk, waits: waits)
+        return try await deliver(head, body, cut: cut, pipelineRequest, onChunk) { [self] in
+            if waits { await untilAlone(pipelineRequest) }
+            await state.withLock { $0.beforeBody }?(number)
+        }
     }
 
     /// Waits until the second response has had its effect on the download.
@@ -176,7 +183,9 @@ final class RangeServer: Step {
             return (head, scripted.body)
         }
         if let status = state.status?(state.requests.count, request.headers[.range]) {
-            return (ResponseHead(status: .init(code: status), contentLength: 4), Data("busy".utf8))
+            let head = ResponseHead(
+                status: .init(code: status), headers: state.statusHeaders, contentLength: 4)
+            return (head, Data("busy".utf8))
         }
         let total = state.content.count
         var head = ResponseHead(status: .ok, headers: state.headers)
@@ -206,7 +215,7 @@ final class RangeServer: Step {
 
     private func deliver(
         _ head: ResponseHead, _ body: Data, cut: Int?, _ pipelineRequest: PipelineRequest,
-        _ onChunk: (@Sendable (Int) -> Void)?, waits: Bool
+        _ onChunk: (@Sendable (Int) -> Void)?, beforeBody: () async -> Void
     ) async throws(RequestError) -> Response {
         func response(_ body: Response.Body) -> Response {
             Response(
@@ -224,7 +233,7 @@ final class RangeServer: Step {
         case .success(false): return response(.data(body))
         case .success(true): break
         }
-        if waits { await untilAlone(pipelineRequest) }
+        await beforeBody()
         let sent = Data(body.prefix(cut ?? .max))
         let chunkSize = state.withLock { $0.chunkSize }
         var rest = sent[...]

@@ -173,6 +173,24 @@ struct DownloadedFileTests {
         #expect(file?.resumedOffset == 40_000)
     }
 
+    /// A server may send them with the whole file only.
+    @Test(arguments: [true, false])
+    func digestOfTheFirstResponseIsComparedAfterResumption(isRight: Bool) async throws {
+        let value = base64(MD5.digest(isRight ? content : Data()))
+        fixture.server.change {
+            ($0.cuts, $0.headers[.init("Content-MD5")!]) = ([40_000], value)
+        }
+        _ = await fixture.runToError()
+        fixture.server.change { $0.headers[.init("Content-MD5")!] = nil }
+        if isRight {
+            let file = try await fixture.run().downloadedFile
+            #expect(file?.digests == [.md5(MD5.hex(content))] && file?.resumedOffset == 40_000)
+        } else {
+            #expect(await fixture.runToError()?.code == .digestMismatch)
+            #expect(fixture.names.isEmpty)
+        }
+    }
+
     /// The digests of an error page are not those of the file.
     @Test func digestsOfA416AreIgnored() async throws {
         fixture.server.change {

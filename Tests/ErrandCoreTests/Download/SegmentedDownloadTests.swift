@@ -1,6 +1,7 @@
 import ErrandDownload
 import ErrandTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ErrandCore
@@ -95,6 +96,42 @@ struct SegmentedDownloadTests {
         // After the refusals no request replaces them.
         #expect(fixture.server.requests.count <= 4)
         expectNoMoreBytes(than: 0)
+    }
+
+    /// A range after a gap is requested again after the pause that the server has asked for.
+    @Test func refusedRangeIsRequestedAfterThePause() async throws {
+        fixture.server.change { $0.cut = { _ in 3000 } }
+        holdFirstResponse()
+        _ = await fixture.runToError()
+        let first = fixture.server.requests.count
+        let times = Mutex<[Duration]>([])
+        fixture.plan { $0.options.segments.maximum = 2 }
+        fixture.server.change { [clock = fixture.clock] state in
+            (state.cut, state.statusHeaders) = (nil, [.retryAfter: "30"])
+            state.status = { number, _ in number == first + 2 ? 429 : nil }
+            state.onRequest = { _, _ in times.withLock { $0.append(clock.uptime) } }
+            // The other request is active when this one is refused.
+            state.beforeBody = { if $0 == first + 1 { try? await clock.untilSleeping() } }
+        }
+        let run = Task { try await fixture.run() }
+        try await fixture.clock.untilSleeping()
+        fixture.clock.advance(by: .seconds(30))
+        _ = try await run.value
+        #expect(haveSameBytes(fixture.content(), content))
+        let early = times.withLock { $0.prefix { $0 < .seconds(30) } }
+        #expect(early.count == 2 && times.withLock { $0.count } > 2)
+    }
+
+    /// The clock stands still: the first request receives all bytes, and the download does not wait for the pause.
+    @Test func completeFileDoesNotWaitForAPause() async throws {
+        fixture.server.change {
+            $0.status = { number, _ in number > 1 ? 429 : nil }
+            $0.statusHeaders = [.retryAfter: "30"]
+        }
+        holdFirstResponse()
+        try await fixture.run()
+        #expect(haveSameBytes(fixture.content(), content))
+        #expect(fixture.clock.sleepers == 0)
     }
 
     @Test func anotherVersionDuringTheDownloadStartsItAgain() async throws {

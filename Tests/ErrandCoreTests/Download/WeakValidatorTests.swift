@@ -81,6 +81,15 @@ struct WeakValidatorTests {
         #expect(haveSameBytes(fixture.content(), content))
     }
 
+    /// A server that limits ranges to fewer bytes than the overlap sends the whole file instead.
+    @Test func rangesWithoutNewBytesStartTheDownloadAgain() async throws {
+        await interrupt(at: 40_000)
+        fixture.server.change { $0.longestRange = 5000 }
+        try await fixture.run()
+        #expect(fixture.server.ranges == ["-", "bytes=35000-", "-"])
+        #expect(haveSameBytes(fixture.content(), content))
+    }
+
     @Test func withoutTheOptionThePartIsNotUsed() async throws {
         await interrupt(at: 40_000)
         fixture.plan { $0.options.weakValidatorOverlap = 0 }

@@ -52,6 +52,16 @@ import Testing
         #expect(spaces == "a.txt")
     }
 
+    /// A character may have any number of combining marks.
+    @Test func longCharacterIsShortened() {
+        let marks = String(repeating: "\u{301}", count: 200)
+        let name = FileName.safe("a" + marks + ".txt")
+        #expect(name == "a" + marks.unicodeScalars.prefix(117).map(String.init).joined() + ".txt")
+        #expect(FileName.beginning(of: "🇪🇺b", bytes: 8) == "🇪🇺")
+        #expect(FileName.beginning(of: "🇪🇺b", bytes: 5) == "\u{1F1EA}")
+        #expect(FileName.beginning(of: "🇪🇺b", bytes: 3) == "")
+    }
+
     @Test(arguments: [
         ("/etc/passwd", "passwd"), ("C:\\dir\\a.txt", "a.txt"), ("..", nil), ("a/", nil),
         ("a/..", nil), ("\\\\server\\share\\.x", "x"), ("a/\u{301}b", "\u{301}b"),
