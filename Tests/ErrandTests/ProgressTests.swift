@@ -193,6 +193,48 @@ import Testing
         #expect(sum.bytesReceived == 300 && sum.fractionCompleted == 1)
     }
 
+    @Test func progressOfABatchIsReportedToClosureAndFoundation() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, chunkedResponse(100))
+        let batch = BatchRequest((0..<3).map { _ in fixture.with(DataRequest()) })
+        let seen = Mutex<[TransferProgress]>([])
+        var foundation: Progress?
+        try await batch.send { task in
+            task.onProgress(every: .zero) { progress in seen.withLock { $0.append(progress) } }
+            foundation = task.foundationProgress()
+        }
+        #expect(seen.withLock { $0.last }?.bytesReceived == 300)
+        #expect(seen.withLock { $0.last }?.fractionCompleted == 1)
+        let counts = seen.withLock { $0.map(\.bytesReceived) }
+        #expect(counts == counts.sorted() && Set(counts).count > 1)
+        #expect(foundation?.completedUnitCount == 300 && foundation?.totalUnitCount == 300)
+    }
+
+    @Test func foundationProgressCancelsABatch() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .silence)
+        let batch = BatchRequest([fixture.with(DataRequest())])
+        let error = await #expect(throws: RequestError.self) {
+            try await batch.send { $0.foundationProgress().cancel() }
+        }
+        #expect(error?.code == .cancelled)
+    }
+
+    /// So that the upload alone does not complete the progress.
+    @Test func responseOfUnknownLengthCountsAsOneByte() {
+        let progress = Progress(cancel: {}, suspend: {}, resume: {})
+        var update = TransferProgress()
+        (update.bytesSent, update.totalBytesToSend) = (100, 300)
+        progress.take(update)
+        #expect(progress.completedUnitCount == 100 && progress.totalUnitCount == 301)
+        update.bytesSent = 300
+        progress.take(update)
+        #expect(progress.completedUnitCount == 300 && !progress.isFinished)
+        (update.bytesReceived, update.totalBytesToReceive) = (6, 6)
+        progress.take(update)
+        #expect(progress.totalUnitCount == 306 && progress.isFinished)
+    }
+
     private final class DataRequest: BaseRequest {
         override var url: String { "x" }
         override var responseSerializer: ResponseSerializer { .data }

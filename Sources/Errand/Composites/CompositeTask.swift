@@ -149,6 +149,34 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         return ProgressUpdates(hub)
     }
 
+    /// Calls a handler when the bytes of all members change, on any thread, one call at a time.
+    ///
+    /// The last call, with the final values, begins before the end of the run is delivered. A total is known when
+    /// every member has started and knows its own.
+    ///
+    /// - Parameters:
+    ///   - interval: The minimum time between two calls, except the last one (default 100 ms).
+    ///   - bytes: The number of bytes, in either direction, after which a call happens earlier (default `nil`: never).
+    public func onProgress(
+        every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
+        _ handler: @escaping @Sendable (TransferProgress) -> Void
+    ) {
+        forwardProgress()
+        hub.listen(every: interval, bytes: bytes, handler)
+    }
+
+    /// The progress of all members together as a Foundation `Progress`.
+    ///
+    /// The unit is the byte. It is indeterminate until every member has started and its total is known. Cancelling,
+    /// pausing and resuming it does the same to the run. It is updated from any thread, at most ten times a second.
+    public func foundationProgress() -> Progress {
+        let progress = Progress(
+            cancel: { [weak self] in self?.cancel() }, suspend: { [weak self] in self?.suspend() },
+            resume: { [weak self] in self?.resume() })
+        onProgress { progress.take($0) }
+        return progress
+    }
+
     /// Whether ``cancel()`` was called before the end of the run.
     public var isCancelled: Bool {
         if case .cancelled = state.withLock({ $0.stopReason }) { true } else { false }
