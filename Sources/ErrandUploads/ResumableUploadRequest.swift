@@ -16,7 +16,8 @@ public import Foundation
 /// sent. If the run fails, is cancelled, or the process is killed, the next start continues at the
 /// offset that the server names; a ``journal`` remembers the upload until it is complete, or
 /// ``discard(on:)`` removes it. Failed pieces are retried by ``BaseRequest/retryPolicy``; each piece
-/// that arrives resets its count of attempts.
+/// that arrives resets its count of attempts. The creation is retried only after a response 429 or
+/// 503 with `Retry-After`, because a lost response may have created an upload.
 ///
 /// The run is one request for the agent's interceptors, accessories, batches, chains and graphs. Each HTTP
 /// request of it passes the other steps: request processors, limits, retry, redirects, credentials and
@@ -56,7 +57,8 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
 
     /// The URL that creates uploads.
     ///
-    /// Default: the one given to the initializer.
+    /// Default: the one given to the initializer. A URL with another query is the URL of another upload:
+    /// send values that change, such as a token, in a header.
     open override var url: String { ownURL ?? super.url }
 
     /// The file to upload: a regular file, which must not change before the end.
@@ -85,10 +87,11 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
     open var checksum: Checksum { .none }
 
     /// Whether a new upload is created if the file or its metadata has changed since the last run, or
-    /// the upload on the server has expired.
+    /// the server does not have the upload any more.
     ///
-    /// Default true; the old upload is removed if the server supports that. If false, the run fails with
-    /// ``RequestError/Code/resumeFailed``.
+    /// Default true; the old upload of a changed file is removed if the server supports that. If false, the
+    /// run fails with ``RequestError/Code/resumeFailed``. The server decides whether an upload has
+    /// expired: the clock of this device may be wrong.
     open var startsOver: Bool { true }
 
     /// The bandwidth limit of the request bodies, in bytes per second.
@@ -98,8 +101,9 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
 
     /// The file that remembers the upload.
     ///
-    /// Default `nil`: a hidden file next to ``file``, different for each server. It contains the URL of
-    /// the upload, and no headers, credentials or metadata; only its owner can read it. Errors:
+    /// Default `nil`: a hidden file next to ``file``, different for each ``url``. It contains the URL of
+    /// the upload, and no headers, credentials or metadata; only its owner can read it. A journal of
+    /// another ``url`` belongs to another upload, as that of a changed file does. Errors:
     /// ``RequestError/Code/fileFailed`` if it cannot be written, or another run uses it.
     open var journal: URL? { nil }
 

@@ -7,8 +7,8 @@ extension TusUploadState {
 
     static let changed = RequestError(
         .resumeFailed, stage: .build,
-        "The file or its metadata has changed since the upload began. Call discard() to remove the "
-            + "upload, or override startsOver with true.")
+        "The file, its metadata or the URL has changed since the upload began. Call discard() to remove "
+            + "the upload, or override startsOver with true.")
 
     static let noChecksum = RequestError(
         .unsupported, stage: .validate,

@@ -24,6 +24,7 @@ struct TusUploadState: Sendable {
         var offset: Int64 = 0
         /// The end of the last piece of which a byte may have been sent.
         var sent: Int64 = 0
+        /// `Upload-Expires`, for the result; the server decides whether the upload still exists.
         var expires: Date?
         /// The checksum algorithm of the server; `nil` if it has listed none that is supported.
         var algorithm: String?
@@ -99,8 +100,8 @@ struct TusUploadState: Sendable {
     ///
     /// - Parameters:
     ///   - remote: The upload of the journal; `nil` without one.
-    ///   - isChanged: Whether file or metadata have changed since the journal was written.
-    mutating func start(_ remote: Remote?, isChanged: Bool, now: Date) -> Decision {
+    ///   - isChanged: Whether the journal is that of another file, metadata or creating URL.
+    mutating func start(_ remote: Remote?, isChanged: Bool) -> Decision {
         guard step == .idle else { return Decision(operation: repeatedEnd) }
         guard let remote else { return discover() }
         self.remote = remote
@@ -110,7 +111,6 @@ struct TusUploadState: Sendable {
             step = .removingOld
             return Decision(operation: .send(.terminate(url: remote.url)))
         }
-        if let expires = remote.expires, expires <= now { return gone(nil) }
         if plan.checksum == .required, remote.algorithm == nil { return fail(Self.noChecksum) }
         return locate()
     }
@@ -147,8 +147,8 @@ struct TusUploadState: Sendable {
             if let refusal = refusal(of: response) { return fail(refusal) }
             algorithm = UploadChecksum.choose(from: response.algorithms)
             canTerminate = response.extensions.contains("termination")
-        } else if ![400, 404, 405, 406, 501].contains(response.status) {
-            // A gateway that does not pass OPTIONS on is no reason to fail; other errors are.
+        } else if ![400, 403, 404, 405, 406, 501].contains(response.status) {
+            // OPTIONS is optional in tus 1.0, and some gateways refuse it; other errors end the run.
             return fail(error ?? Self.status(response))
         }
         if plan.checksum == .required, algorithm == nil { return fail(Self.noChecksum) }
@@ -178,8 +178,15 @@ struct TusUploadState: Sendable {
         return Decision(operation: .send(.create(length: plan.length)))
     }
 
+    /// Begins with a new upload.
+    private mutating func begin() -> Decision { hasDiscovered ? create() : discover() }
+
     private mutating func created(_ response: TusResponse, _ error: RequestError?) -> Decision {
-        guard response.isSuccess else { return fail(refused(response, error)) }
+        guard response.isSuccess else {
+            let refusal = refused(response, error)
+            guard isPostponed(response, error) else { return fail(refusal) }
+            return retry(refusal, after: response.retryAfter)
+        }
         guard let url = response.location else {
             return fail(
                 RequestError(
@@ -190,13 +197,23 @@ struct TusUploadState: Sendable {
         remote = Remote(
             url: url, expires: response.expires, algorithm: algorithm, canTerminate: canTerminate)
         hasLocated = true
+        failures = 0
         return proceed()
+    }
+
+    /// Whether the server asks for the creation to be sent again later, so that it has created nothing.
+    ///
+    /// After several attempts of the retry step, an earlier one may have created an upload.
+    private func isPostponed(_ response: TusResponse, _ error: RequestError?) -> Bool {
+        [429, 503].contains(response.status) && response.retryAfter != nil
+            && plan.retry.retryableStatusCodes.contains(response.status)
+            && (error?.attempts ?? 1) <= 1
     }
 
     // MARK: - Sending
 
     private mutating func locate() -> Decision {
-        guard let remote else { return discover() }
+        guard let remote else { return begin() }
         step = .locating
         return Decision(operation: .send(.offset(url: remote.url)))
     }
@@ -345,7 +362,7 @@ struct TusUploadState: Sendable {
         remote = nil
         (resumedOffset, greatestOffset) = (0, 0)
         (failures, conflicts, mismatches) = (0, 0, 0)
-        var decision = hasDiscovered ? create() : discover()
+        var decision = begin()
         decision.journal = .remove
         return decision
     }

@@ -13,6 +13,8 @@ struct UploadJournal: Sendable, Hashable, Codable {
     var format = Self.currentFormat
     /// The URL that created the upload, without user info, query and fragment.
     var endpoint: String
+    /// The SHA-256 of that URL with its query; `nil` in a journal of an earlier version.
+    var endpointDigest: String?
     var file: UploadSource.Identity
     /// The SHA-256 of `Upload-Metadata`; `nil` without metadata.
     var metadata: String?
@@ -32,10 +34,11 @@ struct UploadJournal: Sendable, Hashable, Codable {
     }
 
     init(
-        endpoint: String, file: UploadSource.Identity, metadata: String?,
+        endpoint: URI, file: UploadSource.Identity, metadata: String?,
         remote: TusUploadState.Remote
     ) {
-        self.endpoint = endpoint
+        self.endpoint = endpoint.redacted
+        endpointDigest = Self.digest(of: endpoint)
         self.file = file
         self.metadata = metadata
         self.remote = remote
@@ -43,11 +46,37 @@ struct UploadJournal: Sendable, Hashable, Codable {
 
     func encoded() -> Data { (try? JSONEncoder().encode(self)) ?? Data() }
 
-    /// The default file of a journal: hidden, next to the file, and different for each server.
-    static func location(of file: URL, endpoint: String) -> URL {
+    /// Whether this is a journal of the same upload: of the same creating URL, file and metadata.
+    func belongs(to upload: UploadJournal) -> Bool {
+        var journal = self
+        // The redacted URL identifies the upload only if no query was removed from it.
+        if endpointDigest == nil, !endpoint.contains("?") {
+            journal.endpointDigest = upload.endpointDigest
+        }
+        journal.remote = upload.remote
+        return journal == upload
+    }
+
+    /// The SHA-256 of a URL without user info and fragment, which the server does not receive as its URL.
+    private static func digest(of url: URI) -> String {
+        var url = url
+        url.userInfo = nil
+        url.fragment = nil
+        return SHA256.hex(Data(url.string.utf8))
+    }
+
+    /// The longest part of a name in the default name of a journal, in bytes: file systems allow 255.
+    private static let maximumStem = 180
+
+    /// The default file of a journal: hidden, next to the file, and different for each creating URL.
+    static func location(of file: URL, endpoint: URI) -> URL {
         let name = file.lastPathComponent
-        let digest = SHA256.hex(Data((endpoint + "\n" + name).utf8)).prefix(16)
-        let stem = name.utf8.count > 180 ? String(name.prefix(40)) : name
+        let key = endpoint.query == nil ? endpoint.redacted : Self.digest(of: endpoint)
+        let digest = SHA256.hex(Data((key + "\n" + name).utf8)).prefix(16)
+        // A name of few characters may have many bytes.
+        let stem =
+            name.utf8.count <= maximumStem
+            ? name : FileName.beginning(of: String(name.prefix(40)), bytes: maximumStem)
         return file.deletingLastPathComponent().appendingPathComponent(
             ".\(stem).\(digest).errand-upload", isDirectory: false)
     }

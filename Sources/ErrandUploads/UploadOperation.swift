@@ -49,15 +49,13 @@ final class UploadOperation: Interceptor {
         }
         // Before the lock, which creates the folder of the journal.
         let source = try kind == .upload ? UploadSource(plan.file) : nil
-        let endpoint = request.url.redacted
-        let location = plan.journal ?? UploadJournal.location(of: plan.file, endpoint: endpoint)
+        let location = plan.journal ?? UploadJournal.location(of: plan.file, endpoint: request.url)
         let journal = try UploadJournalFile(location)
         let messages = UploadMessages(
             base: request, metadata: try TusMetadata.encode(plan.metadata))
         guard let source else { return try await discard(journal, messages, request, next) }
         return try await UploadRun(
-            plan: plan, messages: messages, journal: journal, endpoint: endpoint, source: source,
-            next: next
+            plan: plan, messages: messages, journal: journal, source: source, next: next
         ).perform { file in self.result.withLock { $0 = file } }
     }
 
@@ -132,7 +130,6 @@ private struct UploadRun {
     let plan: UploadPlan
     let messages: UploadMessages
     let journal: UploadJournalFile
-    let endpoint: String
     let source: UploadSource
     let next: InterceptorNext
 
@@ -150,7 +147,7 @@ private struct UploadRun {
                 startsOver: plan.startsOver, retry: retry))
         let saved = journal.read()
         var decision = state.start(
-            saved?.remote, isChanged: saved.map { $0 != entry($0.remote) } ?? false, now: clock.now)
+            saved?.remote, isChanged: saved.map { !$0.belongs(to: entry($0.remote)) } ?? false)
         let rate = plan.bytesPerSecond.map { UploadRate(bytesPerSecond: $0, clock: clock) }
         var last = Response(status: .noContent, url: messages.base.url)
         next.run?.progress.continueUpload(at: 0, of: source.identity.size)
@@ -187,7 +184,7 @@ private struct UploadRun {
 
     private func entry(_ remote: TusUploadState.Remote) -> UploadJournal {
         UploadJournal(
-            endpoint: endpoint, file: source.identity,
+            endpoint: messages.base.url, file: source.identity,
             metadata: messages.metadata.map { SHA256.hex(Data($0.utf8)) }, remote: remote)
     }
 

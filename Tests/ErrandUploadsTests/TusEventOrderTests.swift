@@ -13,7 +13,8 @@ struct TusEventOrderTests {
         Scripts.response(204, offset: 4), Scripts.response(204, offset: 8),
         Scripts.response(204, offset: 10), Scripts.response(204, offset: 11),
         Scripts.response(204), Scripts.response(404), Scripts.response(409),
-        Scripts.response(423), Scripts.response(460), Scripts.response(500),
+        Scripts.response(423), Scripts.response(460),
+        Scripts.response(503) { $0.retryAfter = .zero },
         Scripts.response(413), Scripts.lost, .failure(.cancelled, isTransient: false), .pauseEnded,
     ]
 
@@ -64,7 +65,7 @@ struct TusEventOrderTests {
         }
         for remote in [nil, Scripts.remote(4)] {
             var state = TusUploadState(Scripts.plan { $0.pieceSize = 4 })
-            let start = state.start(remote, isChanged: false, now: Scripts.now)
+            let start = state.start(remote, isChanged: false)
             explore(state, start, confirmed: remote?.offset ?? 0, depth: 5)
         }
         #expect(ends > 1000)
@@ -91,7 +92,7 @@ struct TusEventOrderTests {
         }
         for _ in 0..<2000 {
             var state = TusUploadState(Scripts.plan { $0.pieceSize = 4 })
-            var decision = state.start(Scripts.remote(4), isChanged: false, now: Scripts.now)
+            var decision = state.start(Scripts.remote(4), isChanged: false)
             var steps = 0
             loop: while steps < 200 {
                 steps += 1

@@ -10,6 +10,7 @@ struct UploadFixture {
     let file: TemporaryFile
     let bytes: Data
     let agent: RequestAgent
+    private let configuration: Configuration
 
     init() async throws {
         tus = try await TusLoopback()
@@ -17,6 +18,7 @@ struct UploadFixture {
         file = try TemporaryFile(bytes, name: "film.bin")
         var configuration = Configuration()
         configuration.retryPolicy = RetryPolicy(maximumAttempts: 3, baseDelay: .milliseconds(1))
+        self.configuration = configuration
         agent = RequestAgent(configuration: configuration)
     }
 
@@ -31,6 +33,7 @@ struct UploadFixture {
         var data: [String: String]?
         var signers: [any RequestProcessor] = []
         var rate: Int64?
+        var place: URL?
         override var pieceSize: Int64? { piece }
         override var checksum: Checksum { sum }
         override var startsOver: Bool { overs }
@@ -40,6 +43,7 @@ struct UploadFixture {
         override var uploadMetadata: [String: String] { data ?? super.uploadMetadata }
         override var requestProcessors: [any RequestProcessor] { signers }
         override var bytesPerSecond: Int64? { rate }
+        override var journal: URL? { place }
     }
 
     func upload(_ change: (Upload) -> Void = { _ in }) -> Upload {
@@ -54,6 +58,23 @@ struct UploadFixture {
             try FileManager.default.contentsOfDirectory(
                 atPath: file.url.deletingLastPathComponent().path)
         }
+    }
+
+    /// Uploads the file on a clock that advances by a step whenever a task sleeps.
+    func value(
+        _ upload: Upload, on clock: ManualClock, by step: Duration
+    ) async throws -> UploadedFile {
+        let advancing = Task {
+            while !Task.isCancelled {
+                try await clock.untilSleeping()
+                clock.advance(by: step)
+                await Task.yield()
+            }
+        }
+        defer { advancing.cancel() }
+        let agent = RequestAgent(
+            configuration: configuration, transport: self.agent.transport, clock: clock)
+        return try await agent.value(upload)
     }
 
     func failure(_ upload: Upload) async -> RequestError? {
