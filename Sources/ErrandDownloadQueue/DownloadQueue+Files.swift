@@ -15,7 +15,8 @@ extension DownloadQueue {
             var files: [UUID: URL] = [:]
             for entry in begun {
                 guard let destination = entry.download.paths,
-                    let file = entry.part?.finishedFile(of: destination)
+                    let file = entry.part?.finishedFile(
+                        of: destination, entry.download.plan.existingFile)
                 else { continue }
                 files[entry.id] = file
                 // The process may have ended before it removed the journal.
@@ -59,10 +60,19 @@ extension DownloadQueue.Download {
     var plan: DownloadPlan {
         DownloadPlan(
             destination: destination,
+            existingFile: existingFile ?? (isFolder ? .rename : .overwrite),
             options: .init {
                 $0.segments.maximum = segments
                 $0.expectedDigests = expectedDigests
             })
+    }
+
+    /// Whether the destination is an existing folder.
+    private var isFolder: Bool {
+        var isDirectory: ObjCBool = false
+        let path = destination.standardizedFileURL.path
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+            && isDirectory.boolValue
     }
 
     /// The paths of the finished file, the part file and the journal; `nil` for a URL that cannot be parsed.
@@ -78,6 +88,12 @@ extension DownloadQueue.Download {
                 .invalidConfiguration, stage: .build,
                 "The queue stores headers as plain text, and \(field.name) can contain credentials. "
                     + "Use an authenticator or the cookie storage of the agent.")
+        }
+        if let notBefore, !notBefore.timeIntervalSinceReferenceDate.isFinite {
+            throw RequestError(
+                .invalidConfiguration, stage: .build,
+                "The notBefore of a download must be a finite date. Use nil for a download that "
+                    + "may start at once, and Date.distantFuture for one that never starts.")
         }
         try plan.check()
     }

@@ -1,5 +1,5 @@
 import ErrandCore
-public import ErrandHTTP
+import ErrandHTTP
 import Foundation
 import Synchronization
 
@@ -66,6 +66,7 @@ extension DownloadQueue {
         let (hasChanged, more) = shared.withLock { shared in
             // The end may overtake the last values of the progress.
             let more = progress.bytesReceived - progress.resumedBytes - (shared.received[id] ?? 0)
+            shared.endings += 1
             (shared.tasks[id], shared.stops[id], shared.received[id]) = (nil, nil, nil)
             shared.state.take(progress, of: id)
             return (shared.state.ended(id, result), more)
@@ -74,7 +75,24 @@ extension DownloadQueue {
         bandwidth.received(max(0, more))
         // A write that fails leaves the entry waiting: the next process downloads the file again.
         if hasChanged { write(id) }
+        let waiters = shared.withLock { shared in
+            shared.endings -= 1
+            return shared.hasNoRequests ? exchange(&shared.endWaiters, with: []) : []
+        }
+        for waiter in waiters { waiter.resume() }
         advance()
+    }
+
+    /// Waits until each request has ended, and the write of its end has begun.
+    func untilRequestsEnd() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = shared.withLock { shared in
+                if shared.hasNoRequests { return true }
+                shared.endWaiters.append(continuation)
+                return false
+            }
+            if hasEnded { continuation.resume() }
+        }
     }
 
     /// Cancels requests in progress.
@@ -122,9 +140,9 @@ extension DownloadQueue {
             shared.timer = nil
             guard shared.isOpen, let next = shared.state.nextTime(after: now) else { return old }
             // Short waits notice that the system date was changed.
-            let delay = min(Self.longestWait, .seconds(next.timeIntervalSince(now)))
+            let delay = min(Self.longestWait / .seconds(1), next.timeIntervalSince(now))
             shared.timer = Task { [clock = agent.clock, weak self] in
-                guard (try? await clock.sleep(for: delay)) != nil else { return }
+                guard (try? await clock.sleep(for: .seconds(delay))) != nil else { return }
                 self?.advance()
             }
             return old
@@ -136,13 +154,6 @@ extension DownloadQueue {
 
     /// The entries in the order in which they were added.
     public var entries: [Entry] { shared.withLock { $0.state.ordered } }
-
-    /// The progress of all downloads that this process has started: bytes, totals and the rate together.
-    ///
-    /// The total is known when each of them knows its own.
-    public var progress: TransferProgress {
-        QueueProgress.sum(of: entries)
-    }
 
     /// The current entries and their later values; a slow reader gets the latest.
     ///
@@ -174,14 +185,19 @@ extension DownloadQueue {
     }
 
     private func publish() {
-        let waiters = shared.withLock { shared in
+        let now = agent.clock.uptime
+        let (handlers, waiters) = shared.withLock {
+            shared -> ([QueueProgressHandler], [CheckedContinuation<Void, Never>]) in
             // Yielding under the lock keeps the order; a stream runs no user code.
             if !shared.readers.isEmpty {
                 let entries = shared.state.ordered
                 for reader in shared.readers.values { reader.yield(entries) }
             }
-            return shared.state.isIdle ? exchange(&shared.idleWaiters, with: []) : []
+            let handlers = shared.offerProgress(at: now)
+            guard shared.state.isIdle else { return (handlers, []) }
+            return (handlers, exchange(&shared.idleWaiters, with: []))
         }
+        for handler in handlers { handler.call() }
         for waiter in waiters { waiter.resume() }
     }
 }

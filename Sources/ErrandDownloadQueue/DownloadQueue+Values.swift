@@ -12,6 +12,15 @@ extension DownloadQueue {
         public var url: String
         /// The finished file, or an existing folder: then the response names the file.
         public var destination: URL
+        /// The handling of an existing file (default `nil`: replaced; in a folder, the new one is renamed).
+        ///
+        /// `nil` is ``DownloadPlan/ExistingFile/overwrite`` if ``destination`` is a file, because the caller has chosen
+        /// its name. It is ``DownloadPlan/ExistingFile/rename`` if it is a folder: responses choose the names there,
+        /// and two of them may choose the same one.
+        public var existingFile: DownloadPlan.ExistingFile? {
+            get { policy?.value }
+            set { policy = newValue.map(StoredPolicy.init) }
+        }
         /// The headers of the request, beside those of the agent's configuration (default none).
         ///
         /// ``DownloadQueue/add(_:)`` refuses fields with credentials, such as `Authorization` and `Cookie`.
@@ -29,25 +38,31 @@ extension DownloadQueue {
             set { priorityValue = newValue.rawValue }
         }
         /// The time before which the download does not start (default `nil`: none).
+        ///
+        /// ``DownloadQueue/add(_:)`` refuses a date that is not finite.
         public var notBefore: Date?
         /// Whether the download runs only while the network is known to be neither expensive nor constrained (default
         /// false).
         ///
-        /// Needs `configuration.reachability`: an unknown status is not unmetered. A download that runs is paused when the
-        /// status changes.
+        /// Needs `configuration.reachability`: an unknown status is not unmetered. A download that runs is paused when
+        /// the status changes.
         public var requiresUnmeteredNetwork: Bool
         private var priorityValue: Int
         private var digests: [StoredDigest]
+        /// Missing in the databases of earlier versions.
+        private var policy: StoredPolicy?
 
         /// Creates a download.
         public init(
-            _ url: String, to destination: URL, headers: HTTPFields = [:],
+            _ url: String, to destination: URL,
+            existingFile: DownloadPlan.ExistingFile? = nil, headers: HTTPFields = [:],
             expectedDigests: [DownloadedFile.Digest] = [], segments: Int = 1,
             priority: RequestPriority = .normal, notBefore: Date? = nil,
             requiresUnmeteredNetwork: Bool = false
         ) {
             self.url = url
             self.destination = destination
+            policy = existingFile.map(StoredPolicy.init)
             self.headers = headers
             digests = expectedDigests.map(StoredDigest.init)
             self.segments = segments
@@ -68,6 +83,30 @@ extension DownloadQueue {
 
         var value: DownloadedFile.Digest? {
             DownloadedFile.Digest.Algorithm(rawValue: algorithm).map { .init($0, hex: hex) }
+        }
+    }
+
+    /// The stored form of a policy for existing files.
+    private enum StoredPolicy: String, Sendable, Hashable, Codable {
+        case overwrite, fail, rename, keep
+
+        init(_ policy: DownloadPlan.ExistingFile) {
+            self =
+                switch policy {
+                case .overwrite: .overwrite
+                case .fail: .fail
+                case .rename: .rename
+                case .keep: .keep
+                }
+        }
+
+        var value: DownloadPlan.ExistingFile {
+            switch self {
+            case .overwrite: .overwrite
+            case .fail: .fail
+            case .rename: .rename
+            case .keep: .keep
+            }
         }
     }
 

@@ -13,7 +13,10 @@ import Synchronization
 ///     for await entries in queue.updates { show(entries) }
 ///
 /// A download is in the database before ``add(_:)`` returns. A process that is killed leaves part files, and the next
-/// ``open()`` continues them. Only one queue may use a database at a time. Its methods can be called from any thread.
+/// ``open()`` continues them. Its methods can be called from any thread.
+///
+/// Only one queue uses a database at a time: from ``open()``, or an earlier ``add(_:)``, until ``close()``, its
+/// release, or the end of its process. Other queues with the same path, in any process, throw an error until then.
 public final class DownloadQueue: Sendable {
     struct Shared {
         var state: QueueState
@@ -23,17 +26,30 @@ public final class DownloadQueue: Sendable {
         /// The received bytes of each request, for the bandwidth limit.
         var received: [UUID: Int64] = [:]
         var isOpen = false
+        /// Whether the queue has locked the database until ``close()``.
+        var holdsLock = false
+        /// Whether the stored sequence numbers are known.
+        var hasNumbers = false
+        /// The number of ended requests whose end is being recorded.
+        var endings = 0
+        var endWaiters: [CheckedContinuation<Void, Never>] = []
+        var progressReaders: [UUID: AsyncStream<TransferProgress>.Continuation] = [:]
+        var progressHandlers: [QueueProgressHandler] = []
         var readers: [UUID: AsyncStream<[Entry]>.Continuation] = [:]
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
         var timer: Task<Void, Never>?
         var network: Task<Void, Never>?
         /// The last write, after which the next one begins.
         var write: Task<RequestError?, Never>?
+
+        /// Whether each request has ended, and the write of its end has begun.
+        var hasNoRequests: Bool { state.requests.isEmpty && endings == 0 }
     }
 
     let agent: RequestAgent
     let retryPolicy: RetryPolicy
     private let database: DownloadQueueDatabase
+    private let lock: QueueLock
     let shared: Mutex<Shared>
     let bandwidth: QueueBandwidth
     let held = HeldTasks()
@@ -51,7 +67,9 @@ public final class DownloadQueue: Sendable {
     ) {
         self.agent = agent
         self.retryPolicy = retryPolicy
-        database = DownloadQueueDatabase(path: path)
+        let database = DownloadQueueDatabase(path: path)
+        self.database = database
+        lock = QueueLock(path: database.path)
         shared = Mutex(Shared(state: QueueState(limits: limits)))
         bandwidth = QueueBandwidth(
             bytesPerSecond: limits.bytesPerSecond, clock: agent.clock
@@ -64,16 +82,18 @@ public final class DownloadQueue: Sendable {
         shared.network?.cancel()
         for task in shared.tasks.values { task.cancel(discardingPart: false) }
         for reader in shared.readers.values { reader.finish() }
+        for reader in shared.progressReaders.values { reader.finish() }
         for waiter in shared.idleWaiters { waiter.resume() }
+        bandwidth.stop()
     }
 
     // MARK: - Contents
 
     /// Reads the database, and starts the downloads that wait; no effect on an open queue.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``.
+    /// - Throws: ``RequestError/Code/storeFailed``, also if another queue, in any process, uses the database.
     public func open() async throws(RequestError) {
-        let entries = try await database.rows().compactMap(Entry.init)
+        let entries = try await read().compactMap(Entry.init)
         let known = shared.withLock { Set($0.state.entries.keys) }
         let finished = await finishedFiles(of: entries.filter { !known.contains($0.id) })
         shared.withLock { shared in
@@ -89,6 +109,8 @@ public final class DownloadQueue: Sendable {
     }
 
     /// Cancels the requests, keeps their part files, and waits for their ends; ``open()`` continues.
+    ///
+    /// Other queues can use the database then.
     public func close() async {
         let tasks = shared.withLock { shared in
             shared.isOpen = false
@@ -102,17 +124,51 @@ public final class DownloadQueue: Sendable {
         }
         for task in tasks { task.cancel(discardingPart: false) }
         for task in tasks { await task.untilEnded() }
+        await untilRequestsEnd()
         _ = await shared.withLock { $0.write }?.value
+        // Unless another call has opened the queue again.
+        if !shared.withLock({ $0.isOpen }) { releaseLock() }
+    }
+
+    /// Locks the database until ``close()``, and reads it.
+    private func read() async throws(RequestError) -> [DownloadQueueDatabase.Row] {
+        try lock.acquire()
+        let wasHeld = shared.withLock { exchange(&$0.holdsLock, with: true) }
+        if wasHeld { lock.release() }
+        do throws(RequestError) {
+            let rows = try await database.rows()
+            shared.withLock { shared in
+                shared.state.number(after: rows.last?.sequence ?? 0)
+                shared.hasNumbers = true
+            }
+            return rows
+        } catch {
+            if !wasHeld { releaseLock() }
+            throw error
+        }
+    }
+
+    private func releaseLock() {
+        let wasHeld = shared.withLock { shared in
+            shared.hasNumbers = false
+            return exchange(&shared.holdsLock, with: false)
+        }
+        if wasHeld { lock.release() }
     }
 
     /// Adds downloads after all others, and starts them as the limits allow.
     ///
+    /// It can be called before ``open()``: the downloads are stored after those of earlier processes, and start when
+    /// the queue is opened.
+    ///
     /// - Returns: The identifiers of the entries.
-    /// - Throws: ``RequestError/Code/storeFailed``; ``RequestError/Code/invalidConfiguration`` for headers with
-    ///   credentials, and for digests or segments that no download can have. None was added then.
+    /// - Throws: ``RequestError/Code/storeFailed``, also if another queue uses the database;
+    ///   ``RequestError/Code/invalidConfiguration`` for headers with credentials, for digests or segments that no
+    ///   download can have, and for a date that is not finite. None was added then.
     @discardableResult
     public func add(_ downloads: [Download]) async throws(RequestError) -> [UUID] {
         for download in downloads { try download.check() }
+        if !shared.withLock({ $0.hasNumbers }) { _ = try await read() }
         let entries = shared.withLock { $0.state.reserve(downloads) }
         try await database.save(entries.map(\.row))
         shared.withLock { shared in
@@ -220,6 +276,9 @@ public final class DownloadQueue: Sendable {
             let write = Task { [self] () -> RequestError? in
                 _ = await previous?.value
                 do throws(RequestError) {
+                    // A closed queue locks the database for each change.
+                    try lock.acquire()
+                    defer { lock.release() }
                     if let row = self.shared.withLock({ $0.state.entries[id]?.row }) {
                         try await database.save([row])
                     } else {

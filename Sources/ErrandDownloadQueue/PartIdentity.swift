@@ -1,4 +1,5 @@
 import ErrandDownload
+import ErrandHTTP
 import Foundation
 
 /// The identity of a part file in its file system.
@@ -20,12 +21,14 @@ struct PartIdentity: Sendable, Hashable, Codable {
     }
 
     /// The finished file of a destination; `nil` if the part file was not renamed to it, or was replaced since.
-    func finishedFile(of destination: DownloadDestination) -> URL? {
+    func finishedFile(
+        of destination: DownloadDestination, _ policy: DownloadPlan.ExistingFile
+    ) -> URL? {
         guard Self.status(destination.part).map(isSame) != true else { return nil }
-        guard destination.isFolder else {
+        guard destination.isFolder || policy == .rename else {
             return matches(destination.file) ? destination.file : nil
         }
-        // The response has named the file.
+        // The response has named the file, or the name was taken.
         let folder = destination.folder
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.lazy.map { folder.appendingPathComponent($0, isDirectory: false) }

@@ -6,9 +6,25 @@ import Synchronization
 final class QueueBandwidth: Sendable {
     private struct State {
         var schedule: BandwidthSchedule
+        /// Whether the downloads are to be held.
         var isHolding = false
+        /// The value of the latest call of `hold`.
+        var applied = false
+        /// Whether a thread calls `hold`.
+        var isApplying = false
         /// Ends the current delay after a change of the limit.
         var delay: Task<Void, Never>?
+        var isStopped = false
+
+        /// The next value for `hold`; `nil`, and the end of the calls, if the latest one is current.
+        mutating func next() -> Bool? {
+            guard applied != isHolding else {
+                isApplying = false
+                return nil
+            }
+            applied = isHolding
+            return applied
+        }
     }
 
     private let clock: any RequestClock
@@ -35,7 +51,7 @@ final class QueueBandwidth: Sendable {
             return true
         }
         guard begins else { return }
-        hold(true)
+        apply()
         Task { await self.release() }
     }
 
@@ -47,11 +63,20 @@ final class QueueBandwidth: Sendable {
         delay?.cancel()
     }
 
+    /// Ends the current delay and all later ones, because the queue does not exist any more.
+    func stop() {
+        let delay = state.withLock { state in
+            state.isStopped = true
+            return state.delay
+        }
+        delay?.cancel()
+    }
+
     private func release() async {
         while true {
             let delay = state.withLock { state -> Task<Void, Never>? in
                 let delay = state.schedule.delay(at: clock.uptime)
-                guard delay > .zero else {
+                guard delay > .zero, !state.isStopped else {
                     (state.isHolding, state.delay) = (false, nil)
                     return nil
                 }
@@ -64,6 +89,15 @@ final class QueueBandwidth: Sendable {
             guard let delay else { break }
             await delay.value
         }
-        hold(false)
+        apply()
+    }
+
+    /// Calls `hold` until the latest decision is applied, unless another thread does so.
+    ///
+    /// Only one thread calls it at a time, so that an earlier decision never takes effect after a later one.
+    private func apply() {
+        let begins = state.withLock { !exchange(&$0.isApplying, with: true) }
+        guard begins else { return }
+        while let isHeld = state.withLock({ $0.next() }) { hold(isHeld) }
     }
 }

@@ -2,7 +2,7 @@ import ErrandHTTP
 
 /// The progress of all downloads of a queue together; pure.
 enum QueueProgress {
-    static func sum(of entries: [DownloadQueue.Entry]) -> TransferProgress {
+    static func sum(of entries: some Sequence<DownloadQueue.Entry>) -> TransferProgress {
         var sum = TransferProgress()
         var total: Int64? = 0
         for entry in entries {

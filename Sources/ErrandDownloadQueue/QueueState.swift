@@ -22,6 +22,9 @@ struct QueueState: Sendable {
                 || !entries.values.contains { $0.state == .waiting || $0.state == .running })
     }
 
+    /// Numbers new downloads after those that are stored.
+    mutating func number(after sequence: Int64) { lastSequence = max(lastSequence, sequence) }
+
     /// Entries for new downloads, which are not in the queue before they are restored.
     mutating func reserve(_ downloads: [DownloadQueue.Download]) -> [DownloadQueue.Entry] {
         downloads.map { download in
@@ -37,7 +40,7 @@ struct QueueState: Sendable {
         var entry = entry
         if entry.state == .running { entry.state = .waiting }
         entries[entry.id] = entry
-        lastSequence = max(lastSequence, entry.sequence)
+        number(after: entry.sequence)
     }
 
     /// The downloads that start now; they run from then on.

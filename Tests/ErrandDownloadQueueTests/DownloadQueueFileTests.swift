@@ -56,6 +56,19 @@ import Testing
         await fixture.server.stop()
     }
 
+    @Test func fileThatWasFinishedUnderAnotherNameIsNotDownloadedAgain() async throws {
+        try await fixture.server.start()
+        try Data("other".utf8).write(to: fixture.file())
+        var download = fixture.download()
+        download.existingFile = .rename
+        try await finishWithoutStoring(download)
+        let next = try await fixture.queue()
+        #expect(next.entries.map(\.state) == [.finished(fixture.file("a 2"))])
+        #expect(fixture.server.requests.count == 1)
+        await next.close()
+        await fixture.server.stop()
+    }
+
     @Test func anotherFileAtTheDestinationIsReplaced() async throws {
         try await fixture.server.start()
         try await finishWithoutStoring(fixture.download())
@@ -82,6 +95,61 @@ import Testing
         #expect(haveSameBytes(try Data(contentsOf: fixture.file()), DownloadQueueFixture.content))
         await next.close()
         await fixture.server.stop()
+    }
+
+    // MARK: - Existing files
+
+    /// Downloads two files, one after the other, into a folder in which their responses give them the same name.
+    ///
+    /// - Returns: The names of the finished files, and `nil` for a download that failed.
+    private func downloadSameNames(_ policy: DownloadPlan.ExistingFile?) async throws -> [String?] {
+        let folder = fixture.folder.appendingPathComponent("files", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let transport = ScriptedTransport()
+        for name in ["1", "2"] {
+            transport.on(
+                .get, "/" + name,
+                ScriptedResponse(
+                    headers: [.contentDisposition: #"attachment; filename="same.bin""#],
+                    body: Data(name.utf8)))
+        }
+        let queue = try await fixture.queue(.init(total: 1), transport: transport)
+        try await queue.add(
+            ["1", "2"].map {
+                DownloadQueue.Download(
+                    "https://cdn.example.com/" + $0, to: folder, existingFile: policy)
+            })
+        await queue.untilIdle()
+        await queue.close()
+        return queue.entries.map { entry -> String? in
+            guard case .finished(let file) = entry.state else { return nil }
+            return file.lastPathComponent
+        }
+    }
+
+    private func content(_ name: String) throws -> String {
+        String(
+            decoding: try Data(contentsOf: fixture.folder.appendingPathComponent("files/" + name)),
+            as: UTF8.self)
+    }
+
+    @Test func filesWithTheSameNameInAFolderAreKept() async throws {
+        let names = try await downloadSameNames(nil)
+        #expect(names == ["same.bin", "same 2.bin"])
+        #expect(try content("same.bin") == "1")
+        #expect(try content("same 2.bin") == "2")
+    }
+
+    @Test func fileInAFolderIsReplacedOnRequest() async throws {
+        let names = try await downloadSameNames(.overwrite)
+        #expect(names == ["same.bin", "same.bin"])
+        #expect(try content("same.bin") == "2")
+    }
+
+    @Test func downloadFailsIfItsNameIsTakenAndThatIsDemanded() async throws {
+        let names = try await downloadSameNames(.fail)
+        #expect(names == ["same.bin", nil])
+        #expect(try content("same.bin") == "1")
     }
 
     // MARK: - Removal
@@ -188,6 +256,45 @@ import Testing
         let error = await #expect(throws: RequestError.self) { try await queue.add(downloads) }
         #expect(error?.code == .invalidConfiguration && queue.entries.isEmpty)
         await queue.close()
+    }
+
+    // MARK: - Start times
+
+    @Test(arguments: ["inf", "-inf", "nan"])
+    func dateThatIsNotFiniteIsRefused(text: String) async throws {
+        let interval = try #require(Double(text))
+        let queue = try await fixture.queue()
+        var refused = fixture.download()
+        refused.notBefore = Date(timeIntervalSinceReferenceDate: interval)
+        let downloads = [fixture.download(), refused]
+        let error = await #expect(throws: RequestError.self) { try await queue.add(downloads) }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.contains("notBefore") == true)
+        #expect(queue.entries.isEmpty)
+        await queue.close()
+        #expect(try await DownloadQueueDatabase(path: fixture.database).rows().isEmpty)
+    }
+
+    @Test(arguments: [
+        Date.distantFuture.timeIntervalSinceReferenceDate, .greatestFiniteMagnitude,
+    ])
+    func distantDateIsWaitedFor(interval: Double) async throws {
+        let clock = ManualClock()
+        let queue = try await fixture.queue(clock: clock)
+        var later = fixture.download()
+        later.notBefore = Date(timeIntervalSinceReferenceDate: interval)
+        try await queue.add([later])
+        try await clock.untilSleeping()
+        clock.advance(by: DownloadQueue.longestWait)
+        // The queue has read the date again, and waits for the rest.
+        try await clock.untilSleeping()
+        #expect(queue.entries.map(\.state) == [.waiting])
+        await queue.close()
+        let next = try await fixture.queue(clock: clock)
+        let dates = next.entries.map(\.download.notBefore?.timeIntervalSinceReferenceDate)
+        #expect(dates == [interval])
+        #expect(next.entries.map(\.state) == [.waiting])
+        await next.close()
     }
 
     // MARK: - Changes of the system date

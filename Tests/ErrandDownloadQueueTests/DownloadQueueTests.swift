@@ -162,6 +162,81 @@ import Testing
         #expect(error?.code == .storeFailed)
     }
 
+    // MARK: - One queue for each database
+
+    @Test func databaseOfAnotherQueueIsRefusedUntilThatIsClosed() async throws {
+        let queue = try await fixture.queue()
+        let opening = await #expect(throws: RequestError.self) { try await fixture.queue() }
+        #expect(opening?.code == .storeFailed)
+        #expect(opening?.message.contains("another DownloadQueue") == true)
+        let other = DownloadQueueFixture.queue(in: fixture.folder.path)
+        let downloads = [fixture.download()]
+        let adding = await #expect(throws: RequestError.self) { try await other.add(downloads) }
+        #expect(adding?.code == .storeFailed && other.entries.isEmpty)
+        await queue.close()
+        try await other.open()
+        #expect(other.entries.isEmpty)
+        await other.close()
+    }
+
+    @Test func databaseOfAnotherProcessIsRefused() async throws {
+        let queue = try await fixture.queue()
+        await #expect(processExitsWith: .exitCode(42)) {
+            [path = fixture.folder.path as String] in
+            let queue = DownloadQueueFixture.queue(in: path)
+            do throws(RequestError) {
+                try await queue.open()
+            } catch {
+                exit(error.code == .storeFailed ? 42 : 2)
+            }
+        }
+        await queue.close()
+    }
+
+    @Test func queueThatCannotBeOpenedDoesNotLockTheDatabase() async throws {
+        let database = fixture.folder.appendingPathComponent("queue.sqlite")
+        try Data("no database".utf8).write(to: database)
+        let queue = DownloadQueueFixture.queue(in: fixture.folder.path)
+        await #expect(throws: RequestError.self) { try await queue.open() }
+        try FileManager.default.removeItem(at: database)
+        let next = try await fixture.queue()
+        await next.close()
+        // The first one is not released before.
+        #expect(queue.entries.isEmpty)
+    }
+
+    @Test func closedQueueStoresChanges() async throws {
+        let queue = DownloadQueueFixture.queue(in: fixture.folder.path)
+        queue.isPaused = true
+        try await queue.open()
+        let ids = try await queue.add(["a", "b"].map { fixture.download($0) })
+        await queue.close()
+        try await queue.pause(ids[0])
+        let next = DownloadQueueFixture.queue(in: fixture.folder.path)
+        next.isPaused = true
+        try await next.open()
+        #expect(next.entries.map(\.state) == [.paused, .waiting])
+        let error = await #expect(throws: RequestError.self) { try await queue.pause(ids[1]) }
+        #expect(error?.code == .storeFailed)
+        await next.close()
+    }
+
+    @Test func downloadsThatAreAddedBeforeTheQueueIsOpenedComeAfterTheStoredOnes() async throws {
+        let first = DownloadQueueFixture.queue(in: fixture.folder.path)
+        first.isPaused = true
+        try await first.open()
+        var ids = try await first.add(["a", "b"].map { fixture.download($0) })
+        await first.close()
+        let next = DownloadQueueFixture.queue(in: fixture.folder.path)
+        next.isPaused = true
+        ids += try await next.add([fixture.download("c")])
+        ids += try await next.add([fixture.download("a")])
+        try await next.open()
+        #expect(next.entries.map(\.id) == ids)
+        #expect(next.entries.map(\.sequence) == [1, 2, 3, 4])
+        await next.close()
+    }
+
     /// The child is killed while both downloads are in progress.
     @Test func queueOfAKilledProcessContinues() async throws {
         try await fixture.server.start()
@@ -202,6 +277,11 @@ import Testing
         await fixture.untilIdle(queue, advancing: clock)
         #expect(try fixture.haveContent(["a", "b"]))
         #expect(clock.uptime <= .seconds(40 * 1.05))
+        // The queue holds its downloads until all bytes are paid.
+        await fixture.advancing(clock) {
+            while queue.bandwidth.isHolding { await Task.yield() }
+        }
+        #expect(clock.uptime >= .seconds(40 * 0.95))
         await queue.close()
         await fixture.server.stop()
     }

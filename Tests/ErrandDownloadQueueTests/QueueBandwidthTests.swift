@@ -29,6 +29,47 @@ import Testing
         #expect(calls.withLock { $0 } == [true, false] && !limit.isHolding)
     }
 
+    /// The latest decision takes effect last, although it is made before the earlier call has returned.
+    @Test func bytesThatArriveDuringTheReleaseAreHeld() async throws {
+        let clock = ManualClock()
+        let (calls, call) = AsyncStream.makeStream(of: Bool.self)
+        let receiver = Mutex<QueueBandwidth?>(nil)
+        let limit = QueueBandwidth(bytesPerSecond: 1000, clock: clock) { isHeld in
+            // In the first release only.
+            if !isHeld { receiver.withLock { $0.take() }?.received(1000) }
+            call.yield(isHeld)
+        }
+        receiver.withLock { $0 = limit }
+        var results = calls.makeAsyncIterator()
+        limit.received(2000)
+        let held = await results.next()
+        #expect(held == true)
+        try await clock.untilSleeping()
+        clock.advance(by: .seconds(2))
+        let released = await results.next()
+        let heldAgain = await results.next()
+        #expect(released == false && heldAgain == true && limit.isHolding)
+        try await clock.untilSleeping()
+        clock.advance(by: .seconds(1))
+        let releasedAgain = await results.next()
+        #expect(releasedAgain == false && !limit.isHolding)
+    }
+
+    /// Otherwise the delay would keep the clock until its end.
+    @Test func stopEndsTheDelay() async throws {
+        let clock = ManualClock()
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        let limit = QueueBandwidth(bytesPerSecond: 1, clock: clock) { isHeld in
+            if !isHeld { release.yield() }
+        }
+        limit.received(1_000_000)
+        try await clock.untilSleeping()
+        limit.stop()
+        var releases = released.makeAsyncIterator()
+        await releases.next()
+        #expect(!limit.isHolding && clock.sleepers == 0)
+    }
+
     @Test func changeOfTheLimitEndsTheDelay() async throws {
         let clock = ManualClock()
         let (released, release) = AsyncStream.makeStream(of: Void.self)

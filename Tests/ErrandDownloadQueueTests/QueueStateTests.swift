@@ -1,4 +1,5 @@
 import ErrandHTTP
+import ErrandSQLite
 import Foundation
 import Testing
 
@@ -165,7 +166,7 @@ import Testing
     @Test func entrySurvivesItsStoredForm() throws {
         let (state, _) = queue([
             Download(
-                "http://a/f?x=1", to: URL(fileURLWithPath: "/tmp/ü"),
+                "http://a/f?x=1", to: URL(fileURLWithPath: "/tmp/ü"), existingFile: .keep,
                 headers: [.accept: "text/plain"],
                 expectedDigests: [.sha256("ab"), .md5("cd")], segments: 3, priority: .high,
                 notBefore: now, requiresUnmeteredNetwork: true)
@@ -174,5 +175,41 @@ import Testing
         #expect(DownloadQueue.Entry(entry.row) == entry)
         #expect(entry.download.priority == .high)
         #expect(entry.download.expectedDigests == [.sha256("ab"), .md5("cd")])
+        #expect(entry.download.existingFile == .keep)
+    }
+
+    @Test(arguments: [.overwrite, .fail, .rename, .keep, nil] as [DownloadPlan.ExistingFile?])
+    func policyForExistingFilesSurvivesItsStoredForm(policy: DownloadPlan.ExistingFile?) {
+        var changed = download()
+        changed.existingFile = policy
+        let (state, _) = queue([changed])
+        #expect(DownloadQueue.Entry(state.ordered[0].row)?.download.existingFile == policy)
+    }
+
+    /// Earlier versions stored no policy for existing files.
+    @Test func entryOfAnEarlierVersionIsRead() throws {
+        var old = download(notBefore: now)
+        old.existingFile = .keep
+        let (state, _) = queue([old])
+        var row = state.ordered[0].row
+        let object = try JSONSerialization.jsonObject(with: row.entry)
+        var stored = try #require(object as? [String: Any])
+        var fields = try #require(stored["download"] as? [String: Any])
+        let removed = fields.removeValue(forKey: "policy")
+        #expect(removed != nil)
+        stored["download"] = fields
+        row.entry = try JSONSerialization.data(withJSONObject: stored)
+        old.existingFile = nil
+        #expect(DownloadQueue.Entry(row)?.download == old)
+    }
+
+    @Test func newDownloadsAreNumberedAfterTheStoredOnes() {
+        var state = QueueState(limits: .init())
+        state.number(after: 7)
+        let entries = state.reserve([download(), download()])
+        #expect(entries.map(\.sequence) == [8, 9])
+        state.number(after: 3)
+        let more = state.reserve([download()])
+        #expect(more.map(\.sequence) == [10])
     }
 }

@@ -1,0 +1,97 @@
+import ErrandCore
+public import ErrandHTTP
+public import Foundation
+import Synchronization
+
+/// The progress of all downloads together.
+extension DownloadQueue {
+    /// The progress of all downloads that this process has started: bytes, totals and the rate together.
+    ///
+    /// The total is known when each of them knows its own; downloads that still wait are not part of it. The rate is
+    /// that of the downloads that run, and `nil` if none does.
+    public var progress: TransferProgress { shared.withLock { $0.progress } }
+
+    /// The current ``progress`` and its later values; a slow reader gets the latest.
+    ///
+    /// A value follows each change, without a limit of the rate. Values are produced on any thread, and read on the
+    /// reader's actor. The sequence ends with the queue, not when the downloads have ended.
+    public var progressUpdates: AsyncStream<TransferProgress> {
+        let id = UUID()
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.shared.withLock { $0.progressReaders.removeValue(forKey: id) }
+        }
+        shared.withLock { shared in
+            shared.progressReaders[id] = continuation
+            continuation.yield(shared.progress)
+        }
+        return stream
+    }
+
+    /// Calls a handler when ``progress`` changes, on any thread, one call at a time.
+    ///
+    /// The value at which no download can run any more is always delivered. The handler is released with the queue,
+    /// which it should capture weakly. It may call the methods of the queue.
+    ///
+    /// - Parameters:
+    ///   - interval: The minimum time between two calls, except that value (default 100 ms).
+    ///   - bytes: The number of bytes after which a call happens earlier (default `nil`: never).
+    ///   - handler: Called with the new progress.
+    public func onProgress(
+        every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
+        _ handler: @escaping @Sendable (TransferProgress) -> Void
+    ) {
+        let handler = QueueProgressHandler(every: interval, bytes: bytes, handler)
+        shared.withLock { $0.progressHandlers.append(handler) }
+    }
+
+    /// The progress of the queue as a Foundation `Progress`, for views and progress trees.
+    ///
+    /// The unit is the byte. It is indeterminate while ``progress`` has no total, and before the first download has
+    /// started; when a further download starts, its total increases. `throughputKey` and `estimatedTimeRemainingKey` of
+    /// its `userInfo` are rate and time left. Pausing and resuming it changes ``isPaused``; it cannot be cancelled.
+    ///
+    /// It is updated from any thread, at most ten times a second, and when no download can run any more. The queue does
+    /// not retain it.
+    public func foundationProgress() -> Progress {
+        let progress = Progress(totalUnitCount: -1)
+        progress.isCancellable = false
+        progress.isPausable = true
+        progress.pausingHandler = { [weak self] in self?.isPaused = true }
+        progress.resumingHandler = { [weak self] in self?.isPaused = false }
+        let handler = QueueProgressHandler(every: .milliseconds(100), bytes: nil) {
+            [weak progress] update in
+            guard let progress else { return }
+            let total = update.totalBytesToReceive ?? 0
+            progress.totalUnitCount = total > 0 ? total : -1
+            progress.completedUnitCount = update.bytesReceived
+            progress.setUserInfoObject(
+                update.bytesReceivedPerSecond.map { Int(min($0, 1e15)) }, forKey: .throughputKey)
+            progress.setUserInfoObject(
+                update.timeLeft.map { $0 / .seconds(1) }, forKey: .estimatedTimeRemainingKey)
+        }
+        let now = agent.clock.uptime
+        let isReady = shared.withLock { shared in
+            shared.progressHandlers.append(handler)
+            return handler.offer(shared.progress, at: now, isLast: true)
+        }
+        if isReady { handler.call() }
+        return progress
+    }
+}
+
+extension DownloadQueue.Shared {
+    var progress: TransferProgress { QueueProgress.sum(of: state.entries.values) }
+
+    /// Passes the current progress to its readers.
+    ///
+    /// - Returns: The handlers that must be called, without the lock.
+    func offerProgress(at now: Duration) -> [QueueProgressHandler] {
+        guard !progressReaders.isEmpty || !progressHandlers.isEmpty else { return [] }
+        let progress = self.progress
+        for reader in progressReaders.values { reader.yield(progress) }
+        let isLast = state.isIdle
+        return progressHandlers.filter { $0.offer(progress, at: now, isLast: isLast) }
+    }
+}
