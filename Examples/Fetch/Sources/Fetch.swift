@@ -12,8 +12,11 @@ struct Fetch: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Download files; interrupted downloads continue with the next run.",
         discussion: """
-            The exit status is 0 if all files were downloaded, 1 if one of them failed, 64 for wrong arguments, and 130
-            after Ctrl-C. Results go to the standard output, progress and errors to the standard error.
+            A later run continues the part files of the same URLs. With --continue, it also keeps the files that an \
+            earlier run has finished.
+
+            The exit status is 0 if all files were downloaded, 1 if one of them failed, 64 for wrong arguments, and \
+            130 after Ctrl-C. Results go to the standard output, progress and errors to the standard error.
             """)
 
     @Argument(help: "The URLs of the files.")
@@ -53,6 +56,14 @@ struct Fetch: AsyncParsableCommand {
     @Option(help: "An existing file is kept, overwritten, an error, or the new name gets a number.")
     var existing = Existing.number
 
+    @Flag(
+        name: [.customShort("c"), .customLong("continue")],
+        help: "Keep existing files that have the server's length, and continue the others.")
+    var continues = false
+
+    @Flag(name: .long, help: "Continue a file also if only its query has changed (signed URLs).")
+    var ignoreQuery = false
+
     @Option(
         name: [.customShort("l"), .long],
         help: ArgumentHelp(
@@ -91,6 +102,9 @@ struct Fetch: AsyncParsableCommand {
         }
         if checksum != nil, checksumFile != nil {
             throw ValidationError("Use either --checksum or --checksum-file.")
+        }
+        if continues, noResume {
+            throw ValidationError("Use either --continue or --no-resume.")
         }
         if let output, output.isEmpty || output.contains("/") {
             throw ValidationError("--output must be a name; use --directory for the folder.")

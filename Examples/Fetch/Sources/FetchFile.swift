@@ -5,25 +5,29 @@ import Foundation
 final class FetchFile: DownloadRequest {
     private let source: String
     private let file: URL
+    private let existing: DownloadPlan.ExistingFile
     private let command: Fetch
     private let expected: DownloadedFile.Digest?
 
     /// - Parameters:
     ///   - source: The URL.
     ///   - file: The file, or the folder, where the response names the file.
+    ///   - existing: What happens to a file that exists.
     ///   - expected: The digest of the file, if it is known.
     init(
-        _ source: String, to file: URL, of command: Fetch, expected: DownloadedFile.Digest?
+        _ source: String, to file: URL, existing: DownloadPlan.ExistingFile, of command: Fetch,
+        expected: DownloadedFile.Digest?
     ) {
         self.source = source
         self.file = file
+        self.existing = existing
         self.command = command
         self.expected = expected
     }
 
     override var url: String { source }
     override var destination: URL { file }
-    override var existingFile: DownloadPlan.ExistingFile { command.existing.policy }
+    override var existingFile: DownloadPlan.ExistingFile { existing }
     override var resumesDownload: Bool { !command.noResume }
     override var retryPolicy: RetryPolicy? { RetryPolicy(maximumAttempts: command.attempts) }
 
@@ -40,8 +44,7 @@ final class FetchFile: DownloadRequest {
             $0.segments = command.segments.value
             $0.expectedDigests = expected.map { [$0] } ?? []
             $0.setsModificationTime = command.remoteTime
-            // Of a signed URL only the query changes.
-            $0.resumableURL = .ignoringQuery
+            $0.resumableURL = command.ignoreQuery ? .ignoringQuery : .identical
         }
     }
 }

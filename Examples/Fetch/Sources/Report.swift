@@ -11,6 +11,7 @@ struct Report {
         var file: String?
         var bytes: Int64?
         var resumedOffset: Int64?
+        var kept: Bool?
         var seconds: Double?
         var digests: [String: String]?
         var error: String?
@@ -22,6 +23,7 @@ struct Report {
 
     func finished(_ url: String, _ file: DownloadedFile, _ line: ProgressDisplay.Line?) {
         var notes = [file.url.lastPathComponent]
+        if file.isKept { notes.append("kept") }
         if file.resumedOffset > 0 { notes.append("continued") }
         if !file.digests.isEmpty {
             notes.append(
@@ -32,7 +34,7 @@ struct Report {
         write(
             Record(
                 url: url, file: file.path, bytes: file.bytes, resumedOffset: file.resumedOffset,
-                seconds: file.duration / .seconds(1),
+                kept: file.isKept ? true : nil, seconds: file.duration / .seconds(1),
                 digests: Dictionary(
                     file.digests.map { ($0.algorithm.rawValue, $0.hex) }, uniquingKeysWith: { $1 }))
         )
@@ -52,4 +54,9 @@ struct Report {
         guard let line = try? encoder.encode(record) else { return }
         FileHandle.standardOutput.write(line + Data("\n".utf8))
     }
+}
+
+extension DownloadedFile {
+    /// Whether the file existed and was kept: only a file that was received has a duration.
+    var isKept: Bool { duration == .zero }
 }
