@@ -29,7 +29,8 @@ package struct DecodedStep: Sendable, Hashable {
 /// Decodes the content codings of a body, the last applied first, and buffers at most one step per
 /// coding.
 ///
-/// The caller pulls the output. If it stops, decoding stops, and unread input is kept for later.
+/// The caller pulls the output. If it stops, decoding stops, and unread input is kept for later. A
+/// read that produces no output consumes all available input, which ``DecodingLimits`` bounds.
 package final class DecodingChain {
     /// The result of one read.
     package enum Outcome: Sendable, Hashable {
@@ -38,6 +39,8 @@ package final class DecodingChain {
         /// No output until more input is fed.
         case needsInput
         case corrupt
+        /// A stage has exceeded a limit: the last one, which produces the body, or an earlier one.
+        case exceeded(DecodingLimits.Excess, isBody: Bool)
     }
 
     /// A decoder and its unread input.
@@ -45,6 +48,8 @@ package final class DecodingChain {
         let decoder: any ContentDecoder
         var waiting: [UInt8] = []
         var position = 0
+        /// The number of bytes produced.
+        var produced: Int64 = 0
         /// The last call filled the output buffer, so the decoder may hold more output without new
         /// input.
         var mayHoldOutput = false
@@ -59,6 +64,7 @@ package final class DecodingChain {
                     UnsafeRawBufferPointer(rebasing: bytes[position...]), into: output)
             }
             position += step.consumed
+            produced += Int64(step.produced)
             mayHoldOutput = step.produced == output.count
             return step
         }
@@ -67,11 +73,15 @@ package final class DecodingChain {
     private static let stepSize = 16 << 10
 
     private let stages: [Stage]
+    private let limits: DecodingLimits
     /// The number of encoded bytes consumed.
-    package private(set) var consumed: Int64 = 0
+    private var consumed: Int64 = 0
 
     /// Creates a chain of decoders, in the order in which they run.
-    package init(_ decoders: [any ContentDecoder]) { stages = decoders.map(Stage.init) }
+    package init(_ decoders: [any ContentDecoder], limits: DecodingLimits) {
+        stages = decoders.map(Stage.init)
+        self.limits = limits
+    }
 
     /// Whether every decoder has read its end marker and no input is left over.
     package var isFinished: Bool {
@@ -102,7 +112,13 @@ package final class DecodingChain {
                 let step = stage.decode(into: output)
                 if step.isCorrupt { return .corrupt }
                 if index == 0 { consumed += Int64(step.consumed) }
-                if step.produced > 0 { return .produced(step.produced) }
+                if step.produced > 0 {
+                    let isBody = index == stages.count - 1
+                    let excess = limits.excess(
+                        produced: stage.produced, consumed: consumed, isBody: isBody)
+                    if let excess { return .exceeded(excess, isBody: isBody) }
+                    return .produced(step.produced)
+                }
                 if step.consumed == 0, hadInput { return .corrupt }
             }
             guard index > 0 else { return .needsInput }

@@ -112,8 +112,6 @@ package struct BodyFraming: Sendable, Hashable {
 
     /// A response body that is being received: counted, decoded and checked against its limits.
     package struct BodyReader {
-        /// The number of decoded bytes that are allowed regardless of the decoding ratio.
-        private static let ratioExemptBytes: Int64 = 64 << 10
         /// The maximum number of content codings, far above common use.
         private static let maximumCodings = 4
 
@@ -122,7 +120,6 @@ package struct BodyFraming: Sendable, Hashable {
         private var limit: Int64?
         private var ratio: Int?
         private var chain: DecodingChain?
-        private var delivered: Int64 = 0
         /// The number of encoded bytes to expect, if known.
         private var announced: Int64?
         /// Whether only the announced length determines the end of the body; see
@@ -140,7 +137,6 @@ package struct BodyFraming: Sendable, Hashable {
             limit = options.maximumBodyBytes
             ratio = options.maximumDecodingRatio
             chain = nil
-            delivered = 0
             announced = nil
             endsByLength = false
             bytesReceived = 0
@@ -195,7 +191,8 @@ package struct BodyFraming: Sendable, Hashable {
                 }
                 decoders.append(decoder)
             }
-            chain = DecodingChain(decoders)
+            let limits = DecodingLimits(maximumBytes: limit, maximumRatio: ratio)
+            chain = DecodingChain(decoders, limits: limits)
             return nil
         }
 
@@ -208,8 +205,7 @@ package struct BodyFraming: Sendable, Hashable {
             bytesReceived += Int64(bytes?.count ?? 0)
             guard let chain else {
                 guard let bytes, !bytes.isEmpty else { return nil }
-                delivered += Int64(bytes.count)
-                if let limit, delivered > limit { return Self.tooLarge(limit) }
+                if let limit, bytesReceived > limit { return Self.tooLarge(limit) }
                 _ = receive(bytes)
                 return nil
             }
@@ -218,9 +214,9 @@ package struct BodyFraming: Sendable, Hashable {
                 switch chain.read(into: buffer) {
                 case .needsInput: return nil
                 case .corrupt: return Self.badEncoding("It is corrupt.")
+                case .exceeded(let excess, let isBody):
+                    return Self.tooLarge(excess, isBody: isBody)
                 case .produced(let count):
-                    delivered += Int64(count)
-                    if let error = limitError(consumed: chain.consumed) { return error }
                     let decoded = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                     if !receive(decoded) { return nil }
                 }
@@ -236,17 +232,23 @@ package struct BodyFraming: Sendable, Hashable {
         /// Releases the decoders.
         package mutating func releaseDecoders() { chain = nil }
 
-        private func limitError(consumed: Int64) -> RequestError? {
-            if let limit, delivered > limit { return Self.tooLarge(limit) }
-            guard delivered > Self.ratioExemptBytes,
-                let ratio = TransportOptions.decodingRatio(ratio, after: delivered)
-            else { return nil }
-            let (allowed, overflows) = consumed.multipliedReportingOverflow(by: Int64(ratio))
-            guard !overflows, delivered > allowed else { return nil }
-            return RequestError(
-                .bodyTooLarge, stage: .transport,
-                "The decoded body is more than \(ratio) times as large as its encoded form, which may be an attack. "
-                    + "Raise maximumDecodingRatio if this is expected.")
+        private static func tooLarge(
+            _ excess: DecodingLimits.Excess, isBody: Bool
+        ) -> RequestError {
+            switch excess {
+            case .bytes(let limit) where isBody: return tooLarge(limit)
+            case .bytes(let limit):
+                return RequestError(
+                    .bodyTooLarge, stage: .transport,
+                    "The partly decoded body exceeds twice the limit of \(limit) bytes. "
+                        + "Raise maximumBodyBytes if this is expected.")
+            case .ratio(let ratio):
+                return RequestError(
+                    .bodyTooLarge, stage: .transport,
+                    "The \(isBody ? "decoded" : "partly decoded") body is more than \(ratio) times "
+                        + "as large as its encoded form, which may be an attack. "
+                        + "Raise maximumDecodingRatio if this is expected.")
+            }
         }
 
         private static func tooLarge(_ limit: Int64) -> RequestError {

@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Encoded samples of one text, and two decompression bombs.
+/// Encoded samples of one text, and decompression bombs.
 enum Sample {
     static let plain = Data(
         String(repeating: "The quick brown fox jumps over the lazy dog. ", count: 40).utf8)
@@ -30,6 +30,11 @@ enum Sample {
     static let brotliBomb = bytes(
         "y///PwAkAOKxQHLv//j//weABEAcFoDu/R////8AkACIwwLQvf/j//8fABIAcVgAuvd//P//A0ACIA4LQPf+j///"
             + "fwBIAMRhAeje//H//w8ACYA4LADd+7/8//8DIAEQhwWge/8H")
+    /// A gzip member with the text and 64 MiB of padding, in Brotli.
+    static let paddedGzipInBrotli = bytes(
+        "z///fwBk4ppfAd7lf56LBJrAzmebDqxKoBI8mlae3FgAim0S439Gdv8PwfQurGjWKT1XQ2PvXkrhYZ7fGidbq2"
+            + "7dxC5qYPySqhWjc+//9EbLYCrBqF7+D66F1SLxgeeiXSNwAAAAAAAA/P//B0ACIA4LQPf+n////wBIAMRhAe"
+            + "je//P//x8ACYA4LADd+/94AgAgARCABaAA")
     /// A gzip member with 1 MiB of zeros.
     static let gzipOfZeros: [UInt8] =
         bytes("H4sIAAAAAAACA+3BMQEAAADCoPVPbQhfoA==") + [UInt8](repeating: 0, count: 1016)
@@ -51,7 +56,9 @@ struct DecodingChainTests {
     private func decode(
         _ codings: [ContentCoding], _ bytes: [UInt8], piece: Int, room: Int = 7
     ) throws -> (output: Data, isFinished: Bool)? {
-        let chain = DecodingChain(try codings.map { try #require($0.makeDecoder()) })
+        let chain = DecodingChain(
+            try codings.map { try #require($0.makeDecoder()) },
+            limits: DecodingLimits(maximumBytes: nil, maximumRatio: nil))
         var output = Data()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
         defer { buffer.deallocate() }
@@ -63,7 +70,7 @@ struct DecodingChainTests {
             reading: while true {
                 switch chain.read(into: buffer) {
                 case .needsInput: break reading
-                case .corrupt: return nil
+                case .corrupt, .exceeded: return nil
                 case .produced(let count): output += Data(buffer[..<count])
                 }
             }
@@ -226,6 +233,15 @@ struct DecodingTests {
         #expect(second.error?.code == .bodyTooLarge)
         #expect(second.body.count <= 3_000_000)
         #expect(second.body.count > 2_000_000)
+    }
+
+    @Test func stackedBombWithoutOutputIsStopped() async throws {
+        let server = try serve("gzip, br", Sample.paddedGzipInBrotli)
+        let record = try await CurlTransport.tested().run(.get, server.url())
+        let error = try #require(record.error)
+        #expect(error.code == .bodyTooLarge)
+        #expect(error.message.contains("partly decoded body is more than 1000 times"))
+        #expect(record.body.count <= Sample.plain.count)
     }
 
     @Test func pauseWithinChunkKeepsDecodedBytes() async throws {
