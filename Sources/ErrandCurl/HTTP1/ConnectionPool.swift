@@ -17,7 +17,7 @@ struct ConnectionPool<Connection, Waiter> {
         var idle = 128
         /// The maximum number of connections in progress with one key.
         var connecting = 64
-        /// The maximum number of connects that start in one turn; see ``continueStarts()``.
+        /// The maximum number of connects that start between two calls of ``continueStarts()``.
         var startsAtOnce = 8
         /// The time after which an idle connection is closed, in nanoseconds.
         var idleNanoseconds: UInt64 = 118_000_000_000
@@ -31,57 +31,6 @@ struct ConnectionPool<Connection, Waiter> {
         case connect(ConnectionKey, for: Waiter, Ticket)
         /// Close this idle connection, whose place another one takes.
         case close(Connection)
-    }
-
-    /// The connections and the waiting requests of one key.
-    private struct Line {
-        let key: ConnectionKey
-        /// The connection that has been idle longest is first.
-        var idle: [(connection: Connection, since: MonotonicTime)] = []
-        /// The waiters in order; those that were served come first, and are `nil`.
-        var waiters: [(ticket: Ticket, waiter: Waiter?)] = []
-        /// The number of waiters that were served.
-        var served = 0
-        var connecting = 0
-        /// The number of open connections, idle or in use.
-        var open = 0
-        /// Whether a request waits for which no connection is in progress.
-        var isWanting = false
-        /// Whether another key may take the line.
-        var isFree = false
-
-        var waiting: Int { waiters.count - served }
-
-        var isUnused: Bool { open == 0 && connecting == 0 && waiting == 0 }
-
-        mutating func nextWaiter() -> Waiter? {
-            guard waiting > 0 else { return nil }
-            let waiter = waiters[served].waiter
-            waiters[served].waiter = nil
-            served += 1
-            // The array is compacted rarely, so that many waiters are served in linear time.
-            if served == waiters.count {
-                waiters.removeAll(keepingCapacity: served < 256)
-                served = 0
-            } else if served >= 64, served * 2 >= waiters.count {
-                waiters.removeFirst(served)
-                served = 0
-            }
-            return waiter
-        }
-
-        mutating func removeWaiter(_ ticket: Ticket) -> Waiter? {
-            guard let index = waiters[served...].firstIndex(where: { $0.ticket == ticket }) else {
-                return nil
-            }
-            let waiter = waiters.remove(at: index).waiter
-            // Served waiters are not kept without need.
-            if served == waiters.count {
-                waiters.removeAll()
-                served = 0
-            }
-            return waiter
-        }
     }
 
     private let limits: Limits
@@ -101,7 +50,7 @@ struct ConnectionPool<Connection, Waiter> {
     private(set) var count = 0
     private(set) var connecting = 0
     private(set) var idle = 0
-    /// The number of connects that may still start in this turn of the loop.
+    /// The number of connects that may still start before the next ``continueStarts()``.
     private var startsLeft: Int
 
     init(limits: Limits = Limits()) { (self.limits, startsLeft) = (limits, limits.startsAtOnce) }
@@ -192,7 +141,9 @@ struct ConnectionPool<Connection, Waiter> {
     /// Whether connects wait for ``continueStarts()``.
     var hasDeferredStarts: Bool { startsLeft == 0 && !wanting.isEmpty }
 
-    /// Allows further connects, in the next turn of the loop.
+    /// Allows further connects; called once in each turn of the loop.
+    ///
+    /// A turn starts at most two groups: the rest of the earlier one before the call, and one after.
     ///
     /// libcurl's handle takes 10 KB during a connect. Fast connects end within a turn, so that few
     /// are in progress at once; slow ones reach the limit after a few turns.
@@ -264,12 +215,31 @@ struct ConnectionPool<Connection, Waiter> {
         return waiter
     }
 
+    /// Records that a connect has ended at its time limit; returns the request that fails: the one
+    /// for which it was started, unless every waiting request has another connection in progress.
+    ///
+    /// The limit is that of this request. Every other one has a limit of its own, which may be
+    /// longer, so it waits for another connect of ``nextStart()``.
+    mutating func connectTimedOut(_ ticket: Ticket, _ key: ConnectionKey) -> Waiter? {
+        connecting -= 1
+        let line = makeLine(of: key)
+        lines[line].connecting -= 1
+        let isMissed = lines[line].waiting > lines[line].connecting
+        let waiter = isMissed ? lines[line].removeWaiter(ticket) : nil
+        removeConnection(of: line)
+        return waiter
+    }
+
     /// Returns a connection after an exchange; returns the next request that uses it, or keeps it
     /// idle.
+    ///
+    /// - Parameter lifetime: The time for which the server keeps an idle connection, in
+    ///   nanoseconds; `nil` if it is unknown.
     mutating func release(
-        _ connection: Connection, _ key: ConnectionKey, at now: MonotonicTime
+        _ connection: Connection, _ key: ConnectionKey, at now: MonotonicTime,
+        lifetime: UInt64? = nil
     ) -> Waiter? {
-        makeAvailable(connection, makeLine(of: key), at: now)
+        makeAvailable(connection, makeLine(of: key), at: now, lifetime: lifetime)
     }
 
     /// Removes a connection that was in use and is closed.
@@ -295,24 +265,35 @@ struct ConnectionPool<Connection, Waiter> {
     /// Removes an idle connection beyond the limit of idle connections, or one that has expired, to
     /// be closed; call until `nil`.
     mutating func nextExpired(at now: MonotonicTime) -> Connection? {
+        if hasTooManyIdle { return nextIdle() }
         guard idle > 0 else { return nil }
-        return takeOldestIdle { [limits, idle] _, since in
-            idle > limits.idle || since.advanced(nanoseconds: limits.idleNanoseconds) <= now
+        for line in lines.indices {
+            guard let index = lines[line].idle.firstIndex(where: { $0.expiry <= now }) else {
+                continue
+            }
+            let expired = lines[line].idle[index].connection
+            removeIdle(at: index, of: line)
+            return expired
         }
+        return nil
     }
 
     /// Whether idle connections beyond the limit of idle connections must be closed.
     var hasTooManyIdle: Bool { idle > limits.idle }
 
-    /// The time at which a connection expires that becomes idle now.
-    func expiry(of now: MonotonicTime) -> MonotonicTime {
-        now.advanced(nanoseconds: limits.idleNanoseconds)
+    /// The time at which a connection expires that becomes idle now, and that the server keeps for
+    /// this number of nanoseconds; `nil` if that is unknown.
+    func expiry(of now: MonotonicTime, lifetime: UInt64? = nil) -> MonotonicTime {
+        now.advanced(nanoseconds: min(limits.idleNanoseconds, lifetime ?? .max))
     }
 
     /// The time at which the next idle connection expires.
     var nextExpiry: MonotonicTime {
-        lines.compactMap { $0.idle.first?.since }.min()
-            .map { $0.advanced(nanoseconds: limits.idleNanoseconds) } ?? .never
+        var next = MonotonicTime.never
+        for line in lines {
+            for idle in line.idle { next = min(next, idle.expiry) }
+        }
+        return next
     }
 
     /// Removes an idle connection to be closed; call until `nil`.
@@ -326,16 +307,11 @@ struct ConnectionPool<Connection, Waiter> {
     private mutating func takeOldestIdle(
         where isCandidate: (ConnectionKey) -> Bool
     ) -> Connection? {
-        takeOldestIdle { key, _ in isCandidate(key) }
-    }
-
-    private mutating func takeOldestIdle(
-        where isCandidate: (ConnectionKey, MonotonicTime) -> Bool
-    ) -> Connection? {
         var oldest: (line: Int, since: MonotonicTime, connection: Connection)?
         for index in lines.indices {
-            guard let first = lines[index].idle.first, isCandidate(lines[index].key, first.since)
-            else { continue }
+            guard let first = lines[index].idle.first, isCandidate(lines[index].key) else {
+                continue
+            }
             if let oldest, oldest.since <= first.since { continue }
             oldest = (index, first.since, first.connection)
         }
@@ -354,13 +330,13 @@ struct ConnectionPool<Connection, Waiter> {
     // MARK: - Counts
 
     private mutating func makeAvailable(
-        _ connection: Connection, _ line: Int, at now: MonotonicTime
+        _ connection: Connection, _ line: Int, at now: MonotonicTime, lifetime: UInt64? = nil
     ) -> Waiter? {
         if let waiter = lines[line].nextWaiter() {
             noteDemand(of: line)
             return waiter
         }
-        lines[line].idle.append((connection, now))
+        lines[line].idle.append((connection, now, expiry(of: now, lifetime: lifetime)))
         idle += 1
         return nil
     }

@@ -47,6 +47,9 @@
         @exclusivity(unchecked) private var watched: UInt32 = 0
         /// Whether input is watched; not while the receiver pauses.
         @exclusivity(unchecked) var readsInput = true
+        /// The time for which the server keeps the idle connection, in nanoseconds; `nil` if it is
+        /// unknown.
+        @exclusivity(unchecked) var idleLifetime: UInt64?
         /// The number of the loop's idle checks when the connection became idle.
         @exclusivity(unchecked) var idleSince = UInt64.max
         /// Whether more can be sent although nothing is left over.

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CLibcurl
     import ErrandTransport
 
     // The requests that the engine carries.
@@ -29,6 +30,21 @@
         /// Whether the origin of a request has negotiated HTTP/1.1 recently.
         func hasLearned(_ request: TransportRequest) -> Bool {
             !learned.isEmpty && learned.haveHTTP11(origin(of: request), at: loop.now)
+        }
+
+        /// Lets libcurl negotiate the protocol for a transfer whose server may not accept HTTP/1.1
+        /// any more; returns whether it does.
+        func moves(_ exchange: HTTP1Transfer, after result: CURLcode) -> Bool {
+            let request = exchange.transfer.request
+            guard result == CURLE_SSL_CONNECT_ERROR, request.options.httpVersion == .automatic,
+                request.isSecure, !loop.isShutDown, !exchange.hasReplayed
+            else { return false }
+            learn(request, isHTTP11: false)
+            exchange.giveUp()
+            loop.start(exchange.transfer)
+            // The time spent on the connect counts.
+            exchange.transfer.easyHandle?.deadlines = exchange.deadlines
+            return true
         }
 
         private func origin(of request: TransportRequest) -> ConnectionKey.Host {

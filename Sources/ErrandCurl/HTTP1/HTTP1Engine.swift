@@ -144,15 +144,37 @@
             if pool.hasWaiter(connection.key), let reason = connection.reasonToClose {
                 return discard(connection, reason)
             }
-            give(connection, to: pool.release(connection, connection.key, at: loop.now))
+            give(connection, to: makeAvailable(connection))
+        }
+
+        private func makeAvailable(_ connection: HTTP1Connection) -> HTTP1Transfer? {
+            pool.release(
+                connection, connection.key, at: loop.now, lifetime: connection.idleLifetime)
         }
 
         /// Lets a waiting transfer use a connection that has become available.
-        private func give(_ connection: HTTP1Connection, to waiter: HTTP1Transfer?) {
+        ///
+        /// Cancelled transfers are skipped in a loop: a call for each of them, from the end of the
+        /// one before, would exhaust the stack.
+        private func give(_ connection: HTTP1Connection, to first: HTTP1Transfer?) {
+            var waiter = first
+            var cancelled: [HTTP1Transfer] = []
+            while let next = waiter, next.transfer.signals().contains(.cancel) {
+                next.ticket = nil
+                cancelled.append(next)
+                waiter = makeAvailable(connection)
+            }
             if let waiter {
                 waiter.ticket = nil
-                return waiter.use(connection)
+                waiter.use(connection)
+            } else {
+                keep(connection)
             }
+            for exchange in cancelled { exchange.stop(.cancelled) }
+        }
+
+        /// Keeps a connection that no transfer waits for.
+        private func keep(_ connection: HTTP1Connection) {
             if connection.buffersInput, loop.isPlaceWanted(connection.key.host),
                 pool.closedIdle(connection.key, where: { $0 === connection })
             {
@@ -160,8 +182,9 @@
                 return startConnects()
             }
             connection.idleSince = loop.sockets.idleChecks
-            if pool.hasTooManyIdle { expireIdle() }
-            loop.scheduleSweep(by: pool.expiry(of: loop.now))
+            if pool.hasTooManyIdle || connection.idleLifetime == 0 { expireIdle() }
+            loop.scheduleSweep(
+                by: pool.expiry(of: loop.now, lifetime: connection.idleLifetime))
             // A request with another key may need the place of the idle connection.
             startConnects()
         }
@@ -208,7 +231,9 @@
             let connector = connectors.remove(at: index)
             let key = connector.key
             if result != CURLE_OK {
-                let waiter = pool.connectFailed(key)
+                let waiter =
+                    result == CURLE_OPERATION_TIMEDOUT
+                    ? pool.connectTimedOut(connector.ticket, key) : pool.connectFailed(key)
                 let error = waiter.map { connector.error(result, for: $0.transfer.request) }
                 connector.cancel()
                 if let error, let waiter, !moves(waiter, after: result) {
@@ -224,21 +249,6 @@
                 }
             }
             startConnects()
-            return true
-        }
-
-        /// Lets libcurl negotiate the protocol for a transfer whose server may not accept HTTP/1.1
-        /// any more; returns whether it does.
-        private func moves(_ exchange: HTTP1Transfer, after result: CURLcode) -> Bool {
-            let request = exchange.transfer.request
-            guard result == CURLE_SSL_CONNECT_ERROR, request.options.httpVersion == .automatic,
-                request.isSecure, !loop.isShutDown, !exchange.hasReplayed
-            else { return false }
-            learn(request, isHTTP11: false)
-            exchange.giveUp()
-            loop.start(exchange.transfer)
-            // The time spent on the connect counts.
-            exchange.transfer.easyHandle?.deadlines = exchange.deadlines
             return true
         }
 

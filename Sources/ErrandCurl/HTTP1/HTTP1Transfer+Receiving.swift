@@ -150,7 +150,12 @@
                 connection.readsInput = false
                 connection.updateEvents()
             case .failed(let fault): connectionFailed(fault)
-            case .switchedProtocols(let head): switchProtocols(head)
+            case .switchedProtocols(let head):
+                // The field names the protocol (RFC 9110 §15.2.2).
+                guard head.fields[.upgrade]?.isEmpty == false else {
+                    return fail(CurlFailure.badResponse(.switchesProtocols))
+                }
+                switchProtocols(head)
             }
         }
 
@@ -165,6 +170,10 @@
                 head.framing.contentLength == nil
             {
                 connection.observeEnd()
+            }
+            // A later response without the field does not revoke an earlier one.
+            if let lifetime = KeepAlive.idleNanoseconds(of: head.fields) {
+                connection.idleLifetime = lifetime
             }
             perform(connection.state.headReceived(status: head.status.code))
             receiver?.didReceive(head: responseHead(head, hasBody: hasBody))

@@ -4,7 +4,8 @@ import HTTPTypes
 /// Writes the head of an HTTP/1.1 request (RFC 9112 §3, §5).
 ///
 /// The transport writes `Host`, `Content-Length` and `Transfer-Encoding` itself and ignores such
-/// fields of the request.
+/// fields of the request. It leaves out `Expect: 100-continue` if there is no body to wait with (RFC
+/// 9110 §10.1.1).
 enum RequestWriter {
     /// The form of the request target (RFC 9112 §3.2).
     enum Target: Sendable, Hashable {
@@ -30,6 +31,9 @@ enum RequestWriter {
             }
             self = .bytes(length)
         }
+
+        /// Whether the body has no bytes and no trailers.
+        var isEmpty: Bool { self == .none || self == .bytes(0) }
 
         /// Whether trailers follow the body.
         var hasTrailers: Bool {
@@ -110,6 +114,7 @@ enum RequestWriter {
             // Comparing lengths costs less than comparing strings.
             switch name.utf8.count {
             case 4 where name == "host": continue
+            case 6 where name == "expect" && body.isEmpty && isContinue(field): continue
             case 14 where name == "content-length": continue
             case 17 where name == "transfer-encoding": continue
             case 7 where body.hasTrailers && name == "trailer": continue
@@ -144,6 +149,11 @@ enum RequestWriter {
                 buffer.append(line: "Content-Length: 0")
             }
         }
+    }
+
+    /// Whether the client waits for 100 (Continue) before it sends the body.
+    private static func isContinue(_ field: HTTPField) -> Bool {
+        field.value.lowercased() == "100-continue"
     }
 
     /// Announces trailers (RFC 9110 §6.6.2).
@@ -228,7 +238,7 @@ struct RequestBodyWriter {
 
     /// Creates the writer of a body that the head announces with this length.
     init(_ length: RequestWriter.BodyLength) {
-        isComplete = length == .none || length == .bytes(0)
+        isComplete = length.isEmpty
         if case .chunked = length { isChunked = true } else { isChunked = false }
     }
 

@@ -224,6 +224,21 @@ struct ConnectionOwnerTests {
         #expect(record.ends[0].error?.code == .badServerResponse && record.heads.isEmpty)
     }
 
+    /// The response must name the protocol (RFC 9110 §15.2.2).
+    @Test(arguments: ["", "Upgrade:\r\n"])
+    func switchToAnUnnamedProtocolIsRefused(field: String) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write(
+                "HTTP/1.1 101 Switching Protocols\r\n\(field)Connection: upgrade\r\n\r\n")
+            connection.waitForClose()
+        }
+        let owner = RecordingOwner()
+        _ = transport.start(try request(server), receiver: owner)
+        let record = try await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends[0].error?.code == .badServerResponse && record.heads.isEmpty)
+    }
+
     @Test func responseWithoutSwitchIsDelivered() async throws {
         let server = try RawServer { connection in
             while connection.readHead() != nil { connection.respond("no") }

@@ -120,6 +120,20 @@ struct RequestWriterTests {
         #expect(lines.dropFirst(2) == ["\(name.rawName): bytes=0-1"])
     }
 
+    /// A client must not wait with a body that it does not have (RFC 9110 §10.1.1).
+    @Test func continueIsExpectedForABodyOnly() throws {
+        let request = try request(.put, "http://host/", [.expect: "100-Continue"])
+        let line = "Expect: 100-Continue"
+        for body in [RequestWriter.BodyLength.none, .bytes(0)] {
+            #expect(try write(request, body: body).dropFirst(2) == ["Content-Length: 0"])
+        }
+        for body in [RequestWriter.BodyLength.bytes(1), .chunked()] {
+            #expect(try write(request, body: body).contains(line))
+        }
+        let other = try self.request(.get, "http://host/", [.expect: "other"])
+        #expect(try write(other).dropFirst(2) == ["Expect: other"])
+    }
+
     @Test func trailersAreAnnounced() throws {
         var request = try request(.post)
         // The body's trailers replace an announcement of the caller's own.
