@@ -105,16 +105,18 @@ struct SegmentedDownloadTests {
         _ = await fixture.runToError()
         let first = fixture.server.requests.count
         let times = Mutex<[Duration]>([])
+        let refusal = Gate()
         fixture.plan { $0.options.segments.maximum = 2 }
         fixture.server.change { [clock = fixture.clock] state in
             (state.cut, state.statusHeaders) = (nil, [.retryAfter: "30"])
             state.status = { number, _ in number == first + 2 ? 429 : nil }
             state.onRequest = { _, _ in times.withLock { $0.append(clock.uptime) } }
             // The other request is active when this one is refused.
-            state.beforeBody = { if $0 == first + 1 { try? await clock.untilSleeping() } }
+            state.beforeBody = { if $0 == first + 1 { try? await refusal.passed() } }
         }
         let run = Task { try await fixture.run() }
         try await fixture.clock.untilSleeping()
+        refusal.open()
         fixture.clock.advance(by: .seconds(30))
         _ = try await run.value
         #expect(haveSameBytes(fixture.content(), content))
