@@ -362,15 +362,16 @@ let package = Package(
         .testTarget(
             name: "ErrandUploadsTests",
             dependencies: [
-                "ErrandUploads", "ErrandCurl", "ErrandCore", "ErrandTesting", httpTypes,
+                "Errand", "ErrandUploads", "ErrandCurl", "ErrandCore", "ErrandTesting",
+                "ErrandTransport", httpTypes,
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "ErrandDownloadQueueTests",
             dependencies: [
-                "ErrandDownloadQueue", "ErrandCurl", "ErrandCore", "ErrandHTTP", "ErrandSQLite",
-                "ErrandTesting", "ErrandTransport", httpTypes,
+                "ErrandDownloadQueue", "ErrandCurl", "ErrandCore", "ErrandDownload", "ErrandHTTP",
+                "ErrandSQLite", "ErrandTesting", "ErrandTransport", "ErrandURLSession", httpTypes,
             ],
             swiftSettings: settings
         ),

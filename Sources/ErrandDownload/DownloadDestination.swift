@@ -127,7 +127,8 @@ package struct DownloadDestination: Sendable, Hashable {
             + SHA256.hex(Data(name.utf8)).prefix(32)
     }
 
-    private static func isDirectory(_ url: URL) -> Bool {
+    /// Whether the URL is that of an existing folder.
+    package static func isDirectory(_ url: URL) -> Bool {
         var isDirectory: ObjCBool = false
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
             && isDirectory.boolValue

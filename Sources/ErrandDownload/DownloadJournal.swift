@@ -134,6 +134,8 @@ package enum BootSession {
             guard let data = SourceFile.beginning(of: file, 64) else { return nil }
             let text = String(decoding: data.prefix { $0 > UInt8(ascii: " ") }, as: UTF8.self)
             return text.isEmpty ? nil : text
+        #elseif canImport(Darwin)
+            return DarwinSystem.bootSession()
         #else
             return nil
         #endif

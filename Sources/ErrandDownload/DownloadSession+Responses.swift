@@ -169,7 +169,7 @@ extension DownloadSession {
         }
     }
 
-    private func wake() {
+    func wake() {
         for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume(returning: .wait) }
     }
 

@@ -228,11 +228,8 @@ package final class DownloadSession: Sendable {
 
     /// Ends a pause that ``ended(_:_:_:_:now:)`` has returned.
     package func endPause() {
-        let waiters = state.withLock { state in
-            state.planner.endPause()
-            return state.takeWaiters()
-        }
-        for waiter in waiters { waiter.resume(returning: .wait) }
+        state.withLock { $0.planner.endPause() }
+        wake()
     }
 
     /// Records the end of a request; returns the pause for which a refusal asks.

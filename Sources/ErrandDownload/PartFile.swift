@@ -322,6 +322,9 @@ package final class PartFile: Sendable {
     }
 
     package static func flush(_ descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+            if DarwinSystem.flush(descriptor) { return true }
+        #endif
         while fsync(descriptor) != 0 {
             guard errno == EINTR else { return false }
         }

@@ -58,21 +58,14 @@ extension DownloadQueue {
 extension DownloadQueue.Download {
     /// The plan of the request.
     var plan: DownloadPlan {
-        DownloadPlan(
+        let isFolder = DownloadDestination.isDirectory(destination.standardizedFileURL)
+        return DownloadPlan(
             destination: destination,
             existingFile: existingFile ?? (isFolder ? .rename : .overwrite),
             options: .init {
                 $0.segments.maximum = segments
                 $0.expectedDigests = expectedDigests
             })
-    }
-
-    /// Whether the destination is an existing folder.
-    private var isFolder: Bool {
-        var isDirectory: ObjCBool = false
-        let path = destination.standardizedFileURL.path
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-            && isDirectory.boolValue
     }
 
     /// The paths of the finished file, the part file and the journal; `nil` for a URL that cannot be parsed.

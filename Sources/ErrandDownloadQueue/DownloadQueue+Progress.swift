@@ -7,8 +7,8 @@ import Synchronization
 extension DownloadQueue {
     /// The progress of all downloads that this process has started: bytes, totals and the rate together.
     ///
-    /// The total is known when each of them knows its own; downloads that still wait are not part of it. The rate is
-    /// that of the downloads that run, and `nil` if none does.
+    /// The total is `nil` until one has started and each of them knows its own; downloads that still wait are not part
+    /// of it. The rate is that of the downloads that run, and `nil` if none does.
     public var progress: TransferProgress { shared.withLock { $0.progress } }
 
     /// The current ``progress`` and its later values; a slow reader gets the latest.
@@ -48,28 +48,18 @@ extension DownloadQueue {
 
     /// The progress of the queue as a Foundation `Progress`, for views and progress trees.
     ///
-    /// The unit is the byte. It is indeterminate while ``progress`` has no total, and before the first download has
-    /// started; when a further download starts, its total increases. `throughputKey` and `estimatedTimeRemainingKey` of
-    /// its `userInfo` are rate and time left. Pausing and resuming it changes ``isPaused``; it cannot be cancelled.
+    /// The unit is the byte. It is indeterminate while ``progress`` has no total; when a further download starts, its
+    /// total increases. `throughputKey` and `estimatedTimeRemainingKey` of its `userInfo` are rate and time left.
+    /// Pausing and resuming it changes ``isPaused``; it cannot be cancelled.
     ///
     /// It is updated from any thread, at most ten times a second, and when no download can run any more. The queue does
     /// not retain it.
     public func foundationProgress() -> Progress {
-        let progress = Progress(totalUnitCount: -1)
-        progress.isCancellable = false
-        progress.isPausable = true
-        progress.pausingHandler = { [weak self] in self?.isPaused = true }
-        progress.resumingHandler = { [weak self] in self?.isPaused = false }
+        let progress = Progress(
+            cancel: nil, suspend: { [weak self] in self?.isPaused = true },
+            resume: { [weak self] in self?.isPaused = false })
         let handler = QueueProgressHandler(every: .milliseconds(100), bytes: nil) {
-            [weak progress] update in
-            guard let progress else { return }
-            let total = update.totalBytesToReceive ?? 0
-            progress.totalUnitCount = total > 0 ? total : -1
-            progress.completedUnitCount = update.bytesReceived
-            progress.setUserInfoObject(
-                update.bytesReceivedPerSecond.map { Int(min($0, 1e15)) }, forKey: .throughputKey)
-            progress.setUserInfoObject(
-                update.timeLeft.map { $0 / .seconds(1) }, forKey: .estimatedTimeRemainingKey)
+            [weak progress] in progress?.take($0)
         }
         let now = agent.clock.uptime
         let isReady = shared.withLock { shared in

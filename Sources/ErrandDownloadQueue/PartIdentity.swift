@@ -20,19 +20,21 @@ struct PartIdentity: Sendable, Hashable, Codable {
         self.total = total
     }
 
-    /// The finished file of a destination; `nil` if the part file was not renamed to it, or was replaced since.
+    /// The finished file of a destination; `nil` if the part file was not moved to it, or was replaced since.
     func finishedFile(
         of destination: DownloadDestination, _ policy: DownloadPlan.ExistingFile
     ) -> URL? {
-        guard Self.status(destination.part).map(isSame) != true else { return nil }
         guard destination.isFolder || policy == .rename else {
             return matches(destination.file) ? destination.file : nil
         }
-        // The response has named the file, or the name was taken.
-        let folder = destination.folder
+        // The response has named the file, or the name was taken. A process that is killed while it moves the part file
+        // to a free name leaves both names.
+        let (folder, part) = (destination.folder, destination.part.lastPathComponent)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return names.lazy.map { folder.appendingPathComponent($0, isDirectory: false) }
-            .first(where: matches)
+        return names.lazy.filter { $0 != part }.map {
+            folder.appendingPathComponent($0, isDirectory: false)
+        }
+        .first(where: matches)
     }
 
     private func matches(_ url: URL) -> Bool {

@@ -4,11 +4,12 @@ import ErrandHTTP
 enum QueueProgress {
     static func sum(of entries: some Sequence<DownloadQueue.Entry>) -> TransferProgress {
         var sum = TransferProgress()
-        var total: Int64? = 0
+        var (total, hasStarted): (Int64?, Bool) = (0, false)
         for entry in entries {
             let progress = entry.progress
             // Not started by this process.
             if progress == TransferProgress(), entry.state != .running { continue }
+            hasStarted = true
             sum.bytesReceived = TransferProgress.sum(sum.bytesReceived, progress.bytesReceived)
             sum.resumedBytes = TransferProgress.sum(sum.resumedBytes, progress.resumedBytes)
             total = total.flatMap { total in
@@ -18,7 +19,7 @@ enum QueueProgress {
                 sum.bytesReceivedPerSecond = (sum.bytesReceivedPerSecond ?? 0) + rate
             }
         }
-        sum.totalBytesToReceive = total
+        sum.totalBytesToReceive = hasStarted ? total : nil
         return sum
     }
 }

@@ -36,6 +36,20 @@ struct ExpectTests {
         #expect(record.informational.map(\.status.code) == [100])
     }
 
+    /// There is nothing to wait with (RFC 9110 §10.1.1).
+    @Test(arguments: [nil, Data()]) func headerIsNotSentWithoutBody(body: Data?) async throws {
+        let server = try RawServer { connection in
+            guard let head = connection.readHead() else { return }
+            connection.respond(head.lowercased().contains("expect:") ? "sent" : "left out")
+        }
+        let record = try await CurlTransport.tested().run(.post, server.url()) {
+            $0.headers[.expect] = "100-continue"
+            $0.body = body.map { .data($0) }
+        }
+        #expect(record.error == nil)
+        #expect(String(decoding: record.body, as: UTF8.self) == "left out")
+    }
+
     @Test(arguments: [200, 401, 413]) func finalResponseSuppressesBody(status: Int) async throws {
         let server = try RawServer { connection in
             guard connection.readHead() != nil else { return }

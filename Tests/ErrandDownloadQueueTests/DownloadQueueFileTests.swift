@@ -1,4 +1,5 @@
 import ErrandCurl
+import ErrandDownload
 import ErrandSQLite
 import ErrandTesting
 import ErrandTransport
@@ -65,6 +66,26 @@ import Testing
         let next = try await fixture.queue()
         #expect(next.entries.map(\.state) == [.finished(fixture.file("a 2"))])
         #expect(fixture.server.requests.count == 1)
+        await next.close()
+        await fixture.server.stop()
+    }
+
+    /// The process was killed after linking the final name, before removing the part's name.
+    @Test(arguments: [DownloadPlan.ExistingFile.rename, .fail, .keep])
+    func finishedFileThatIsStillAPartIsNotDownloadedAgain(
+        policy: DownloadPlan.ExistingFile
+    ) async throws {
+        try await fixture.server.start()
+        var download = fixture.download()
+        download.existingFile = policy
+        try await finishWithoutStoring(download)
+        let part = try #require(download.paths?.part)
+        #expect(link(fixture.file().path, part.path) == 0)
+        let next = try await fixture.queue()
+        #expect(next.entries.map(\.state) == [.finished(fixture.file())])
+        await next.untilIdle()
+        #expect(fixture.server.requests.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: part.path))
         await next.close()
         await fixture.server.stop()
     }

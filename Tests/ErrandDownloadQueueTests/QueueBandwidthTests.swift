@@ -55,15 +55,23 @@ import Testing
         #expect(releasedAgain == false && !limit.isHolding)
     }
 
-    /// Otherwise the delay would keep the clock until its end.
-    @Test func stopEndsTheDelay() async throws {
-        let clock = ManualClock()
+    /// A limit that holds the downloads for a long time, and a value for each release.
+    private func holdingLimit(
+        on clock: ManualClock
+    ) async throws -> (limit: QueueBandwidth, released: AsyncStream<Void>) {
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         let limit = QueueBandwidth(bytesPerSecond: 1, clock: clock) { isHeld in
             if !isHeld { release.yield() }
         }
         limit.received(1_000_000)
         try await clock.untilSleeping()
+        return (limit, released)
+    }
+
+    /// Otherwise the delay would keep the clock until its end.
+    @Test func stopEndsTheDelay() async throws {
+        let clock = ManualClock()
+        let (limit, released) = try await holdingLimit(on: clock)
         limit.stop()
         var releases = released.makeAsyncIterator()
         await releases.next()
@@ -72,12 +80,7 @@ import Testing
 
     @Test func changeOfTheLimitEndsTheDelay() async throws {
         let clock = ManualClock()
-        let (released, release) = AsyncStream.makeStream(of: Void.self)
-        let limit = QueueBandwidth(bytesPerSecond: 1, clock: clock) { isHeld in
-            if !isHeld { release.yield() }
-        }
-        limit.received(1_000_000)
-        try await clock.untilSleeping()
+        let (limit, released) = try await holdingLimit(on: clock)
         limit.set(bytesPerSecond: nil)
         var releases = released.makeAsyncIterator()
         await releases.next()

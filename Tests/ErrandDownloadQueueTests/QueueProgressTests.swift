@@ -92,6 +92,7 @@ import Testing
         try await fixture.server.start()
         let queue = try await fixture.queue()
         let progress = queue.foundationProgress()
+        #expect(queue.progress.totalBytesToReceive == nil && progress.isIndeterminate)
         #expect(!progress.isFinished && !progress.isCancellable)
         try await queue.add([fixture.download()])
         await fixture.until(queue) { $0.first?.progress.bytesReceived == 60_000 }

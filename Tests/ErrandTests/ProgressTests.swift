@@ -1,5 +1,6 @@
 import Errand
 import ErrandCore
+import ErrandHTTP
 import ErrandTesting
 import ErrandTransport
 import Foundation
@@ -233,6 +234,22 @@ import Testing
         (update.bytesReceived, update.totalBytesToReceive) = (6, 6)
         progress.take(update)
         #expect(progress.totalUnitCount == 306 && progress.isFinished)
+    }
+
+    /// The rate is that of the upload only until the response begins.
+    @Test func rateIsThatOfTheCurrentDirection() {
+        let progress = Progress(cancel: nil, suspend: {}, resume: {})
+        #expect(!progress.isCancellable)
+        var update = TransferProgress()
+        (update.bytesSentPerSecond, update.bytesReceivedPerSecond) = (300, 200)
+        progress.take(update)
+        #expect(progress.userInfo[.throughputKey] as? Int == 300)
+        update.bytesReceived = 1
+        progress.take(update)
+        #expect(progress.userInfo[.throughputKey] as? Int == 200)
+        (update.bytesReceived, update.totalBytesToReceive) = (0, 10)
+        progress.take(update)
+        #expect(progress.userInfo[.throughputKey] as? Int == 200)
     }
 
     private final class DataRequest: BaseRequest {

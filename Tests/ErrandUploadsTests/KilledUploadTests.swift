@@ -42,19 +42,24 @@
         }
 
         /// The requests are OPTIONS, POST and four pieces.
-        @Test(arguments: [1, 2, 3, 4, 5, 6])
-        func uploadOfAKilledProcessIsContinued(request number: Int) async throws {
+        @Test(arguments: TransportKind.allCases, [1, 2, 3, 4, 5, 6])
+        func uploadOfAKilledProcessIsContinued(
+            kind: TransportKind, request number: Int
+        ) async throws {
             let tus = try await TusLoopback()
             let bytes = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 11) })
             let file = try TemporaryFile(bytes)
             await #expect(processExitsWith: .signal(SIGKILL)) {
-                [url = tus.url as String, path = file.url.path as String, number = number as Int] in
-                _ = try await RequestAgent().value(
+                [
+                    url = tus.url as String, path = file.url.path as String,
+                    kind = kind as TransportKind, number = number as Int,
+                ] in
+                _ = try await RequestAgent(transport: kind.makeTransport()).value(
                     DeadlyUpload(url, file: URL(fileURLWithPath: path), killsBefore: number))
             }
             let sent = max(0, number - 3) * 3000
             #expect(tus.content.count == sent)
-            let output = try await RequestAgent().value(
+            let output = try await RequestAgent(transport: kind.makeTransport()).value(
                 DeadlyUpload(tus.url, file: file.url, killsBefore: 0))
             #expect(output.resumedOffset == Int64(sent))
             #expect(haveSameBytes(tus.content, bytes))
@@ -67,7 +72,8 @@
         }
 
         /// The bytes arrive, but the process ends before the response.
-        @Test func bytesWithoutAResponseAreNotSentAgain() async throws {
+        @Test(arguments: TransportKind.allCases)
+        func bytesWithoutAResponseAreNotSentAgain(kind: TransportKind) async throws {
             let tus = try await TusLoopback()
             let bytes = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 11) })
             let file = try TemporaryFile(bytes)
@@ -77,17 +83,20 @@
                 return .dropped
             }
             await #expect(processExitsWith: .signal(SIGKILL)) {
-                [url = tus.url as String, path = file.url.path as String] in
+                [
+                    url = tus.url as String, path = file.url.path as String,
+                    kind = kind as TransportKind,
+                ] in
                 let upload = DeadlyUpload(
                     url, file: URL(fileURLWithPath: path), killsBefore: 0)
                 do {
-                    _ = try await RequestAgent().value(upload)
+                    _ = try await RequestAgent(transport: kind.makeTransport()).value(upload)
                 } catch {
                     kill(getpid(), SIGKILL)
                 }
             }
             tus.fault(nil)
-            let output = try await RequestAgent().value(
+            let output = try await RequestAgent(transport: kind.makeTransport()).value(
                 DeadlyUpload(tus.url, file: file.url, killsBefore: 0))
             #expect(output.resumedOffset == 5000)
             #expect(haveSameBytes(tus.content, bytes))

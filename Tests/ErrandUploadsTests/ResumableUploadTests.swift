@@ -24,11 +24,17 @@ struct ResumableUploadTests {
         fixture.upload(change)
     }
 
-    private func failure(_ upload: Upload) async -> RequestError? { await fixture.failure(upload) }
+    private func failure(
+        _ upload: Upload, on agent: RequestAgent? = nil
+    ) async -> RequestError? {
+        await fixture.failure(upload, on: agent)
+    }
 
     // MARK: - Uploads
 
-    @Test func fileIsUploadedInOneRequest() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func fileIsUploadedInOneRequest(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         let output = try await agent.value(upload())
         #expect(haveSameBytes(tus.content, bytes))
         #expect(tus.methods == ["OPTIONS", "POST", "PATCH"])
@@ -45,7 +51,9 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func emptyFileNeedsNoPiece() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func emptyFileNeedsNoPiece(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         let empty = try TemporaryFile(name: "empty")
         let output = try await agent.value(ResumableUploadRequest(tus.url, file: empty.url))
         #expect(output.bytes == 0 && tus.methods == ["OPTIONS", "POST"])
@@ -74,7 +82,9 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func piecesCarryChecksums() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func piecesCarryChecksums(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         let output = try await agent.value(upload { ($0.piece, $0.sum) = (4000, .required) })
         #expect(output.bytes == 10_000)
         let pieces = tus.server.requests.filter { $0.method == "PATCH" }
@@ -88,7 +98,9 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func pieceThatWasDamagedIsSentAgain() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func pieceThatWasDamagedIsSentAgain(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { number, request, _ in
             request.method == "PATCH" && number == 4 ? LoopbackResponse(status: 460) : nil
         }
@@ -100,7 +112,9 @@ struct ResumableUploadTests {
 
     // MARK: - Resuming
 
-    @Test func failedRunIsContinuedByTheNext() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func failedRunIsContinuedByTheNext(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, state in
             guard request.method == "PATCH", request.header("Upload-Offset") == "4000" else {
                 return nil
@@ -108,7 +122,8 @@ struct ResumableUploadTests {
             state.content += request.body.prefix(1500)
             return .reset
         }
-        let error = await failure(upload { ($0.piece, $0.policy) = (4000, RetryPolicy.none) })
+        let error = await failure(
+            upload { ($0.piece, $0.policy) = (4000, RetryPolicy.none) }, on: agent)
         #expect(error?.code == .connectionLost)
         #expect(try names.count == 2)
         tus.fault(nil)
@@ -121,7 +136,9 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func interruptionIsContinuedWithinARun() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func interruptionIsContinuedWithinARun(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { number, request, state in
             guard request.method == "PATCH", state.content.count < 9000 else { return nil }
             state.content += request.body.prefix(1000)
@@ -133,13 +150,15 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func progressCountsFromTheResumedOffset() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func progressCountsFromTheResumedOffset(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, state in
             guard request.method == "PATCH" else { return nil }
             state.content += request.body.prefix(6000)
             return .reset
         }
-        _ = await failure(upload { $0.policy = RetryPolicy.none })
+        _ = await failure(upload { $0.policy = RetryPolicy.none }, on: agent)
         tus.fault(nil)
         let seen = Mutex<[TransferProgress]>([])
         let next = upload { $0.piece = 1000 }
@@ -152,13 +171,15 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func completeUploadIsReportedWithoutAPiece() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func completeUploadIsReportedWithoutAPiece(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, state in
             guard request.method == "PATCH" else { return nil }
             state.content += request.body
             return .reset
         }
-        _ = await failure(upload { $0.policy = RetryPolicy.none })
+        _ = await failure(upload { $0.policy = RetryPolicy.none }, on: agent)
         tus.fault(nil)
         let last = Mutex<TransferProgress?>(nil)
         let next = upload()
@@ -170,7 +191,9 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func cancelledUploadCanBeResumed() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func cancelledUploadCanBeResumed(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         let gate = Gate()
         tus.fault { _, request, state in
             guard request.method == "PATCH", request.header("Upload-Offset") == "4000" else {
@@ -227,7 +250,9 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func goneUploadIsCreatedAgain() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func goneUploadIsCreatedAgain(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { number, _, state in
             guard number == 4 else { return nil }
             state.length = nil
@@ -240,13 +265,15 @@ struct ResumableUploadTests {
         await tus.server.stop()
     }
 
-    @Test func changedFileIsUploadedAnew() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func changedFileIsUploadedAnew(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, _ in request.method == "PATCH" ? .reset : nil }
-        _ = await failure(upload { $0.policy = RetryPolicy.none })
+        _ = await failure(upload { $0.policy = RetryPolicy.none }, on: agent)
         tus.fault(nil)
         let changed = Data(bytes.reversed())
         try changed.write(to: file.url)
-        let refused = await failure(upload { $0.overs = false })
+        let refused = await failure(upload { $0.overs = false }, on: agent)
         #expect(refused?.code == .resumeFailed)
         _ = try await agent.value(upload())
         #expect(haveSameBytes(tus.content, changed))
@@ -265,10 +292,12 @@ struct ResumableUploadTests {
 
     // MARK: - Discarding
 
-    @Test func discardRemovesUploadAndJournal() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func discardRemovesUploadAndJournal(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, _ in request.method == "PATCH" ? .reset : nil }
         let upload = upload { $0.policy = RetryPolicy.none }
-        _ = await failure(upload)
+        _ = await failure(upload, on: agent)
         tus.fault(nil)
         #expect(try await upload.discard(on: agent))
         #expect(tus.removals == 1)
@@ -317,11 +346,13 @@ struct ResumableUploadTests {
     }
 
     /// The server refuses a piece at its head: the rest is not sent.
-    @Test func earlyRefusalEndsTheUpload() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func earlyRefusalEndsTheUpload(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.server.route("/files/1", readsBody: false) { _ in LoopbackResponse(status: 413) }
         let size = 64 << 20
         #expect(truncate(file.url.path, off_t(size)) == 0)
-        #expect(await failure(upload())?.code == .bodyTooLarge)
+        #expect(await failure(upload(), on: agent)?.code == .bodyTooLarge)
         #expect(tus.methods == ["OPTIONS", "POST", "PATCH"])
         #expect(tus.server.requests.map(\.bodyBytes).reduce(0, +) < size / 2)
         await tus.server.stop()

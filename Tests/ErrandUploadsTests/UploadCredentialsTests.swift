@@ -12,7 +12,8 @@ struct UploadCredentialsTests {
 
     init() async throws { fixture = try await UploadFixture() }
 
-    @Test func credentialsAreNotSentToAnotherOrigin() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func credentialsAreNotSentToAnotherOrigin(kind: TransportKind) async throws {
         let other = try await TusLoopback()
         other.change { ($0.length, $0.creations) = (10_000, 1) }
         let location = other.server.url("/files/1")
@@ -20,7 +21,7 @@ struct UploadCredentialsTests {
             request.method == "POST"
                 ? LoopbackResponse(status: 201, headers: ["Location": location]) : nil
         }
-        _ = try await fixture.agent.value(
+        _ = try await fixture.agent(over: kind).value(
             fixture.upload {
                 $0.key = .bearer("secret")
                 $0.fields = [.userAgent: "test"]
@@ -35,13 +36,14 @@ struct UploadCredentialsTests {
         await fixture.tus.server.stop()
     }
 
-    @Test func everyRequestIsAuthorizedAndProcessed() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func everyRequestIsAuthorizedAndProcessed(kind: TransportKind) async throws {
         let upload = fixture.upload {
             $0.key = .bearer("secret")
             $0.signers = [Signer()]
             $0.piece = 4000
         }
-        _ = try await fixture.agent.value(upload)
+        _ = try await fixture.agent(over: kind).value(upload)
         let requests = fixture.tus.server.requests
         #expect(requests.count == 5)
         #expect(requests.allSatisfy { $0.header("Authorization") == "Bearer secret" })

@@ -21,14 +21,19 @@ struct UploadRecoveryTests {
         fixture.upload(change)
     }
 
-    private func failure(_ upload: Upload) async -> RequestError? { await fixture.failure(upload) }
+    private func failure(
+        _ upload: Upload, on agent: RequestAgent? = nil
+    ) async -> RequestError? {
+        await fixture.failure(upload, on: agent)
+    }
 
     private func count(of method: String) -> Int { tus.methods.filter { $0 == method }.count }
 
     // MARK: - Discovery and creation
 
-    @Test(arguments: [403, 404, 405])
-    func serverThatRefusesOptionsIsUsed(status: Int) async throws {
+    @Test(arguments: TransportKind.allCases, [403, 404, 405])
+    func serverThatRefusesOptionsIsUsed(kind: TransportKind, status: Int) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, _ in
             request.method == "OPTIONS" ? LoopbackResponse(status: status) : nil
         }
@@ -38,13 +43,16 @@ struct UploadRecoveryTests {
         await tus.server.stop()
     }
 
-    @Test(arguments: [429, 503])
-    func postponedCreationIsSentAgainAfterThePauseOfTheServer(status: Int) async throws {
+    @Test(arguments: TransportKind.allCases, [429, 503])
+    func postponedCreationIsSentAgainAfterThePauseOfTheServer(
+        kind: TransportKind, status: Int
+    ) async throws {
         tus.fault { number, request, _ in
             request.method == "POST" && number < 4
                 ? LoopbackResponse(status: status, headers: ["Retry-After": "7"]) : nil
         }
-        let output = try await fixture.value(upload(), on: ManualClock(), by: .seconds(7))
+        let output = try await fixture.value(
+            upload(), over: kind, on: ManualClock(), by: .seconds(7))
         #expect(output.duration == .seconds(14))
         #expect(tus.methods == ["OPTIONS", "POST", "POST", "POST", "PATCH"])
         #expect(tus.creations == 1)
@@ -87,8 +95,11 @@ struct UploadRecoveryTests {
     // MARK: - Offsets and locks
 
     /// The server has lost bytes, or has received more than its response reported.
-    @Test(arguments: [2500, 5500])
-    func mismatchOfTheOffsetContinuesAtThatOfTheServer(offset: Int) async throws {
+    @Test(arguments: TransportKind.allCases, [2500, 5500])
+    func mismatchOfTheOffsetContinuesAtThatOfTheServer(
+        kind: TransportKind, offset: Int
+    ) async throws {
+        let agent = fixture.agent(over: kind)
         let bytes = bytes
         tus.fault { number, _, state in
             // Then the server itself refuses the second piece, with status 409.
@@ -104,24 +115,27 @@ struct UploadRecoveryTests {
         await tus.server.stop()
     }
 
-    @Test func repeatedMismatchOfTheOffsetEndsTheRun() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func repeatedMismatchOfTheOffsetEndsTheRun(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, _ in
             request.method == "PATCH" ? LoopbackResponse(status: 409) : nil
         }
-        #expect(await failure(upload())?.code == .resumeFailed)
+        #expect(await failure(upload(), on: agent)?.code == .resumeFailed)
         #expect(count(of: "PATCH") == TusUploadState.maximumConflicts + 1)
         #expect(count(of: "HEAD") == TusUploadState.maximumConflicts)
         await tus.server.stop()
     }
 
-    @Test func lockedUploadIsRetriedAfterThePauseOfTheServer() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func lockedUploadIsRetriedAfterThePauseOfTheServer(kind: TransportKind) async throws {
         tus.fault { number, _, _ in
             // The second piece, and the request for the offset after it.
             number == 4 || number == 5
                 ? LoopbackResponse(status: 423, headers: ["Retry-After": "5"]) : nil
         }
         let output = try await fixture.value(
-            upload { $0.piece = 4000 }, on: ManualClock(), by: .seconds(5))
+            upload { $0.piece = 4000 }, over: kind, on: ManualClock(), by: .seconds(5))
         #expect(output.duration == .seconds(10))
         #expect(tus.offsets == ["0", "4000", "4000", "8000"])
         #expect(
@@ -131,11 +145,13 @@ struct UploadRecoveryTests {
         await tus.server.stop()
     }
 
-    @Test func lockIsRetriedByThePolicyAndTheNextRunContinues() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func lockIsRetriedByThePolicyAndTheNextRunContinues(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, _ in
             request.header("Upload-Offset") == "4000" ? LoopbackResponse(status: 423) : nil
         }
-        let error = await failure(upload { $0.piece = 4000 })
+        let error = await failure(upload { $0.piece = 4000 }, on: agent)
         #expect(error?.code == .unacceptableStatus && error?.status?.code == 423)
         #expect(tus.offsets == ["0", "4000", "4000", "4000"])
         tus.fault(nil)
@@ -189,11 +205,13 @@ struct UploadRecoveryTests {
 
     // MARK: - Checksums
 
-    @Test func repeatedMismatchOfTheChecksumEndsTheRun() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func repeatedMismatchOfTheChecksumEndsTheRun(kind: TransportKind) async throws {
+        let agent = fixture.agent(over: kind)
         tus.fault { _, request, _ in
             request.header("Upload-Offset") == "4000" ? LoopbackResponse(status: 460) : nil
         }
-        let error = await failure(upload { ($0.piece, $0.sum) = (4000, .required) })
+        let error = await failure(upload { ($0.piece, $0.sum) = (4000, .required) }, on: agent)
         #expect(error?.code == .digestMismatch)
         #expect(tus.offsets == ["0", "4000", "4000", "4000"])
         let sums = tus.server.requests.compactMap { $0.header("Upload-Checksum") }
@@ -209,19 +227,20 @@ struct UploadRecoveryTests {
     // MARK: - Bandwidth
 
     /// Ten chunks of an eighth of a second each; the first one is sent at once.
-    @Test(arguments: [nil, 4000])
-    func bytesAreSentNoFasterThanTheLimit(piece: Int64?) async throws {
+    @Test(arguments: TransportKind.allCases, [nil, 4000] as [Int64?])
+    func bytesAreSentNoFasterThanTheLimit(kind: TransportKind, piece: Int64?) async throws {
         let output = try await fixture.value(
-            upload { ($0.piece, $0.rate) = (piece, 8000) }, on: ManualClock(),
+            upload { ($0.piece, $0.rate) = (piece, 8000) }, over: kind, on: ManualClock(),
             by: .milliseconds(125))
         #expect(output.duration == .milliseconds(1125))
         #expect(haveSameBytes(tus.content, bytes))
         await tus.server.stop()
     }
 
-    @Test func uploadWithoutALimitDoesNotWait() async throws {
+    @Test(arguments: TransportKind.allCases)
+    func uploadWithoutALimitDoesNotWait(kind: TransportKind) async throws {
         let output = try await fixture.value(
-            upload { $0.piece = 4000 }, on: ManualClock(), by: .milliseconds(125))
+            upload { $0.piece = 4000 }, over: kind, on: ManualClock(), by: .milliseconds(125))
         #expect(output.duration == .zero)
         await tus.server.stop()
     }

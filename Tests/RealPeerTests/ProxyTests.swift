@@ -51,6 +51,30 @@ struct ProxyTests {
         #expect(PeerInfo(direct)["from"] == "127.0.0.1")
     }
 
+    /// The host of a connection is the proxy that gets complete URLs, otherwise the server.
+    @Test func connectionsNameTheirHost() async throws {
+        for bypass in [[], ["example.com"]] {
+            let plain = try await run(.nginxPlain, through: address(.tinyproxy), bypass: bypass)
+            let connection = try #require(plain.connections.last, "\(plain.errorText)")
+            #expect(connection.host == "127.0.0.1")
+            #expect(connection.port == peers.port(.tinyproxy))
+            #expect(connection.remoteAddress == "127.0.0.1:\(peers.port(.tinyproxy))")
+            #expect(!connection.isSecure)
+        }
+        let past = try await run(
+            .nginxPlain, through: address(.tinyproxy), bypass: ["127.0.0.1"])
+        #expect(past.connections.last?.port == peers.port(.nginxPlain), "\(past.errorText)")
+        for (target, proxy) in [
+            (Peers.Peer.nginxTLS, address(.tinyproxy)),
+            (.nginxPlain, address(.socks, scheme: "socks5")),
+        ] {
+            let tunnelled = try await run(target, through: proxy)
+            let connection = try #require(tunnelled.connections.last, "\(tunnelled.errorText)")
+            #expect(connection.port == peers.port(target))
+            #expect(connection.isSecure == (target == .nginxTLS))
+        }
+    }
+
     @Test func pinsApplyThroughTunnels() async throws {
         var request = peers.request(.nginxTLS, host: "127.0.0.1")
         request.options.proxy = .url(address(.tinyproxy))

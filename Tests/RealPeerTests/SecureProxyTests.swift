@@ -36,6 +36,11 @@ struct SecureProxyTests {
         for isFirst in [true, false] {
             let record = try await run(target, through: proxy(.secureProxy))
             #expect(record.error == nil, "\(record.errorText)")
+            // TLS to the proxy does not protect a plain request on its way to the server.
+            let connection = try #require(record.connections.last)
+            #expect(connection.isSecure == (target == .nginxTLS))
+            #expect(
+                connection.port == peers.port(target == .nginxTLS ? target : .secureProxy))
             #expect(PeerInfo(record)["from"] == "127.0.0.8")
             #expect(record.head?.httpVersion == (target == .nginxTLS ? Peers.negotiated : .http11))
             // tinyproxy keeps only tunnels open.

@@ -5,12 +5,11 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Resumable uploads to a tus server that is not ours (tuspyserver).
+/// Resumable uploads to a tus server that is not ours (tuspyserver), over both transports.
 @Suite(.timeLimit(.minutes(15)))
 struct TusServerTests {
     private let peers: Peers
     private let folder: URL
-    private let agent = RequestAgent()
     private let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) })
 
     init() throws {
@@ -46,7 +45,7 @@ struct TusServerTests {
     }
 
     /// Uploads pieces until the server has a million bytes, then cancels.
-    private func cancelAfterAMillionBytes() async throws {
+    private func cancelAfterAMillionBytes(_ agent: RequestAgent) async throws {
         let upload = try upload(bytes, piece: 500_000)
         let gate = Gate()
         upload.holding = Holding(offset: "1000000", gate: gate)
@@ -71,8 +70,9 @@ struct TusServerTests {
         return try Data(contentsOf: URL(fileURLWithPath: "\(peers.folder)/uploads/\(name)"))
     }
 
-    @Test(arguments: [nil, 700_000])
-    func fileIsStored(piece: Int64?) async throws {
+    @Test(arguments: HTTPBinTests.TransportKind.allCases, [nil, 700_000] as [Int64?])
+    func fileIsStored(kind: HTTPBinTests.TransportKind, piece: Int64?) async throws {
+        let agent = try kind.agent()
         let output = try await agent.value(upload(bytes, piece: piece))
         #expect(haveSameBytes(try stored(output), bytes))
         #expect(output.expires != nil)
@@ -80,22 +80,28 @@ struct TusServerTests {
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func cancelledUploadIsContinued() async throws {
-        try await cancelAfterAMillionBytes()
+    @Test(arguments: HTTPBinTests.TransportKind.allCases)
+    func cancelledUploadIsContinued(kind: HTTPBinTests.TransportKind) async throws {
+        let agent = try kind.agent()
+        try await cancelAfterAMillionBytes(agent)
         let output = try await agent.value(upload(bytes))
         #expect(output.resumedOffset == 1_000_000)
         #expect(haveSameBytes(try stored(output), bytes))
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func discardedUploadIsRemoved() async throws {
-        try await cancelAfterAMillionBytes()
+    @Test(arguments: HTTPBinTests.TransportKind.allCases)
+    func discardedUploadIsRemoved(kind: HTTPBinTests.TransportKind) async throws {
+        let agent = try kind.agent()
+        try await cancelAfterAMillionBytes(agent)
         #expect(try await upload(bytes).discard(on: agent))
         #expect(try await agent.value(upload(bytes)).resumedOffset == 0)
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func fileAboveTheMaximumIsRefused() async throws {
+    @Test(arguments: HTTPBinTests.TransportKind.allCases)
+    func fileAboveTheMaximumIsRefused(kind: HTTPBinTests.TransportKind) async throws {
+        let agent = try kind.agent()
         let running = try upload(bytes)
         #expect(truncate(running.file.path, 40 << 20) == 0)
         let error = await #expect(throws: RequestError.self) { try await agent.value(running) }
@@ -103,7 +109,9 @@ struct TusServerTests {
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func uploadOfAnEmptyFileIsComplete() async throws {
+    @Test(arguments: HTTPBinTests.TransportKind.allCases)
+    func uploadOfAnEmptyFileIsComplete(kind: HTTPBinTests.TransportKind) async throws {
+        let agent = try kind.agent()
         let output = try await agent.value(upload(Data()))
         #expect(output.bytes == 0)
         try FileManager.default.removeItem(at: folder)

@@ -7,33 +7,40 @@ import HTTPTypes
 import Testing
 
 /// Bytes that a server sends over TLS without a request are not a response (RFC 9112 §9.2).
-@Suite("Real peers: unsolicited responses", .timeLimit(.minutes(15)))
+@Suite("Real peers: unsolicited responses", .timeLimit(.minutes(15)), .bothEngines)
 struct UnsolicitedResponsePeerTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }
 
     @Test func unsolicitedResponseIsNotUsedForTheNextRequest() async throws {
-        let transport = CurlTransport()
-        var request = peers.request(
-            .earlyTLS, host: "http11-speaks.errand.test", method: .post, "/")
-        request.options.security = .insecureForTests
-        let first = try await transport.run(request)
-        #expect(first.error == nil && first.text == "good", "\(first.errorText)")
-        let other = try await transport.run(peers.request(.earlyTLS, "/said?status=200"))
+        let transport = CurlTransport.tested()
+        func request(_ path: String) -> TransportRequest {
+            var request = peers.request(
+                .earlyTLS, host: "http11-holds.errand.test", method: .post, path)
+            request.options.security = .insecureForTests
+            return request
+        }
+        // The body is the port of the connection.
+        let first = try await transport.run(request("/hold"))
+        let port = try #require(Int(first.text), "\(first.errorText)")
+        // The server sends the surplus before it responds to this request, over another connection.
+        let other = try await transport.run(peers.request(.earlyTLS, "/release?port=\(port)"))
         #expect(other.error == nil, "\(other.errorText)")
-        let second = try await transport.run(request)
-        #expect(second.error == nil && second.text == "good", "\(second.errorText)")
+        let second = try await transport.run(request("/"))
+        #expect(second.error == nil, "\(second.errorText)")
+        #expect(Int(second.text) != nil && second.text != first.text, "\(second.text)")
         #expect(second.end?.timings.reusedConnection == false)
         // Session tickets, which arrive with the first response, do not end the connection.
-        let third = try await transport.run(request)
-        #expect(third.error == nil && third.end?.timings.reusedConnection == true)
+        let third = try await transport.run(request("/"))
+        #expect(third.error == nil && third.text == second.text, "\(third.errorText)")
+        #expect(third.end?.timings.reusedConnection == true)
     }
 
     /// The surplus arrives when the connection has been chosen and the request is not yet written.
     @Test(arguments: [HTTPMethod.get, .post])
     func surplusBeforeTheRequestIsWrittenIsNotUsed(method: HTTPMethod) async throws {
         let host = "http11-holds.errand.test"
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         var first = peers.request(.earlyTLS, host: host, "/hold")
         first.options.security = .insecureForTests
         let kept = try await transport.run(first)
@@ -58,7 +65,7 @@ struct UnsolicitedResponsePeerTests {
 
     /// OpenSSL has decrypted the surplus, so the socket has no input.
     @Test func surplusInTheSameRecordIsNotUsed() async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.tested()
         var request = peers.request(
             .earlyTLS, host: "http11-pads.errand.test", "/?token=\(UUID().uuidString)")
         request.options.security = .insecureForTests

@@ -39,19 +39,24 @@ private struct FuzzInput {
         }
     }
 
-    func parsed(splitAt splits: [Int], cache: inout FieldCache) -> ParsedStream {
+    func parsed(
+        splitAt splits: [Int], parser: inout ResponseParser, cache: inout FieldCache
+    ) -> ParsedStream {
         ParsedStream(
             ParsedStream.segments(stream, splitAt: splits), isHead: isHead,
-            acceptsUpgrade: acceptsUpgrade, limit: limit, ends: ends, cache: &cache)
+            acceptsUpgrade: acceptsUpgrade, limit: limit, ends: ends, parser: &parser,
+            cache: &cache)
     }
 
     /// Ends the process if the parser's results violate a rule.
     func check() {
-        // The second and the third run find heads and fields of the first in the cache.
+        // The second and the third run find heads and fields of the first in the cache, and use its
+        // parser again if the connection is kept.
         var cache = FieldCache()
-        let whole = parsed(splitAt: [], cache: &cache)
+        var parser = ResponseParser()
+        let whole = parsed(splitAt: [], parser: &parser, cache: &cache)
         for splits in [chosenSplits, Array(1..<max(1, stream.count))] {
-            let split = parsed(splitAt: splits, cache: &cache)
+            let split = parsed(splitAt: splits, parser: &parser, cache: &cache)
             require(split == whole, "The result differs in splits.", whole, split)
         }
         require(

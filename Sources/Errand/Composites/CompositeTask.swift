@@ -1,4 +1,5 @@
 public import ErrandCore
+import ErrandHTTP
 public import Foundation
 import Synchronization
 
@@ -157,6 +158,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     /// - Parameters:
     ///   - interval: The minimum time between two calls, except the last one (default 100 ms).
     ///   - bytes: The number of bytes, in either direction, after which a call happens earlier (default `nil`: never).
+    ///   - handler: Receives the progress of all members together.
     public func onProgress(
         every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void

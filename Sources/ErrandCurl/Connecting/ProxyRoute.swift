@@ -7,7 +7,7 @@
     /// The proxy that a request or the environment sets, without its credentials, for use in
     /// errors.
     struct ProxyRoute: Sendable, Hashable {
-        private let host: String
+        let host: String
         let port: Int
         /// `host:port`.
         let name: String
@@ -15,6 +15,8 @@
         let isSecure: Bool
         /// Whether every request uses the proxy; false if some hosts bypass it.
         let isCertain: Bool
+        /// Whether it is an HTTP proxy, not a SOCKS proxy.
+        private let speaksHTTP: Bool
 
         /// Finds the proxy of a request; `nil` if it has none.
         init?(_ request: TransportRequest) {
@@ -38,6 +40,7 @@
             }
             self.host = host
             isSecure = url.isHTTPS
+            speaksHTTP = isSecure || url.scheme == "http"
             // libcurl's default ports for proxies.
             port = url.port ?? (isSecure ? 443 : 1080)
             name = "\(host):\(port)"
@@ -85,6 +88,17 @@
             }
             if !userInfo.contains(":") { bytes.append(UInt8(ascii: ":")) }
             return "Basic " + Data(bytes).base64EncodedString()
+        }
+
+        /// Whether a connection leads to this proxy, which gets the request with its complete URL.
+        ///
+        /// If some hosts bypass the proxy, only another port than the server's can confirm it.
+        ///
+        /// - Parameter peer: The `IP:port` of the connection.
+        func getsCompleteURL(of request: TransportRequest, peer: String?) -> Bool {
+            guard speaksHTTP, !request.isSecure else { return false }
+            return isCertain
+                || port != request.url.effectivePort && peer?.hasSuffix(":\(port)") == true
         }
 
         /// Whether a failed connection was to this proxy.

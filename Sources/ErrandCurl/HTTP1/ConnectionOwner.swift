@@ -6,8 +6,8 @@
 
     /// A receiver that takes over the connection after 101 (Switching Protocols), RFC 9110 §7.8.
     ///
-    /// A request with the header `Upgrade` whose receiver conforms to this protocol accepts 101 as its
-    /// response. From then on its transfer carries the bytes of the other protocol:
+    /// A request with the header `Upgrade` whose receiver conforms to this protocol accepts 101 with a
+    /// header `Upgrade` as its response. From then on its transfer carries the bytes of the other protocol:
     ///
     /// - Input arrives by ``TransferReceiver/didReceive(bytes:)``, beginning with the bytes behind the
     ///   head. ``Demand/pause`` and ``Transfer/resumeReceiving()`` apply; limits of the body's size, its

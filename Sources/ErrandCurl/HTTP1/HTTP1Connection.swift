@@ -69,7 +69,7 @@
                 known
                 ?? Response.Connection(
                     host: key.host.name, port: key.host.port, remoteAddress: facts.peer,
-                    isSecure: key.isSecure, httpVersion: .http11)
+                    isSecure: key.isSecure && key.route != .absoluteForm, httpVersion: .http11)
             self.connector = buffersInput ? connector : nil
             // The server has closed the connection, so libcurl has removed it.
             guard socket >= 0 else { throw ResponseFault.noResponse.error(host: key.host.name) }

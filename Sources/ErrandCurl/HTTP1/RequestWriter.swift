@@ -152,7 +152,7 @@ enum RequestWriter {
     }
 
     /// Whether the client waits for 100 (Continue) before it sends the body.
-    private static func isContinue(_ field: HTTPField) -> Bool {
+    static func isContinue(_ field: HTTPField) -> Bool {
         field.value.lowercased() == "100-continue"
     }
 

@@ -218,16 +218,21 @@
             if socket < 0 { errand_get_socket(handle, &socket) }
             guard socket >= 0, let request = transfer?.request else { return }
             let earlier = loop.connectionTable.connection(on: socket)
-            let used =
-                earlier
-                ?? Response.Connection(
-                    host: request.host ?? "", port: request.url.effectivePort,
-                    remoteAddress: handle.flatMap { scratch.peer.text(of: $0) },
-                    isSecure: request.isSecure,
-                    httpVersion: connection.speaksHTTP2 ? .http2 : .http11)
+            let used = earlier ?? describeConnection(for: request)
             if earlier == nil { loop.opened(used, on: socket) }
             connection.established = (socket, used)
             receiver?.willSend(over: used, isReused: earlier != nil)
+        }
+
+        private func describeConnection(for request: TransportRequest) -> Response.Connection {
+            let peer = handle.flatMap { scratch.peer.text(of: $0) }
+            var (host, port) = (request.host ?? "", request.url.effectivePort)
+            if let proxy = ProxyRoute(request), proxy.getsCompleteURL(of: request, peer: peer) {
+                (host, port) = (proxy.host, proxy.port)
+            }
+            return Response.Connection(
+                host: host, port: port, remoteAddress: peer, isSecure: request.isSecure,
+                httpVersion: connection.speaksHTTP2 ? .http2 : .http11)
         }
 
         /// Records why the connection of a transfer that ends early is about to be closed; a shared one stays open.

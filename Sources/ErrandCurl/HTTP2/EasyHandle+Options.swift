@@ -159,7 +159,8 @@
             let length = upload?.length
             var announcesNothing = false
             try applyTrailers(of: request)
-            if upload != nil, length != 0 || trailers.areSent {
+            let hasBody = upload != nil && (length != 0 || trailers.areSent)
+            if hasBody {
                 try set(CURLOPT_UPLOAD, 1)
                 // Without a length libcurl uses the chunked coding, which trailers need.
                 let announced = trailers.areSent ? -1 : length ?? -1
@@ -174,11 +175,11 @@
             }
             let isOwnName = upload == nil && (method == .get || method == .head)
             try setText(CURLOPT_CUSTOMREQUEST, isOwnName ? nil : method.rawValue)
-            try writeHeaders(request, announcesNothing: announcesNothing)
+            try writeHeaders(request, hasBody: hasBody, announcesNothing: announcesNothing)
         }
 
         private func writeHeaders(
-            _ request: TransportRequest, announcesNothing: Bool
+            _ request: TransportRequest, hasBody: Bool, announcesNothing: Bool
         ) throws(RequestError) {
             headers.removeAll()
             var hasAccept = false
@@ -198,6 +199,8 @@
                         continue
                     }
                     hasAccept = true
+                // Without a body there is nothing to wait with (RFC 9110 §10.1.1).
+                case "expect" where !hasBody && RequestWriter.isContinue(field): continue
                 case "expect": hasExpect = true
                 case "proxy-authorization": throw TransportRequest.hasProxyAuthorization
                 // A range selects bytes of the encoded form (RFC 9110 §14.2), and a part of it

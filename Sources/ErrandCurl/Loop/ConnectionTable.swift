@@ -1,4 +1,5 @@
 import ErrandTransport
+import Synchronization
 
 /// The established connections of a loop by socket, and why they are closed, as pure state.
 ///
@@ -55,3 +56,16 @@ struct ConnectionTable {
         }
     }
 }
+
+#if os(Linux)
+    /// The number of a loop's sockets that are open or being connected; read on any thread.
+    final class ConnectionCount: Sendable {
+        private let count = Atomic<Int>(0)
+
+        var value: Int { count.load(ordering: .relaxed) }
+
+        func opened() { count.add(1, ordering: .relaxed) }
+
+        func closed() { count.subtract(1, ordering: .relaxed) }
+    }
+#endif

@@ -23,7 +23,7 @@ extension Response {
             get { shared.value.remoteAddress }
             set { change { $0.remoteAddress = newValue } }
         }
-        /// Whether TLS protects the connection to the server.
+        /// Whether TLS protects the connection to the server; TLS to a proxy alone does not.
         public var isSecure: Bool {
             get { shared.value.isSecure }
             set { change { $0.isSecure = newValue } }

@@ -1,4 +1,3 @@
-import Dispatch
 import ErrandTesting
 import ErrandTransport
 import Synchronization
@@ -38,17 +37,7 @@ struct CancelledWaitersTests {
     /// The free connection is offered to each of them in turn, which must not take stack for each.
     @Test func manyCancelledWaitersAreSkipped() async throws {
         let count = 20_000
-        let isHeld = AsyncStream<Void>.makeStream()
-        let mayRespond = DispatchSemaphore(value: 0)
-        let server = try RawServer { connection in
-            while let head = connection.readHead() {
-                if head.hasPrefix("GET /held") {
-                    isHeld.continuation.yield()
-                    mayRespond.wait()
-                }
-                connection.respond("good")
-            }
-        }
+        let server = try HeldServer()
         let other = try RawServer { connection in
             while connection.readHead() != nil { connection.respond("other") }
         }
@@ -63,7 +52,7 @@ struct CancelledWaitersTests {
         var held = TransportRequest(url: try .test(server.url("/held")))
         held.timeouts = Timeouts(connect: nil, idle: nil)
         _ = transport.start(held, receiver: holder)
-        for await _ in isHeld.stream { break }
+        try await server.holdsRequest()
         let counter = EndCounter(count)
         var waiting = TransportRequest(url: try .test(server.url("/waiting")))
         waiting.timeouts = Timeouts(connect: nil, idle: nil)
@@ -71,7 +60,7 @@ struct CancelledWaitersTests {
         transfers.withLock { $0 = started }
         // The loop reads its messages in order, so all requests wait when this one has ended.
         #expect(try await transport.run(.get, other.url()).text == "other")
-        mayRespond.signal()
+        server.respond()
         #expect(try await holder.ended().text == "good")
         #expect(await counter.cancelled() == count)
         let next = try await transport.run(.get, server.url("/next"))

@@ -58,26 +58,16 @@ struct HTTP1EngineTests {
 
     /// A connection that becomes idle makes room for a request that already waits.
     @Test func connectionThatBecomesIdleMakesRoom() async throws {
-        let isHeld = AsyncStream<Void>.makeStream()
-        let mayRespond = DispatchSemaphore(value: 0)
-        let server = try RawServer { connection in
-            while let head = connection.readHead() {
-                if head.hasPrefix("GET /held") {
-                    isHeld.continuation.yield()
-                    mayRespond.wait()
-                }
-                connection.respond("good")
-            }
-        }
+        let server = try HeldServer()
         let transport = CurlTransport.tested { $0.connectionsPerHost = 1 }
         let held = TransportRequest(url: try .test(server.url("/held")))
         var other = TransportRequest(url: try .test(server.url("/other")))
         other.options.addressFamily = .ipv4
         let recorders = [RecordingReceiver(), RecordingReceiver()]
         _ = transport.start(held, receiver: recorders[0])
-        for await _ in isHeld.stream { break }
+        try await server.holdsRequest()
         _ = transport.start(other, receiver: recorders[1])
-        mayRespond.signal()
+        server.respond()
         for recorder in recorders {
             let record = try await recorder.ended()
             #expect(record.error == nil && record.text == "good", "\(record.errorText)")

@@ -25,7 +25,7 @@ struct ParsedStream: Equatable, CustomStringConvertible {
 
     var description: String { "\(heads) \(text) \(trailers) \(outcome) \(headBytes)" }
 
-    /// Parses bytes that arrive in these segments.
+    /// Parses bytes that arrive in these segments on a new connection.
     ///
     /// - Parameter ends: Whether the server closes the connection after the last segment.
     init(
@@ -33,6 +33,19 @@ struct ParsedStream: Equatable, CustomStringConvertible {
         limit: Int = 1 << 16, ends: Bool = false, cache: inout FieldCache
     ) {
         var parser = ResponseParser()
+        self.init(
+            segments, isHead: isHead, acceptsUpgrade: acceptsUpgrade, limit: limit, ends: ends,
+            parser: &parser, cache: &cache)
+    }
+
+    /// Parses bytes that arrive in these segments on the connection of this parser.
+    ///
+    /// If the connection cannot be used again, the parser is replaced by a new one.
+    init(
+        _ segments: [ArraySlice<UInt8>], isHead: Bool = false, acceptsUpgrade: Bool = false,
+        limit: Int = 1 << 16, ends: Bool = false, parser: inout ResponseParser,
+        cache: inout FieldCache
+    ) {
         parser.begin(isHead: isHead, acceptsUpgrade: acceptsUpgrade, limit: limit)
         for segment in segments {
             Array(segment).withUnsafeBytes { bytes in
@@ -47,6 +60,7 @@ struct ParsedStream: Equatable, CustomStringConvertible {
             _ = take(parser.endOfInput(), rest: UnsafeRawBufferPointer(start: nil, count: 0))
         }
         headBytes = parser.headBytes
+        if outcome != .complete(keepsConnection: true) { parser = ResponseParser() }
     }
 
     /// Parses text whose scalars are bytes, split before each of these indices.

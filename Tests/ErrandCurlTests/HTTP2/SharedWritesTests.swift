@@ -18,10 +18,7 @@
             let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
             try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
             (socket, peer) = (ends[0], ends[1])
-            let configuration = CurlConfiguration()
-            loop = EventLoop(
-                mailbox: Mailbox(configuration: configuration, isCounting: false),
-                configuration: configuration, poll: poll, wakeUp: -1)
+            loop = .unopened(poll: poll)
             loop.sockets.opened(socket, as: .secure)
             writes = SharedWrites(on: socket, loop)
         }

@@ -60,9 +60,14 @@ struct UploadFixture {
         }
     }
 
+    /// An agent over another transport than the default one.
+    func agent(over kind: TransportKind) -> RequestAgent {
+        RequestAgent(configuration: configuration, transport: kind.makeTransport())
+    }
+
     /// Uploads the file on a clock that advances by a step whenever a task sleeps.
     func value(
-        _ upload: Upload, on clock: ManualClock, by step: Duration
+        _ upload: Upload, over kind: TransportKind, on clock: ManualClock, by step: Duration
     ) async throws -> UploadedFile {
         let advancing = Task {
             while !Task.isCancelled {
@@ -73,13 +78,17 @@ struct UploadFixture {
         }
         defer { advancing.cancel() }
         let agent = RequestAgent(
-            configuration: configuration, transport: self.agent.transport, clock: clock)
+            configuration: configuration, transport: kind.makeTransport(), clock: clock)
         return try await agent.value(upload)
     }
 
-    func failure(_ upload: Upload) async -> RequestError? {
+    /// The error of an upload; `nil` after a success.
+    ///
+    /// - Parameter other: The agent that uploads (default: that of the fixture).
+    func failure(_ upload: Upload, on other: RequestAgent? = nil) async -> RequestError? {
+        let uploader = other ?? agent
         do {
-            _ = try await agent.value(upload)
+            _ = try await uploader.value(upload)
             return nil
         } catch { return error }
     }

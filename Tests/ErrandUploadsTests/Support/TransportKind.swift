@@ -1,0 +1,1 @@
+../../ErrandTests/TransportKind.swift
