@@ -1,7 +1,7 @@
 #if canImport(Darwin)
     import Foundation
 
-    /// The calls of Apple platforms for the safety of files.
+    /// System calls of Apple platforms that the safety of downloads needs.
     enum DarwinSystem {
         /// The identifier of the boot session; `nil` if the process may not read it.
         static func bootSession() -> String? {
@@ -14,11 +14,18 @@
             return text.isEmpty ? nil : text
         }
 
-        /// Writes a file from the cache of the drive to the disk; returns whether the file system can.
+        /// Writes a file, and the cache of the drive, to the disk; `nil` if the file system does not support that.
         ///
         /// On these platforms `fsync` ends when the drive has the bytes in its cache, which a power failure erases.
-        static func flush(_ descriptor: Int32) -> Bool {
-            fcntl(descriptor, F_FULLFSYNC) == 0
+        static func flush(_ descriptor: Int32) -> Bool? {
+            while fcntl(descriptor, F_FULLFSYNC) != 0 {
+                switch errno {
+                case EINTR: continue
+                case ENOTSUP, EOPNOTSUPP, EINVAL, ENOTTY: return nil
+                default: return false
+                }
+            }
+            return true
         }
     }
 #endif

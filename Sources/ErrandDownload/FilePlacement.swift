@@ -78,7 +78,7 @@ package enum FilePlacement {
     package static func syncDirectory(_ folder: URL) {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        fsync(descriptor)
+        _ = PartFile.flush(descriptor)
         close(descriptor)
     }
 

@@ -323,7 +323,7 @@ package final class PartFile: Sendable {
 
     package static func flush(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
-            if DarwinSystem.flush(descriptor) { return true }
+            if let isFlushed = DarwinSystem.flush(descriptor) { return isFlushed }
         #endif
         while fsync(descriptor) != 0 {
             guard errno == EINTR else { return false }

@@ -24,11 +24,13 @@ struct PartIdentity: Sendable, Hashable, Codable {
     func finishedFile(
         of destination: DownloadDestination, _ policy: DownloadPlan.ExistingFile
     ) -> URL? {
+        // A process that is killed while it moves the part file to a free name leaves both names. Without a known size a
+        // part file may be incomplete.
+        guard total != nil || Self.status(destination.part).map(isSame) != true else { return nil }
         guard destination.isFolder || policy == .rename else {
             return matches(destination.file) ? destination.file : nil
         }
-        // The response has named the file, or the name was taken. A process that is killed while it moves the part file
-        // to a free name leaves both names.
+        // The response has named the file, or the name was taken.
         let (folder, part) = (destination.folder, destination.part.lastPathComponent)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.lazy.filter { $0 != part }.map {

@@ -36,7 +36,7 @@ struct ExpectTests {
         #expect(record.informational.map(\.status.code) == [100])
     }
 
-    /// There is nothing to wait with (RFC 9110 §10.1.1).
+    /// A request without a body must not have the header (RFC 9110 §10.1.1).
     @Test(arguments: [nil, Data()]) func headerIsNotSentWithoutBody(body: Data?) async throws {
         let server = try RawServer { connection in
             guard let head = connection.readHead() else { return }

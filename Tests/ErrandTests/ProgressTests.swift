@@ -236,7 +236,7 @@ import Testing
         #expect(progress.totalUnitCount == 306 && progress.isFinished)
     }
 
-    /// The rate is that of the upload only until the response begins.
+    /// The rate is that of the upload until its end.
     @Test func rateIsThatOfTheCurrentDirection() {
         let progress = Progress(cancel: nil, suspend: {}, resume: {})
         #expect(!progress.isCancellable)
@@ -245,6 +245,13 @@ import Testing
         progress.take(update)
         #expect(progress.userInfo[.throughputKey] as? Int == 300)
         update.bytesReceived = 1
+        progress.take(update)
+        #expect(progress.userInfo[.throughputKey] as? Int == 200)
+        // The response begins before the end of the upload.
+        update.totalBytesToSend = 10
+        progress.take(update)
+        #expect(progress.userInfo[.throughputKey] as? Int == 300)
+        update.bytesSent = 10
         progress.take(update)
         #expect(progress.userInfo[.throughputKey] as? Int == 200)
         (update.bytesReceived, update.totalBytesToReceive) = (0, 10)

@@ -62,12 +62,19 @@ import Testing
 
     private var present: Int64 { (try? DownloadPlan.parts(in: folder))?.first?.bytes ?? 0 }
 
+    private func untilPresent(_ bytes: Int64) async throws {
+        while present < bytes {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     private func download() -> RequestDescription {
         var description = RequestDescription(endpoint: "Download", url: server.url("/f.bin"))
         description.download = DownloadPlan(
             destination: folder.appendingPathComponent("f.bin"), sha256: Self.digest,
             options: .init { $0.segments = .init(maximum: 2, minimumSize: 16 << 10) })
-        // The server stops to send until the test goes on.
+        // The server sends nothing more until the gate opens.
         description.timeouts = Timeouts(connect: nil, idle: nil)
         return description
     }
@@ -82,14 +89,14 @@ import Testing
     private func receivePieces(_ kind: TransportKind) async throws {
         let task = agent(kind).start(download())
         let pieces = Int64(2 * Self.piece)
-        while present < pieces { await Task.yield() }
+        try await untilPresent(pieces)
         task.cancel(discardingPart: false)
         await #expect(throws: RequestError.self) { try await task.response() }
         await task.untilEnded()
         #expect(server.requests.count == 2 && present == pieces)
     }
 
-    /// Sends another request to the server, in the time of which an early one would arrive.
+    /// Sends another request; a range that was requested too early would arrive before its response.
     private func roundTrip(_ agent: RequestAgent) async throws {
         let description = RequestDescription(endpoint: "Other", url: server.url("/other"))
         let response = try await agent.start(description).response()
@@ -111,7 +118,7 @@ import Testing
 
         gate.open()
         // The first request receives all bytes before the range that was refused.
-        while present < start { await Task.yield() }
+        try await untilPresent(start)
         try await roundTrip(agent)
         clock.advance(by: .seconds(29))
         try await roundTrip(agent)

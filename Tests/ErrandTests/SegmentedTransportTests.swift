@@ -75,7 +75,7 @@ import Testing
         description.download = DownloadPlan(
             destination: URL(fileURLWithPath: folder + "/f.bin"), sha256: digest,
             options: .init { $0.segments = .init(maximum: 4, minimumSize: 16 << 10) })
-        // The server stops to send until the test goes on.
+        // The server sends nothing more until the gate opens.
         description.timeouts = Timeouts(connect: nil, idle: nil)
         return description
     }

@@ -6,9 +6,9 @@ extension RequestTask {
     ///
     /// The unit is the byte, both directions together. It is indeterminate while the total of a download is unknown.
     /// During an upload, the response counts as one byte until its length is known.
-    /// `throughputKey` and `estimatedTimeRemainingKey` of its `userInfo` are rate and time left. Cancelling,
-    /// pausing and resuming it does the same to the task. It is updated from any thread, at most ten times a
-    /// second, and is complete before a success is delivered.
+    /// `throughputKey` of its `userInfo` is the rate of the sent bytes during an upload, then that of the received
+    /// bytes; `estimatedTimeRemainingKey` is the time left. Cancelling, pausing and resuming it does the same to the
+    /// task. It is updated from any thread, at most ten times a second, and is complete before a success is delivered.
     nonisolated public func foundationProgress() -> Progress {
         let progress = Progress(
             cancel: { [weak self] in self?.cancel() }, suspend: { [weak self] in self?.suspend() },

@@ -4,8 +4,8 @@
     import Foundation
     import Glibc
 
-    /// The proxy that a request or the environment sets, without its credentials, for use in
-    /// errors.
+    /// The proxy that a request or the environment sets, without its credentials; for errors and
+    /// events of connections.
     struct ProxyRoute: Sendable, Hashable {
         let host: String
         let port: Int
@@ -92,7 +92,8 @@
 
         /// Whether a connection leads to this proxy, which gets the request with its complete URL.
         ///
-        /// If some hosts bypass the proxy, only another port than the server's can confirm it.
+        /// If some hosts bypass the proxy, the peer's port decides. If proxy and server have the same
+        /// port, the result is false.
         ///
         /// - Parameter peer: The `IP:port` of the connection.
         func getsCompleteURL(of request: TransportRequest, peer: String?) -> Bool {

@@ -9,7 +9,7 @@
     /// A request with the header `Upgrade` whose receiver conforms to this protocol accepts 101 with a
     /// header `Upgrade` as its response. From then on its transfer carries the bytes of the other protocol:
     ///
-    /// - Input arrives by ``TransferReceiver/didReceive(bytes:)``, beginning with the bytes behind the
+    /// - Input arrives by ``TransferReceiver/didReceive(bytes:)``, beginning with the bytes after the
     ///   head. ``Demand/pause`` and ``Transfer/resumeReceiving()`` apply; limits of the body's size, its
     ///   codings and ``Timeouts/idle`` do not.
     /// - Output comes from the source that ``didSwitchProtocols(_:)`` returns. It is read when the

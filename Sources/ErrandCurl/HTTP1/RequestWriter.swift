@@ -4,8 +4,8 @@ import HTTPTypes
 /// Writes the head of an HTTP/1.1 request (RFC 9112 §3, §5).
 ///
 /// The transport writes `Host`, `Content-Length` and `Transfer-Encoding` itself and ignores such
-/// fields of the request. It leaves out `Expect: 100-continue` if there is no body to wait with (RFC
-/// 9110 §10.1.1).
+/// fields of the request. It leaves out `Expect: 100-continue` if there is no body (RFC 9110
+/// §10.1.1).
 enum RequestWriter {
     /// The form of the request target (RFC 9112 §3.2).
     enum Target: Sendable, Hashable {

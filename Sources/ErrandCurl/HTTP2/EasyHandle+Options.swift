@@ -199,7 +199,7 @@
                         continue
                     }
                     hasAccept = true
-                // Without a body there is nothing to wait with (RFC 9110 §10.1.1).
+                // A request without a body must not have it (RFC 9110 §10.1.1).
                 case "expect" where !hasBody && RequestWriter.isContinue(field): continue
                 case "expect": hasExpect = true
                 case "proxy-authorization": throw TransportRequest.hasProxyAuthorization

@@ -9,6 +9,9 @@ extension Response {
             set { change { $0.id = newValue } }
         }
         /// The host to which the connection leads: the server, or the proxy that gets requests with complete URLs.
+        ///
+        /// `CurlTransport` names the server instead of the proxy if some hosts bypass the proxy, and both have the same
+        /// port.
         public var host: String {
             get { shared.value.host }
             set { change { $0.host = newValue } }

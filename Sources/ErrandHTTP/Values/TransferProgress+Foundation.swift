@@ -33,8 +33,9 @@ extension Progress {
             totalUnitCount = -1
             completedUnitCount = TransferProgress.sum(update.bytesSent, update.bytesReceived)
         }
-        let hasResponse = received != nil || update.bytesReceived > 0
-        let rate = hasResponse ? update.bytesReceivedPerSecond : update.bytesSentPerSecond
+        let isReceiving =
+            received != nil || update.bytesReceived > 0 && update.bytesSent >= sent ?? 0
+        let rate = isReceiving ? update.bytesReceivedPerSecond : update.bytesSentPerSecond
         setUserInfoObject(rate.map { Int(min($0, 1e15)) }, forKey: .throughputKey)
         setUserInfoObject(
             update.timeLeft.map { $0 / .seconds(1) }, forKey: .estimatedTimeRemainingKey)

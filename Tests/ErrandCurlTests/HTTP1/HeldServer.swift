@@ -23,7 +23,7 @@ final class HeldServer: Sendable {
         }
     }
 
-    // A test that has failed leaves no thread of the server that waits.
+    // Releases the server's thread if the test has failed before `respond()`.
     deinit { mayRespond.signal() }
 
     /// The number of accepted connections.

@@ -6,7 +6,7 @@
 
     @testable import ErrandCurl
 
-    /// Silent connections are marked as suspect, and closed if no transfer depends on them.
+    /// Silent connections are marked as suspect, and shut down.
     final class SuspectConnectionTests {
         private let loop = EventLoop.unopened()
         /// An address instead of OpenSSL's object.
