@@ -167,7 +167,7 @@ import Testing
             #expect(digest == SHA256.hex(resource.content), "seed \(seed), \(resource.name)")
         }
         #expect(try fixture.names() == files.map(\.lastPathComponent).sorted(), "seed \(seed)")
-        expectRanges(starts, "seed \(seed)")
+        expectRanges(starts, seed: seed)
         // The last process receives only the missing bytes.
         let missing = zip(Self.resources, sizes).reduce(0) { $0 + $1.0.content.count - $1.1 }
         let heads = Self.resources.count * Self.head
@@ -177,7 +177,7 @@ import Testing
     }
 
     /// Checks that each process continued the parts that it found.
-    private func expectRanges(_ starts: [[Int]], _ comment: Comment) {
+    private func expectRanges(_ starts: [[Int]], seed: UInt64) {
         let requests = fixture.server.requests
         for (number, file) in Self.resources.enumerated() {
             let ranges = requests.filter { $0.path == "/" + file.name }.map { $0.header("Range") }
@@ -185,12 +185,13 @@ import Testing
             // At most one request of each process, in their order.
             for range in ranges {
                 guard let index = allowed.firstIndex(of: range) else {
-                    Issue.record("\(file.name): \(ranges), parts \(starts.map { $0[number] })")
+                    let parts = starts.map { $0[number] }
+                    Issue.record("seed \(seed), \(file.name): \(ranges), parts \(parts)")
                     break
                 }
                 allowed.removeFirst(index + 1)
             }
-            #expect(!ranges.isEmpty, comment)
+            #expect(!ranges.isEmpty, "seed \(seed)")
         }
     }
 }
