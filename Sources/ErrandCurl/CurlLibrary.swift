@@ -114,13 +114,15 @@
             if request.options.unixSocketPath != nil, !library.hasUnixSockets {
                 throw unsupported("Unix sockets")
             }
-            if let security = request.options.security { try checkSecurity(security) }
-            if let security = request.options.proxySecurity { try checkProxySecurity(security) }
+            if let security = request.options.sharedSecurity { try checkSecurity(security) }
+            if let security = request.options.sharedProxySecurity {
+                try checkProxySecurity(security)
+            }
         }
 
-        private func checkProxySecurity(_ security: SecurityPolicy) throws(RequestError) {
+        private func checkProxySecurity(_ security: SharedSecurity) throws(RequestError) {
             guard library.hasSecureProxies else { throw unsupported("TLS to proxies") }
-            guard security.pins.isEmpty, security.publicKeyPins.isEmpty else {
+            guard !security.hasPins else {
                 throw RequestError(
                     .unsupported, stage: .build,
                     "Pins are not supported for proxies. Set the proxy's authority in proxySecurity, "
@@ -130,22 +132,16 @@
             try checkSecurity(security)
         }
 
-        private func checkSecurity(_ security: SecurityPolicy) throws(RequestError) {
-            if security.authorities != nil, !library.hasOpenSSL {
-                throw unsupported("certificates from memory")
+        private func checkSecurity(_ security: SharedSecurity) throws(RequestError) {
+            if security.hasCertificatesInMemory, !library.hasOpenSSL {
+                throw unsupported(
+                    security.policy.authorities != nil
+                        ? "certificates from memory" : "OpenSSL, which client identities require")
             }
-            let isPinned = !security.pins.isEmpty || !security.publicKeyPins.isEmpty
-            if isPinned, TLSLibrary.loaded == nil {
+            if security.hasPins, TLSLibrary.loaded == nil {
                 throw unsupported("OpenSSL, which pins require")
             }
-            if security.clientIdentity != nil, !library.hasOpenSSL {
-                throw unsupported("OpenSSL, which client identities require")
-            }
-            let files = [
-                security.authorityFile, security.clientCertificateFile, security.clientKeyFile,
-            ]
-            for file in files.compactMap({ $0 }) + (security.clientIdentity?.files ?? [])
-            where access(file, R_OK) != 0 {
+            guard security.hasReadableFiles({ access($0, R_OK) == 0 }) else {
                 throw invalid("Could not read a certificate or key file of the SecurityPolicy.")
             }
         }

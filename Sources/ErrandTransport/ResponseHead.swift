@@ -38,7 +38,7 @@ public struct TransferEnd: Sendable {
     /// Creates an end.
     public init(
         error: RequestError? = nil, timings: AttemptTimings = AttemptTimings(),
-        trailers: HTTPFields = [:]
+        trailers: HTTPFields = HTTPFields()
     ) {
         self.error = error
         self.timings = timings

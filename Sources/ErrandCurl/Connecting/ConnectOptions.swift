@@ -155,7 +155,7 @@ package enum AddressOverride {
             let isTunnelled = url.isHTTPS
             if let security = options.security, isTunnelled || options.proxySecurity == nil {
                 try set(security, rules: trust.rules, names: .server)
-                if trust.pins != nil, !CurlLibrary.linked.sessionsKeepChains {
+                if trust.hasPins, !CurlLibrary.linked.sessionsKeepChains {
                     try mark(CURLOPT_SSL_SESSIONID_CACHE, 0)
                 }
             }

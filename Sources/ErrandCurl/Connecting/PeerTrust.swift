@@ -8,7 +8,8 @@
     struct PeerTrust {
         /// The security policy, resolved for the request's host.
         private(set) var rules: TrustRules?
-        private(set) var pins: PeerPins?
+        /// Whether the certificates must be compared with pins.
+        var hasPins: Bool { rules?.hasPins ?? false }
         /// The observer of the last TLS handshake, or of the connection that is used.
         var observer: PeerObserver?
         /// The port to which the last socket connects; 0 after its first TLS handshake has begun.
@@ -18,10 +19,7 @@
 
         init(_ options: TransportOptions, host: String) {
             guard !options.hasDefaults else { return }
-            rules = options.security.map { TrustRules($0, host: host, now: Date()) }
-            pins = rules.flatMap { rules in
-                TLSLibrary.loaded.flatMap { PeerPins(rules, library: $0) }
-            }
+            rules = options.sharedSecurity.map { $0.rules(for: host, now: Date()) }
         }
 
         /// Checks a handle's connection against the pins; returns the mismatches that are only
@@ -29,11 +27,10 @@
         func checkPins(
             of handle: UnsafeMutableRawPointer
         ) throws(RequestError) -> [PinMismatch] {
-            guard let pins else { return [] }
-            switch pins.decision(for: handle) {
+            guard let rules, rules.hasPins else { return [] }
+            switch PeerPins(rules).decision(for: handle) {
             case .accept(let mismatches): return mismatches
-            case .reject(let reason):
-                throw CurlFailure.rejected(reason, host: rules?.host ?? "")
+            case .reject(let reason): throw CurlFailure.rejected(reason, host: rules.host)
             }
         }
 
@@ -51,7 +48,7 @@
             var applied = isForProxy ? [] : [rules]
             if side != .server {
                 applied.append(
-                    options.proxySecurity.map { TrustRules($0, host: "", now: Date()) })
+                    options.sharedProxySecurity.map { $0.rules(for: "", now: Date()) })
             }
             // If the peer can be either, the stricter rules apply.
             let observer = PeerObserver(
@@ -97,19 +94,13 @@
     /// It checks the connection itself each time, so a kept connection or a resumed TLS session
     /// that was established without the pins is checked too.
     struct PeerPins {
-        private let library: TLSLibrary
         private let rules: TrustRules
 
-        /// Creates a check; `nil` if the host has no pins.
-        init?(_ rules: TrustRules, library: TLSLibrary) {
-            guard rules.hasPins else { return nil }
-            self.library = library
-            self.rules = rules
-        }
+        init(_ rules: TrustRules) { self.rules = rules }
 
         /// The decision for a handle's connection.
         func decision(for handle: UnsafeMutableRawPointer) -> TrustDecision {
-            guard let connection = errand_get_tls(handle) else {
+            guard let library = TLSLibrary.loaded, let connection = errand_get_tls(handle) else {
                 return TrustDecision.decidePins(rules, unknown)
             }
             let keys =

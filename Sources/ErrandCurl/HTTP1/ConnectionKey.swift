@@ -95,7 +95,7 @@ struct ConnectionKey: Sendable, Hashable {
         (!isSecure || trusts(like: other))
             && (route != .tunnel
                 || options.proxy == other.options.proxy
-                    && options.proxySecurity == other.options.proxySecurity)
+                    && options.sharedProxySecurity == other.options.sharedProxySecurity)
             && options.addressOverrides == other.options.addressOverrides
             && options.addressFamily == other.options.addressFamily
             && options.unixSocketPath == other.options.unixSocketPath
@@ -103,7 +103,7 @@ struct ConnectionKey: Sendable, Hashable {
 
     /// Whether both connections have the same trust, except for pins, which each request checks.
     private func trusts(like other: Self) -> Bool {
-        options.security == other.options.security
+        options.sharedSecurity == other.options.sharedSecurity
             || Self.withoutPins(options.security) == Self.withoutPins(other.options.security)
     }
 

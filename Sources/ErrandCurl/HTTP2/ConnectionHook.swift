@@ -103,14 +103,32 @@
         static let hasWritten: Int32 = 0x83
     }
 
+    /// The functions that ``onOperation`` needs; a copy of all functions of OpenSSL costs more than its
+    /// other work.
+    private struct HookFunctions: Sendable {
+        static let loaded = TLSLibrary.loaded.map { HookFunctions($0) }
+
+        let argument: errand_tls_get
+        let setArgument: errand_tls_set_pointer
+        let setFlags: errand_tls_set_int
+        let testFlags: errand_tls_test
+
+        private init(_ library: TLSLibrary) {
+            argument = library.writeArgument
+            setArgument = library.setWriteArgument
+            setFlags = library.setWriteFlags
+            testFlags = library.testWriteFlags
+        }
+    }
+
     private let onOperation: errand_tls_write_callback = {
         object, operation, bytes, length, _, _, result, processed in
-        guard let object, let library = TLSLibrary.loaded,
-            let argument = library.writeArgument(object)
+        guard let object, let library = HookFunctions.loaded,
+            let argument = library.argument(object)
         else { return Int(result) }
         let hook = Unmanaged<ConnectionHook>.fromOpaque(argument)
         if operation == Operation.free {
-            library.setWriteArgument(object, nil)
+            library.setArgument(object, nil)
             hook.release()
             return Int(result)
         }
@@ -120,13 +138,13 @@
                 operation, UnsafeRawBufferPointer(start: bytes, count: count),
                 hasSucceeded: result > 0,
                 // `BIO_FLAGS_SHOULD_RETRY`.
-                mayRetry: library.testWriteFlags(object, 0x08) != 0)
+                mayRetry: library.testFlags(object, 0x08) != 0)
         }
         // `BIO_FLAGS_READ` or `BIO_FLAGS_WRITE`, with `BIO_FLAGS_SHOULD_RETRY`.
         switch effect {
         case .proceed: return Int(result)
-        case .readLater: library.setWriteFlags(object, 0x09)
-        case .writeLater: library.setWriteFlags(object, 0x0A)
+        case .readLater: library.setFlags(object, 0x09)
+        case .writeLater: library.setFlags(object, 0x0A)
         case .written:
             processed?.pointee = length
             return 1
@@ -151,7 +169,7 @@
         private static let maximumReads = 1000
 
         // The loop closes its connections before it is released.
-        private unowned let loop: EventLoop
+        private unowned(unsafe) let loop: EventLoop
         /// Whether the next read may return an alert that ends the connection.
         private var isAtAlert = false
         /// The number of the libcurl call that first reached the end of the connection.

@@ -17,14 +17,14 @@
         /// The index among the loop's active handles.
         var activeIndex = 0
         /// The admission at an origin with shared connections.
-        var admission = AdmissionState<EventLoop.AdmissionTicket>()
+        @exclusivity(unchecked) var admission = AdmissionState<EventLoop.AdmissionTicket>()
 
         // Only the thread that runs the turn uses this state, and callbacks do not overlap. The
         // unchecked variables are used most often (decision 17).
         var transfer: CurlTransfer?
         var receiver: (any TransferReceiver)?
         var state = TransferState()
-        var deadlines = Deadlines()
+        @exclusivity(unchecked) var deadlines = Deadlines()
         @exclusivity(unchecked) var response = ResponseState()
         @exclusivity(unchecked) var upload: Upload?
         @exclusivity(unchecked) var uploadWatch = UploadWatch()
@@ -37,7 +37,7 @@
         /// The error of the transfer, once known.
         var failure: RequestError?
         /// The trust in the peers of the connection.
-        var trust = PeerTrust()
+        @exclusivity(unchecked) var trust = PeerTrust()
 
         /// The options that are set, and the memory that they refer to.
         @exclusivity(unchecked) var applied = AppliedOptions()

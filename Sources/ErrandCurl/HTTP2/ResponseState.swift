@@ -92,7 +92,7 @@ package struct HeadReader {
 
     /// Parses the fields after the body.
     package func trailers(cache: inout FieldCache) throws(HeadParseError) -> HTTPFields {
-        guard phase == .trailers, !buffer.isEmpty else { return [:] }
+        guard phase == .trailers, !buffer.isEmpty else { return HTTPFields() }
         return try buffer.withUnsafeBufferPointer { bytes throws(HeadParseError) in
             try HeadParser.trailers(in: UnsafeRawBufferPointer(bytes), cache: &cache)
         }

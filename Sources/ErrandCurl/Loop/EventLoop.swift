@@ -54,7 +54,7 @@
         /// The origins for which a caller may run a turn.
         @exclusivity(unchecked) var origins = RecentOrigins()
         @exclusivity(unchecked) private var refusedUploads: [EasyHandle] = []
-        var admission = HTTP2Admission<AdmissionTicket>()
+        @exclusivity(unchecked) var admission = HTTP2Admission<AdmissionTicket>()
         @exclusivity(unchecked) var admitted: [(waiting: AdmissionTicket, slot: AdmissionSlot)] = []
         /// The ends that are not yet reported; see ``reportEnds(isCallerTurn:)``.
         @exclusivity(unchecked) var ends: [(receiver: any TransferReceiver, end: TransferEnd)] = []

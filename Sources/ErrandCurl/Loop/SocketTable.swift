@@ -1,3 +1,5 @@
+// Performance annotations: decision 17.
+
 #if os(Linux)
     import CLibcurl
     import ErrandHTTP
@@ -78,6 +80,8 @@
         }
 
         /// The socket of the connection with these ports; `nil` if it is unknown.
+        // Inlined, because a call copies the whole table.
+        @inline(__always)
         func socket(from localPort: Int32, to remotePort: Int32) -> Int32? {
             guard let socket = sockets[Self.ports(localPort, remotePort)], socket >= 0 else {
                 return nil

@@ -18,9 +18,9 @@ extension TransportOptions {
         try proxy.check()
         if let unixSocketPath { try checkUnixSocket(unixSocketPath) }
         for (name, addresses) in addressOverrides { try Self.check(addresses, for: name) }
-        try security?.check(host: host, isSecure: isSecure, now: now)
+        try sharedSecurity?.check(host: host, isSecure: isSecure, now: now)
         // Certificates of a proxy are checked for the name in its own URL.
-        try proxySecurity?.check(host: "", isSecure: true, now: now)
+        try sharedProxySecurity?.check(host: "", isSecure: true, now: now)
     }
 
     private func checkLimits() throws(RequestError) {

@@ -67,8 +67,8 @@ public struct TransportOptions: Sendable, Hashable {
     public var allowsCellularAccess = true
     /// The TLS policy for the server; `nil`, the default, uses the system's trust.
     public var security: SecurityPolicy? {
-        get { shared.value.security }
-        set { change { $0.security = newValue } }
+        get { shared.value.security?.policy }
+        set { change { $0.security = newValue.map(SharedSecurity.init) } }
     }
     /// The proxy (default ``ProxyPolicy/environment``).
     public var proxy: ProxyPolicy {
@@ -80,8 +80,8 @@ public struct TransportOptions: Sendable, Hashable {
     /// ``security`` applies to the server. Pins are refused with ``RequestError/Code/unsupported``; trust only the
     /// authority of the proxy instead.
     public var proxySecurity: SecurityPolicy? {
-        get { shared.value.proxySecurity }
-        set { change { $0.proxySecurity = newValue } }
+        get { shared.value.proxySecurity?.policy }
+        set { change { $0.proxySecurity = newValue.map(SharedSecurity.init) } }
     }
     /// IP addresses to use instead of DNS, by `"host:port"`, or by `"host"` for all ports (default none).
     ///
@@ -109,9 +109,9 @@ public struct TransportOptions: Sendable, Hashable {
         var maximumDecodingRatio: Int? = TransportOptions.defaultDecodingRatio
         var maximumHeadBytes: Int = 256 << 10
         var receiveBufferBytes: Int?
-        var security: SecurityPolicy?
+        var security: SharedSecurity?
         var proxy: ProxyPolicy = .environment
-        var proxySecurity: SecurityPolicy?
+        var proxySecurity: SharedSecurity?
         var addressOverrides: [String: [String]] = [:]
         var addressFamily: AddressFamily = .any
         var unixSocketPath: String?
@@ -126,6 +126,12 @@ public struct TransportOptions: Sendable, Hashable {
     ///
     /// A transport can then skip its checks of the single options.
     package var hasDefaults: Bool { shared === Self.defaults }
+
+    /// The storage of ``security``, which costs less to read than a copy.
+    package var sharedSecurity: SharedSecurity? { shared.value.security }
+
+    /// The storage of ``proxySecurity``.
+    package var sharedProxySecurity: SharedSecurity? { shared.value.proxySecurity }
 
     private mutating func change(_ change: (inout Fields) -> Void) {
         shared = shared.changed(change)

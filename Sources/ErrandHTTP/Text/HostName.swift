@@ -50,8 +50,10 @@ package enum HostName {
     ///
     /// Returns the text unchanged, without an allocation, if it is a usual name or an IPv4 address in canonical form.
     package static func compared(_ host: String) -> String {
-        let isUsual = IPv4Literal.dottedDecimal(host.utf8) != nil || isPlainName(host.utf8)
-        return isUsual ? host : named(host) ?? host.lowercased()
+        let isUsual = host.utf8.withContiguousStorageIfAvailable { bytes in
+            IPv4Literal.dottedDecimal(bytes) != nil || isPlainName(bytes)
+        }
+        return isUsual == true ? host : named(host) ?? host.lowercased()
     }
 
     /// The name without one trailing dot, which makes a name absolute in DNS and does not change the host.
