@@ -118,6 +118,8 @@ package enum AddressOverride {
             try setSharedAuthorities()
             if !CurlLibrary.linked.environmentNamesProxy {
                 try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
+                // Otherwise libcurl reads `no_proxy` for each request.
+                try expect(errand_set_string(handle, CURLOPT_NOPROXY, "*"))
             }
         }
 

@@ -19,6 +19,8 @@ struct AppliedOptions {
 
     // These options are set again only if their value changes.
 
+    /// The URL; a copy, so that its identity is not given to another one.
+    var url: URI?
     /// The share object for the handle's TLS sessions.
     var sessionShare: UnsafeMutableRawPointer?
     /// Whether the handle is limited to HTTP/1.1.
@@ -83,6 +85,7 @@ struct AppliedOptions {
         needsReset = true
         inheritable = nil
         bufferBytes = 0
+        url = nil
         sessionShare = nil
         isLimitedToHTTP11 = false
         waitsForSharing = false
@@ -107,6 +110,7 @@ struct AppliedOptions {
     struct OptionMemory {
         let headers = HeaderList()
         let url = TextBuffer(capacity: 256)
+        let parsedURL = ParsedURL()
         let lists = ConnectOptions.Lists()
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
@@ -114,5 +118,20 @@ struct AppliedOptions {
 
         /// Frees the memory, after the handle.
         func free() { errorText.deallocate() }
+    }
+
+    /// A URL in libcurl's parsed form.
+    final class ParsedURL {
+        private let handle = curl_url()
+
+        deinit { curl_url_cleanup(handle) }
+
+        /// Parses text as a transfer would; `nil` if it fails.
+        func parse(_ text: TextBuffer) -> UnsafeMutableRawPointer? {
+            let flags = UInt32(CURLU_PATH_AS_IS | CURLU_DISALLOW_USER)
+            guard let handle, curl_url_set(handle, CURLUPART_URL, text.bytes, flags) == CURLUE_OK
+            else { return nil }
+            return UnsafeMutableRawPointer(handle)
+        }
     }
 #endif

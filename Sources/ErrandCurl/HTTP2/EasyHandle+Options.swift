@@ -26,8 +26,7 @@
             {
                 try shareSessions(with: request.host)
             }
-            writeURL(request.url)
-            try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
+            try applyURL(request.url)
             try applyMethodAndBody(request)
             try expect(errand_set_pointer(handle, CURLOPT_HTTPHEADER, headers.chain()))
             let connect = request.timeouts.connect?.wholeMilliseconds ?? Int(Int32.max)
@@ -189,7 +188,12 @@
             var contentType = request.body?.contentType
             var announcesCodings = request.options.decodesContent
             for field in request.headers {
-                switch field.name.canonicalName {
+                let name = field.name.canonicalName
+                guard Self.mayBeSpecial(name) else {
+                    headers.append(field)
+                    continue
+                }
+                switch name {
                 case "host", "content-length", "transfer-encoding": continue
                 case "trailer" where trailers.areSent: continue
                 case "content-type": contentType = nil
@@ -224,6 +228,30 @@
             if hasAccept, let usualAccept { headers.append(usualAccept) }
             if !hasAccept, usualAccept == nil { headers.append(line: "Accept:") }
             if upload != nil, !hasExpect { headers.append(line: "Expect:") }
+        }
+
+        /// Whether the transport treats a header with a name of this length differently.
+        ///
+        /// Comparing lengths first saves most comparisons of text.
+        private static func mayBeSpecial(_ name: String) -> Bool {
+            switch name.utf8.count {
+            case 4...7, 12, 14, 15, 17, 19: true
+            default: false
+            }
+        }
+
+        /// Sets the URL as text and in libcurl's parsed form.
+        ///
+        /// libcurl copies the parsed form, which costs less than parsing the text and writing it
+        /// again for each transfer. If it cannot parse the text, the transfer fails with its error
+        /// for the text.
+        private func applyURL(_ target: URI) throws(RequestError) {
+            guard applied.url?.identity != target.identity else { return }
+            applied.url = nil
+            writeURL(target)
+            try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
+            try expect(errand_set_pointer(handle, CURLOPT_CURLU, memory.parsedURL.parse(url)))
+            applied.url = target
         }
 
         private func writeURL(_ target: URI) {
@@ -263,7 +291,7 @@
             // The next request probably uses the same options, unless they depend on the URL.
             let dependsOnURL =
                 !options.addressOverrides.isEmpty || options.security?.pins.isEmpty == false
-                || options.proxySecurity != nil
+                || options.sharedProxySecurity != nil
             if !dependsOnURL { applied.completedSpecial(options, isMarked: connection.isMarked) }
         }
 
