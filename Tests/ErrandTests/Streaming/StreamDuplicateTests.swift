@@ -64,6 +64,7 @@ import Testing
         first.task.cancel()
         gate.open()
         #expect(try await third.value == "ab")
+        await first.task.untilEnded()
         #expect(fixture.transport.requestCount == 2 && agent.activeTasks.isEmpty)
     }
 
