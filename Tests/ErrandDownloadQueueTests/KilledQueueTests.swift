@@ -1,4 +1,5 @@
 import ErrandCore
+import ErrandCurl
 import ErrandHTTP
 import ErrandTesting
 import Foundation
@@ -131,6 +132,19 @@ import Testing
         await queue.close()
     }
 
+    /// Waits until the server has noticed the ends of all connections of the processes that were killed.
+    private func untilProcessesAreDisconnected() async throws {
+        // The server accepts connections in their order: a response to this request shows that it has accepted all of
+        // the processes.
+        let agent = RequestAgent(transport: CurlTransport(), store: nil)
+        let request = RequestDescription(
+            endpoint: "Last", url: fixture.server.url("/missing"))
+        await #expect(throws: RequestError.self) { try await agent.start(request).response() }
+        await agent.shutdown()
+        #expect(fixture.server.requests.contains { $0.path == "/missing" })
+        try await fixture.server.until { $0.open == 0 }
+    }
+
     /// Each process continues all parts that the one before has left.
     @Test(arguments: TransportKind.allCases)
     func processesKilledAtRandomPointsLoseNothing(kind: TransportKind) async throws {
@@ -149,8 +163,7 @@ import Testing
             before = Self.present(in: folder)
             #expect(before >= count, "seed \(seed), round \(round)")
         }
-        // The responses to the processes that were killed end as soon as the server notices that.
-        try await fixture.server.until { $0.open == 0 }
+        try await untilProcessesAreDisconnected()
         let sent = fixture.server.status.bytesSent
         let sizes = Self.sizes(in: folder)
         starts.append(Self.parts(in: folder))
