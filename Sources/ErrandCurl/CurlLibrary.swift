@@ -142,12 +142,8 @@
                 throw unsupported("OpenSSL, which pins require")
             }
             guard security.hasReadableFiles({ access($0, R_OK) == 0 }) else {
-                throw invalid("Could not read a certificate or key file of the SecurityPolicy.")
+                throw CurlFailure.unreadableFile
             }
-        }
-
-        private func invalid(_ message: String) -> RequestError {
-            RequestError(.invalidConfiguration, stage: .build, message)
         }
 
         private func unsupported(_ what: String) -> RequestError {

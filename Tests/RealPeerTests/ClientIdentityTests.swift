@@ -127,6 +127,38 @@ struct ClientIdentityTests {
         }
     }
 
+    /// A file that is removed after the first request, which examined it, is named as the cause, and nothing is sent.
+    @Test(arguments: ["root.pem", "client.pem", "client.key"])
+    func removedFileIsTheCause(file: String) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("errand-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func copy(_ name: String) throws -> String {
+            let path = folder.appendingPathComponent(name).path
+            try FileManager.default.copyItem(atPath: peers.certificate(name), toPath: path)
+            return path
+        }
+        var policy = SecurityPolicy()
+        policy.authorityFile = try copy("root.pem")
+        policy.clientCertificateFile = try copy("client.pem")
+        policy.clientKeyFile = try copy("client.key")
+        var request = peers.request(.nginxClients)
+        request.options.security = policy
+        try transport.check(request)
+        let first = try await transport.run(request)
+        #expect(first.head?.status == .ok, "\(first.errorText)")
+
+        try FileManager.default.removeItem(at: folder.appendingPathComponent(file))
+        let other = CurlTransport.tested()
+        try other.check(request)
+        let record = try await other.run(request)
+        #expect(record.error?.code == .invalidConfiguration, "\(record.errorText)")
+        #expect(record.error?.stage == .build)
+        #expect(record.error?.message.contains("certificate or key file") == true)
+        #expect(record.head == nil)
+    }
+
     @Test func unusableIdentitiesAreRejected() async throws {
         let wrong: [ClientIdentity] = [
             .pkcs12(file: peers.certificate("client.p12"), password: "wrong"),

@@ -147,6 +147,16 @@ struct SecureProxyTests {
         }
     }
 
+    @Test func unreadableProxyFileIsTheCause() async throws {
+        for target in [Peers.Peer.nginxPlain, .nginxTLS] {
+            let record = try await run(target, through: proxy(.secureProxy)) {
+                $0.authorityFile = "/does/not/exist"
+            }
+            #expect(record.error?.code == .invalidConfiguration, "\(record.errorText)")
+            #expect(record.error?.stage == .build)
+        }
+    }
+
     @Test func proxyClientCertificates() async throws {
         for target in [Peers.Peer.nginxPlain, .nginxTLS] {
             let shown = try await run(target, through: proxy(.secureProxyClients)) {

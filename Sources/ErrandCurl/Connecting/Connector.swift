@@ -83,6 +83,7 @@
             guard errand_set_long(handle, CURLOPT_CONNECT_ONLY, 1) == CURLE_OK,
                 curl_easy_recv(handle, &byte, 1, &count) == CURLE_AGAIN,
                 // The former values belong to the transfer.
+                errand_set_pointer(handle, CURLOPT_CURLU, nil) == CURLE_OK,
                 errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText) == CURLE_OK,
                 errand_set_long(handle, CURLOPT_VERBOSE, 0) == CURLE_OK
             else { return nil }
@@ -183,6 +184,7 @@
                 proxyResponse: proxyResponse, proxyVerification: proxyVerification, proxy: proxy,
                 lacksResources: lacksResources,
                 hasAuthorities: CurlFailure.namesAuthorities(request.options),
+                lacksFile: CurlFailure.lacksFile(request.options),
                 unixSocket: request.options.unixSocketPath, limits: request.timeouts)
         }
 

@@ -17,6 +17,7 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
 #if os(Linux)
     import CLibcurl
     import ErrandTransport
+    import Glibc
 
     /// Creates the transport's errors, with advice, from libcurl's results and other causes.
     enum CurlFailure {
@@ -46,6 +47,8 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
             var lacksResources = false
             /// Whether the request sets its own certificate authorities.
             var hasAuthorities = false
+            /// Whether a certificate or key file of the request cannot be read.
+            var lacksFile = false
             /// The Unix socket that replaces host and port.
             var unixSocket: String?
             var limits: Timeouts?
@@ -55,6 +58,11 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         static func error(_ result: CURLcode, context: Context) -> RequestError {
             if result == CURLE_OPERATION_TIMEDOUT {
                 return timedOut(context.isConnected ? .idle : .connect, limits: context.limits)
+            }
+            if context.lacksFile, !context.isConnected, mayBeCausedByFile(result, context) {
+                var error = unreadableFile
+                error.underlying = CurlError(result)
+                return error
             }
             if let (code, message) = proxyError(result, context) {
                 return make(code, message, result)
@@ -76,6 +84,31 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
             [options.security, options.proxySecurity].contains {
                 $0?.authorities != nil || $0?.authorityFile != nil
             }
+        }
+
+        /// Whether a certificate or key file of the options' policies cannot be read.
+        ///
+        /// A policy's files are examined before the first request only; see ``SharedSecurity``.
+        static func lacksFile(_ options: TransportOptions) -> Bool {
+            [options.sharedSecurity, options.sharedProxySecurity].contains { security in
+                security?.files.contains { access($0, R_OK) != 0 } ?? false
+            }
+        }
+
+        private static func mayBeCausedByFile(_ result: CURLcode, _ context: Context) -> Bool {
+            switch result {
+            case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE: true
+            case CURLE_BAD_FUNCTION_ARGUMENT: mentionsClientKey(context.text)
+            default: false
+            }
+        }
+
+        /// The error for a certificate or key file that cannot be read; nothing was sent.
+        static var unreadableFile: RequestError {
+            RequestError(
+                .invalidConfiguration, stage: .build,
+                "Could not read a certificate or key file of the SecurityPolicy. "
+                    + "Check that it exists and that this process may read it.")
         }
 
         /// Whether the caller's settings are the cause; nothing was sent.
@@ -349,8 +382,14 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         ) -> RequestError {
             RequestError(
                 code, stage: .transport, message,
-                underlying: CurlError(
-                    code: Int(result.rawValue), text: String(cString: curl_easy_strerror(result))))
+                underlying: CurlError(result))
+        }
+    }
+
+    extension CurlError {
+        fileprivate init(_ result: CURLcode) {
+            self.init(
+                code: Int(result.rawValue), text: String(cString: curl_easy_strerror(result)))
         }
     }
 #endif

@@ -75,7 +75,7 @@
         /// Checks the connection against its pins; returns false and sets ``failure`` if they do
         /// not match.
         func matchesPins() -> Bool {
-            guard let handle else { return true }
+            guard trust.hasPins, let handle else { return true }
             do throws(RequestError) {
                 for mismatch in try trust.checkPins(of: handle) {
                     receiver?.didNotice(mismatch)
@@ -274,6 +274,7 @@
                 loop.detach(self)
                 _ = errand_set_long(handle, CURLOPT_CONNECT_ONLY, 0)
                 _ = errand_set_pointer(handle, CURLOPT_ERRORBUFFER, memory.errorText)
+                applied.url = nil
                 return false
             }
             times.keep(timings)

@@ -102,6 +102,7 @@ struct TransferTimes {
                     hasAuthorities: transfer.map {
                         CurlFailure.namesAuthorities($0.request.options)
                     } ?? false,
+                    lacksFile: transfer.map { CurlFailure.lacksFile($0.request.options) } ?? false,
                     unixSocket: transfer?.request.options.unixSocketPath,
                     limits: transfer?.request.timeouts))
         }

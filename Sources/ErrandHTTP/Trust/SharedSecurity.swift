@@ -51,7 +51,7 @@ package final class SharedSecurity: Sendable {
 
     /// Whether all certificate and key files can be read; once they could, they are not examined again.
     ///
-    /// If a file is removed later, opening the next connection fails with an error of the TLS library.
+    /// If a file is removed later, opening the next connection fails.
     package func hasReadableFiles(_ isReadable: (String) -> Bool) -> Bool {
         if files.isEmpty || hadReadableFiles.load(ordering: .relaxed) { return true }
         guard files.allSatisfy(isReadable) else { return false }
