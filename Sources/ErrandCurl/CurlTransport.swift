@@ -201,8 +201,9 @@ package enum LoopChoice {
     ///
     /// It is the same in every process, and differs for names that differ in few characters.
     static func hash(of host: String?) -> UInt32 {
-        var hash: UInt32 = 2_166_136_261
-        for byte in (host ?? "").utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-        return hash
+        var host = host ?? ""
+        return host.withUTF8 { bytes in
+            bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        }
     }
 }

@@ -14,6 +14,7 @@ public struct ResponseHead: Sendable, Hashable {
     public var contentLength: Int64?
 
     /// Creates a head.
+    @inlinable
     public init(
         status: HTTPResponse.Status, headers: HTTPFields = [:], httpVersion: HTTPVersion? = nil,
         remoteAddress: String? = nil, contentLength: Int64? = nil
@@ -36,6 +37,7 @@ public struct TransferEnd: Sendable {
     public var trailers: HTTPFields
 
     /// Creates an end.
+    @inlinable
     public init(
         error: RequestError? = nil, timings: AttemptTimings = AttemptTimings(),
         trailers: HTTPFields = HTTPFields()

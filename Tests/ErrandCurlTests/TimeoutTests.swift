@@ -1,9 +1,10 @@
 import ErrandCore
-import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import Foundation
 import Testing
+
+@testable import ErrandCurl
 
 /// Connect and idle limits.
 @Suite(.timeLimit(.minutes(15)), .serialized, .bothEngines)
@@ -127,6 +128,16 @@ struct TimeoutTests {
         deadlines.active(at: later(200))
         next = postponed(after: .milliseconds(110), at: 300)
         #expect(next == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.zero, 1), (.seconds(-1), 1), (.microseconds(1), 1), (.milliseconds(1), 1),
+            (.microseconds(1001), 2), (.seconds(30), 30_000), (.seconds(Int64.max), Int(Int32.max)),
+            (.milliseconds(Int32.max), Int(Int32.max)), (.seconds(3_000_000), Int(Int32.max)),
+        ] as [(Duration, Int)])
+    func millisecondsAreRoundedUp(duration: Duration, milliseconds: Int) {
+        #expect(duration.wholeMilliseconds == milliseconds)
     }
 
     @Test func timeArithmeticDoesNotOverflow() {

@@ -9,7 +9,7 @@
         /// The security policy, resolved for the request's host.
         private(set) var rules: TrustRules?
         /// Whether the certificates must be compared with pins.
-        var hasPins: Bool { rules?.hasPins ?? false }
+        private(set) var hasPins = false
         /// The observer of the last TLS handshake, or of the connection that is used.
         var observer: PeerObserver?
         /// The port to which the last socket connects; 0 after its first TLS handshake has begun.
@@ -20,6 +20,7 @@
         init(_ options: TransportOptions, host: String) {
             guard !options.hasDefaults else { return }
             rules = options.sharedSecurity.map { $0.rules(for: host, now: Date()) }
+            hasPins = rules?.hasPins ?? false
         }
 
         /// Checks a handle's connection against the pins; returns the mismatches that are only

@@ -266,7 +266,8 @@
         /// Whether sessions are cached.
         let isEnabled: Bool
 
-        private var shares: [UnsafeMutableRawPointer?]
+        // Unchecked: one thread uses a cache, and its methods call no other code of Errand.
+        @exclusivity(unchecked) private var shares: [UnsafeMutableRawPointer?]
 
         /// Creates an empty cache; it stays empty if `isEnabled` is false.
         init(isEnabled: Bool) {

@@ -182,8 +182,7 @@
         ) throws(RequestError) {
             headers.removeAll()
             var hasAccept = false
-            // libcurl writes `Accept: */*` by itself, which is cheaper.
-            var usualAccept: HTTPField?
+            var hasUsualAccept = false
             var hasExpect = false
             var contentType = request.body?.contentType
             var announcesCodings = request.options.decodesContent
@@ -197,12 +196,11 @@
                 case "host", "content-length", "transfer-encoding": continue
                 case "trailer" where trailers.areSent: continue
                 case "content-type": contentType = nil
-                case "accept":
-                    if field.withUnsafeBytesOfValue({ $0.elementsEqual("*/*".utf8) }) {
-                        usualAccept = field
-                        continue
-                    }
-                    hasAccept = true
+                // libcurl writes `Accept: */*` by itself, which is cheaper.
+                case "accept" where Self.isUsualAccept(field):
+                    hasUsualAccept = true
+                    continue
+                case "accept": hasAccept = true
                 // A request without a body must not have it (RFC 9110 §10.1.1).
                 case "expect" where !hasBody && RequestWriter.isContinue(field): continue
                 case "expect": hasExpect = true
@@ -225,9 +223,16 @@
             }
             if announcesNothing { headers.append(line: "Content-Length: 0") }
             // Suppresses headers that libcurl would add to the request.
-            if hasAccept, let usualAccept { headers.append(usualAccept) }
-            if !hasAccept, usualAccept == nil { headers.append(line: "Accept:") }
+            if hasAccept, hasUsualAccept { headers.append(line: "Accept: */*") }
+            if !hasAccept, !hasUsualAccept { headers.append(line: "Accept:") }
             if upload != nil, !hasExpect { headers.append(line: "Expect:") }
+        }
+
+        private static func isUsualAccept(_ field: HTTPField) -> Bool {
+            field.withUnsafeBytesOfValue { value in
+                value.count == 3 && value[0] == UInt8(ascii: "*") && value[1] == UInt8(ascii: "/")
+                    && value[2] == UInt8(ascii: "*")
+            }
         }
 
         /// Whether the transport treats a header with a name of this length differently.
@@ -244,13 +249,16 @@
         ///
         /// libcurl copies the parsed form, which costs less than parsing the text and writing it
         /// again for each transfer. If it cannot parse the text, the transfer fails with its error
-        /// for the text.
+        /// for the text: newer versions use the option that was set last, older ones the parsed
+        /// form if there is one.
         private func applyURL(_ target: URI) throws(RequestError) {
             guard applied.url?.identity != target.identity else { return }
             applied.url = nil
             writeURL(target)
+            let parsed = memory.parsedURL.parse(url)
+            if parsed == nil { try expect(errand_set_pointer(handle, CURLOPT_CURLU, nil)) }
             try expect(errand_set_string(handle, CURLOPT_URL, url.bytes))
-            try expect(errand_set_pointer(handle, CURLOPT_CURLU, memory.parsedURL.parse(url)))
+            if let parsed { try expect(errand_set_pointer(handle, CURLOPT_CURLU, parsed)) }
             applied.url = target
         }
 

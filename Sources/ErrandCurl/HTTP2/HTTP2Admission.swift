@@ -29,6 +29,8 @@ package struct HTTP2Admission<Waiting> {
         package var isProbe: Bool
         /// The origin's generation when the slot was granted.
         fileprivate var generation = 0
+        /// The index of the origin's state.
+        fileprivate let place: Int
     }
 
     fileprivate struct State {
@@ -45,23 +47,27 @@ package struct HTTP2Admission<Waiting> {
     /// The usual number of concurrent streams on one connection.
     package static var streamsPerConnection: Int { 100 }
 
-    private var states: [Origin: State] = [:]
+    /// The states of the origins that have requests, and those of free places.
+    private var states: [State] = []
+    private var places: [Origin: Int] = [:]
+    private var freePlaces: [Int] = []
+    /// The origin of the last request and its place: hashing the host costs more than comparing it.
+    private var latest: (origin: Origin, place: Int)?
 
     package init() {}
 
     /// Returns a slot for a request; `nil` if the request has to wait until another call returns
     /// its slot.
     package mutating func enter(_ origin: Origin, _ waiting: @autoclosure () -> Waiting) -> Slot? {
-        change(origin) { state in
-            state.enter(at: origin, waiting())
-        }
+        let place = place(of: origin)
+        return states[place].enter(at: origin, place, waiting())
     }
 
     /// Returns a slot for a request that lost its connection; `nil` if it has to wait.
     ///
     /// The first request that lost a connection becomes the probe for a new one. The others follow.
     package mutating func reenter(_ slot: Slot, _ waiting: @autoclosure () -> Waiting) -> Slot? {
-        change(slot.origin) { state in
+        change(slot) { state in
             // A request of an older generation uses the state that others have updated since.
             if slot.generation == state.generation {
                 state.generation += 1
@@ -69,10 +75,12 @@ package struct HTTP2Admission<Waiting> {
             }
             if slot.isProbe {
                 // Other requests may wait for the probe, so it stays the probe.
-                return Slot(origin: slot.origin, isProbe: true, generation: state.generation)
+                return Slot(
+                    origin: slot.origin, isProbe: true, generation: state.generation,
+                    place: slot.place)
             }
             state.active -= 1
-            return state.enter(at: slot.origin, waiting())
+            return state.enter(at: slot.origin, slot.place, waiting())
         }
     }
 
@@ -86,14 +94,14 @@ package struct HTTP2Admission<Waiting> {
         _ slot: Slot, isNew: Bool, isShared: Bool
     ) -> [(waiting: Waiting, slot: Slot)] {
         guard slot.isProbe else { return [] }
-        return change(slot.origin) { state in
+        return change(slot) { state in
             state.hasProbe = false
             if !isShared {
                 state.room = .max
             } else if state.room < .max - Self.streamsPerConnection {
                 state.room += isNew || state.room == 0 ? Self.streamsPerConnection : 1
             }
-            return state.releaseWaiting(at: slot.origin)
+            return state.releaseWaiting(at: slot.origin, slot.place)
         }
     }
 
@@ -103,31 +111,52 @@ package struct HTTP2Admission<Waiting> {
     package mutating func leave(
         _ slot: Slot, isStillProbe: Bool
     ) -> [(waiting: Waiting, slot: Slot)] {
-        let released = change(slot.origin) { state in
+        let released = change(slot) { state in
             state.active -= 1
             if isStillProbe { state.hasProbe = false }
-            return state.releaseWaiting(at: slot.origin)
+            return state.releaseWaiting(at: slot.origin, slot.place)
         }
         // The state of an origin without active requests is removed: its connections may be gone by
         // the next request.
-        if states[slot.origin]?.active == 0 { states[slot.origin] = nil }
+        if states[slot.place].active == 0 { removeState(of: slot) }
         return released
     }
 
     /// Changes the state in place, without a copy of the waiting requests.
-    private mutating func change<Result>(
-        _ origin: Origin, _ body: (inout State) -> Result
-    ) -> Result {
-        body(&states[origin, default: State()])
+    private mutating func change<Result>(_ slot: Slot, _ body: (inout State) -> Result) -> Result {
+        body(&states[slot.place])
+    }
+
+    /// The index of an origin's state, which is created if the origin has none.
+    private mutating func place(of origin: Origin) -> Int {
+        if let latest, latest.origin == origin { return latest.place }
+        let place = places[origin] ?? addState(of: origin)
+        latest = (origin, place)
+        return place
+    }
+
+    private mutating func addState(of origin: Origin) -> Int {
+        let place = freePlaces.popLast() ?? states.count
+        if place == states.count { states.append(State()) }
+        places[origin] = place
+        return place
+    }
+
+    private mutating func removeState(of slot: Slot) {
+        states[slot.place] = State()
+        places[slot.origin] = nil
+        freePlaces.append(slot.place)
+        if latest?.place == slot.place { latest = nil }
     }
 }
 
 extension HTTP2Admission.State {
     fileprivate mutating func enter(
-        at origin: HTTP2Admission.Origin, _ waiter: @autoclosure () -> Waiting
+        at origin: HTTP2Admission.Origin, _ place: Int, _ waiter: @autoclosure () -> Waiting
     ) -> HTTP2Admission.Slot? {
         if served == waiting.count, let isProbe = admit() {
-            return HTTP2Admission.Slot(origin: origin, isProbe: isProbe, generation: generation)
+            return HTTP2Admission.Slot(
+                origin: origin, isProbe: isProbe, generation: generation, place: place)
         }
         waiting.append(waiter())
         return nil
@@ -146,12 +175,13 @@ extension HTTP2Admission.State {
 
     /// Grants free slots to waiting requests.
     fileprivate mutating func releaseWaiting(
-        at origin: HTTP2Admission.Origin
+        at origin: HTTP2Admission.Origin, _ place: Int
     ) -> [(waiting: Waiting, slot: HTTP2Admission.Slot)] {
         guard served < waiting.count else { return [] }
         var released: [(waiting: Waiting, slot: HTTP2Admission.Slot)] = []
         while served < waiting.count, let isProbe = admit() {
-            let slot = HTTP2Admission.Slot(origin: origin, isProbe: isProbe, generation: generation)
+            let slot = HTTP2Admission.Slot(
+                origin: origin, isProbe: isProbe, generation: generation, place: place)
             released.append((waiting[served], slot))
             served += 1
         }

@@ -197,6 +197,14 @@
         }
     }
 
+    /// The end of a transfer, and the receiver to notify.
+    struct EndedTransfer {
+        let receiver: any TransferReceiver
+        let end: TransferEnd
+
+        func report() { receiver.didEnd(end) }
+    }
+
     // The ends of transfers.
     extension EventLoop {
         /// Records that a complete response arrived from the request's origin.
@@ -204,7 +212,7 @@
 
         /// Queues the end of a transfer; its receiver is notified within this turn.
         func queueEnd(_ receiver: any TransferReceiver, _ end: consuming TransferEnd) {
-            ends.append((receiver, end))
+            ends.append(EndedTransfer(receiver: receiver, end: end))
         }
 
         /// Reports all ends of a turn.
@@ -218,11 +226,11 @@
             guard !ends.isEmpty else { return }
             closeSuspectConnections()
             if ends.count == 1, !isCallerTurn {
-                ends[0].receiver.didEnd(ends[0].end)
+                ends[0].report()
             } else {
                 DispatchQueue.global().async { [ends] in
                     // By index: the elements would be copied.
-                    for index in ends.indices { ends[index].receiver.didEnd(ends[index].end) }
+                    for index in ends.indices { ends[index].report() }
                 }
             }
             ends.removeAll()

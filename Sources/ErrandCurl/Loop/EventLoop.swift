@@ -57,7 +57,7 @@
         @exclusivity(unchecked) var admission = HTTP2Admission<AdmissionTicket>()
         @exclusivity(unchecked) var admitted: [(waiting: AdmissionTicket, slot: AdmissionSlot)] = []
         /// The ends that are not yet reported; see ``reportEnds(isCallerTurn:)``.
-        @exclusivity(unchecked) var ends: [(receiver: any TransferReceiver, end: TransferEnd)] = []
+        @exclusivity(unchecked) var ends: [EndedTransfer] = []
         var lastTicket: UInt64 = 0
         /// The connections whose writes wait for the end of this turn.
         @exclusivity(unchecked) var unflushed: [SharedWrites] = []

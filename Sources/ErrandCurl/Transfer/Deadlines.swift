@@ -101,12 +101,8 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
 
     /// Returns the time after a duration; ``never`` on overflow.
     package func advanced(by duration: Duration) -> MonotonicTime {
-        let (seconds, attoseconds) = duration.components
-        guard seconds >= 0, attoseconds >= 0 else { return self }
-        let (whole, tooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        let part = UInt64(attoseconds) / 1_000_000_000
-        let (length, overflow) = whole.addingReportingOverflow(part)
-        return tooLong || overflow ? .never : advanced(nanoseconds: length)
+        let length = max(0, duration.wholeNanoseconds)
+        return length == .max ? .never : advanced(nanoseconds: UInt64(length))
     }
 
     /// Returns the time after this many nanoseconds; ``never`` on overflow.
@@ -140,10 +136,8 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
 extension Duration {
     /// The duration in milliseconds for libcurl, rounded up, from 1 to `Int32.max`.
     var wholeMilliseconds: Int {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 1 }
-        guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }
-        let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-        return max(1, Int(seconds) * 1000 + Int(part))
+        let nanoseconds = wholeNanoseconds
+        let whole = nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0)
+        return Int(min(max(whole, 1), Int64(Int32.max)))
     }
 }

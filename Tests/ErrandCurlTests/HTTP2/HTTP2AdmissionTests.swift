@@ -195,6 +195,47 @@ import Testing
         #expect(admitted.sorted() == Array(0..<400))
     }
 
+    /// The state of an origin is independent of those of others, also in the place of one whose requests have ended.
+    @Test func endedOriginLeavesItsPlaceToAnother() throws {
+        func origin(_ port: Int) -> Admission.Origin {
+            Admission.Origin(host: "example.com", port: port)
+        }
+        var admission = Admission()
+        func enter(_ port: Int) throws -> Admission.Slot {
+            let slot = admission.enter(origin(port), 0)
+            return try #require(slot)
+        }
+        let first = try enter(1)
+        let second = try enter(2)
+        #expect(admission.connected(second, isNew: true, isShared: true).isEmpty)
+        #expect(admission.leave(first, isStillProbe: true).isEmpty)
+
+        // Nothing is known about the third origin, so its second request waits for the first one.
+        let third = try enter(3)
+        #expect(third.isProbe)
+        #expect(admission.enter(origin(3), 7) == nil)
+        #expect(admission.enter(origin(2), 0)?.isProbe == false)
+        #expect(admission.connected(third, isNew: true, isShared: true).map(\.waiting) == [7])
+
+        let returned = try enter(1)
+        #expect(returned.isProbe)
+        #expect(admission.enter(origin(1), 8) == nil)
+        #expect(admission.leave(returned, isStillProbe: true).map(\.waiting) == [8])
+    }
+
+    @Test func returningOriginDoesNotShareAPlace() throws {
+        var admission = Admission()
+        func enter(_ port: Int) throws -> Admission.Slot {
+            let slot = admission.enter(.init(host: "example.com", port: port), 0)
+            return try #require(slot)
+        }
+        let first = try enter(1)
+        #expect(admission.leave(first, isStillProbe: true).isEmpty)
+        let again = try enter(1)
+        let other = try enter(2)
+        #expect(again.isProbe && other.isProbe)
+    }
+
     // MARK: - The state of one transfer
 
     @Test func transferThatHasNotWaitedBegins() {
