@@ -51,7 +51,8 @@ package final class SharedSecurity: Sendable {
 
     /// Whether all certificate and key files can be read; once they could, they are not examined again.
     ///
-    /// If a file is removed later, opening the next connection fails.
+    /// If a file is removed later, the next new connection fails. The transport then examines the files again, to
+    /// report the cause.
     package func hasReadableFiles(_ isReadable: (String) -> Bool) -> Bool {
         if files.isEmpty || hadReadableFiles.load(ordering: .relaxed) { return true }
         guard files.allSatisfy(isReadable) else { return false }
