@@ -72,8 +72,9 @@
                 store: try RedisResponseStore(.init(address: .unixSocket("/nonexistent"))))
             for _ in 0..<5 {
                 #expect(try await agent.start(request()).response().source == .network)
+                // Until its write has failed, a response is found among the pending writes.
+                await agent.flushCache()
             }
-            await agent.flushCache()
             _ = try await events.untilEnded()
             let problems = events.events.filter {
                 if case .storeProblem = $0.kind { return true }
