@@ -233,20 +233,28 @@ package final class ProgressHub: Sendable {
 
     /// Calls the handler for every change until the end, on any thread, one call at a time.
     ///
+    /// If bytes were transferred before, the first call is with the current value, in this method.
     /// The call with the last value returns before ``untilDelivered()`` does. It also returns before
     /// ``finish(isWhole:)`` does, unless another thread is calling the handler at that moment.
     package func listen(
         every interval: Duration = .zero, bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
-        let last = state.withLock { state -> TransferProgress? in
-            guard !state.isFinished else { return state.progress }
+        let (last, ready) = state.withLock { state -> (TransferProgress?, Int?) in
+            guard !state.isFinished else { return (state.progress, nil) }
             state.beginRates(at: now())
-            _ = state.handlers.add(
-                Handler(throttle: ProgressThrottle(every: interval, bytes: bytes), notify: handler))
-            return nil
+            var handler = Handler(
+                throttle: ProgressThrottle(every: interval, bytes: bytes), notify: handler)
+            guard state.progress.bytesSent > 0 || state.progress.bytesReceived > 0 else {
+                _ = state.handlers.add(handler)
+                return (nil, nil)
+            }
+            _ = handler.throttle.offer(state.progress, now: now())
+            (handler.pending, handler.isNotifying) = (state.progress, true)
+            return (nil, state.handlers.add(handler))
         }
         if let last { handler(last) }
+        if let ready { notify(ready) }
     }
 
     /// Takes over a value without calling handlers: the caller holds the lock of another hub.

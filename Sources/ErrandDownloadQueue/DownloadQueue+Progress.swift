@@ -31,7 +31,7 @@ extension DownloadQueue {
 
     /// Calls a handler when ``progress`` changes, on any thread, one call at a time.
     ///
-    /// The value at which no download can run any more is always delivered. The handler is released with the queue,
+    /// If bytes were received before, the first call is with the current value, in this method. The value at which no download can run any more is always delivered. The handler is released with the queue,
     /// which it should capture weakly. It may call the methods of the queue.
     ///
     /// - Parameters:
@@ -42,8 +42,18 @@ extension DownloadQueue {
         every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
-        let handler = QueueProgressHandler(every: interval, bytes: bytes, handler)
-        shared.withLock { $0.progressHandlers.append(handler) }
+        add(QueueProgressHandler(every: interval, bytes: bytes, handler)) { $0.bytesReceived > 0 }
+    }
+
+    /// Adds a handler, and calls it if the current value meets the condition.
+    private func add(_ handler: QueueProgressHandler, calls: (TransferProgress) -> Bool) {
+        let now = agent.clock.uptime
+        let isReady = shared.withLock { shared in
+            shared.progressHandlers.append(handler)
+            let progress = shared.progress
+            return calls(progress) && handler.offer(progress, at: now, isLast: true)
+        }
+        if isReady { handler.call() }
     }
 
     /// The progress of the queue as a Foundation `Progress`, for views and progress trees.
@@ -61,12 +71,7 @@ extension DownloadQueue {
         let handler = QueueProgressHandler(every: .milliseconds(100), bytes: nil) {
             [weak progress] in progress?.take($0)
         }
-        let now = agent.clock.uptime
-        let isReady = shared.withLock { shared in
-            shared.progressHandlers.append(handler)
-            return handler.offer(shared.progress, at: now, isLast: true)
-        }
-        if isReady { handler.call() }
+        add(handler) { _ in true }
         return progress
     }
 }

@@ -25,8 +25,6 @@ extension DownloadQueue {
         }
         held.add(task)
         task.onProgress(every: .zero) { [weak self] in self?.take($0, of: id) }
-        // Bytes may have arrived before; the handler gets them with the next ones only.
-        take(task.progress.current, of: id, isFirst: true)
         task.whenEnded { [weak self] outcome in self?.ended(id, task, outcome) }
         if let stop { task.cancel(discardingPart: stop) }
     }
@@ -41,15 +39,11 @@ extension DownloadQueue {
     }
 
     /// Records the progress of a download, and counts its bytes for the bandwidth limit.
-    ///
-    /// - Parameter isFirst: Whether the value only matters if no other one with bytes was recorded.
-    private func take(_ progress: TransferProgress, of id: UUID, isFirst: Bool = false) {
+    private func take(_ progress: TransferProgress, of id: UUID) {
         let received = progress.bytesReceived - progress.resumedBytes
-        if isFirst, received <= 0 { return }
         let (more, begun) = shared.withLock { shared -> (Int64, Download?) in
             // A late value of a request that has ended.
             guard shared.state.requests[id] != nil else { return (0, nil) }
-            if isFirst, shared.received[id] != nil { return (0, nil) }
             shared.state.take(progress, of: id)
             let before = shared.received[id]
             guard before != nil || received > 0 else { return (0, nil) }

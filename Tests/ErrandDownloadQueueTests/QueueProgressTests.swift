@@ -2,6 +2,7 @@ import ErrandCore
 import ErrandHTTP
 import ErrandTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ErrandDownloadQueue
@@ -55,6 +56,20 @@ import Testing
         let last = await progress.next()
         #expect(first.map { $0.bytesReceived <= 60_000 } == true)
         #expect(last?.bytesReceived == 200_000 && last?.totalBytesToReceive == 200_000)
+        await queue.close()
+        await fixture.server.stop()
+    }
+
+    @Test func handlerOfRunningDownloadsBeginsWithTheirBytes() async throws {
+        try await fixture.server.start()
+        let queue = try await fixture.queue()
+        try await queue.add([fixture.download()])
+        await fixture.until(queue) { $0.first?.progress.bytesReceived == 60_000 }
+        let values = Mutex<[Int64]>([])
+        queue.onProgress { progress in values.withLock { $0.append(progress.bytesReceived) } }
+        #expect(values.withLock { $0 } == [60_000])
+        fixture.gate.open()
+        await queue.untilIdle()
         await queue.close()
         await fixture.server.stop()
     }

@@ -61,6 +61,20 @@ import Testing
         #expect(last.withLock { $0.last }?.bytesReceived == 100)
     }
 
+    @Test func handlerOfARunningRequestBeginsWithTheReceivedBytes() async throws {
+        let fixture = AgentFixture()
+        let gate = Gate()
+        fixture.transport.on(nil, nil, chunkedResponse(100, gate: gate))
+        let task = fixture.agent.start(DataRequest().describe())
+        for await progress in task.progress where progress.bytesReceived == 100 { break }
+        let values = Mutex<[Int64]>([])
+        task.onProgress { progress in values.withLock { $0.append(progress.bytesReceived) } }
+        #expect(values.withLock { $0 } == [100])
+        #expect(task.foundationProgress().completedUnitCount == 100)
+        gate.open()
+        _ = try await task.response()
+    }
+
     @Test func endWaitsForARunningProgressHandler() async {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)

@@ -152,8 +152,9 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
 
     /// Calls a handler when the bytes of all members change, on any thread, one call at a time.
     ///
-    /// The last call, with the final values, begins before the end of the run is delivered. A total is known when
-    /// every member has started and knows its own.
+    /// If bytes were transferred before, the first call is with the current value, in this method. The last call, with
+    /// the final values, begins before the end of the run is delivered. A total is known when every member has started
+    /// and knows its own.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two calls, except the last one (default 100 ms).

@@ -38,6 +38,26 @@ import Testing
         #expect(values.withLock { $0 } == [1, 100, -100])
     }
 
+    @Test func handlerOfARunningTransferBeginsWithTheCurrentValue() {
+        let values = Mutex<[Int64]>([])
+        let hub = ProgressHub()
+        let note = { @Sendable (progress: TransferProgress) in
+            values.withLock { $0.append(progress.bytesReceived + progress.bytesSent) }
+        }
+        // Nothing was transferred yet.
+        hub.listen(every: .seconds(3600), note)
+        #expect(values.withLock { $0 } == [])
+        hub.update { $0.bytesSent = 7 }
+        #expect(values.withLock { $0 } == [7])
+        hub.listen(every: .seconds(3600), note)
+        #expect(values.withLock { $0 } == [7, 7])
+        // The value at the beginning counts for the interval, too.
+        hub.update { $0.bytesReceived = 1 }
+        #expect(values.withLock { $0 } == [7, 7])
+        hub.finish()
+        #expect(values.withLock { $0 } == [7, 7, 8, 8])
+    }
+
     /// The bodies of several requests are one upload; the bytes of earlier runs have no part in the rate.
     @Test func bodiesOfSeveralRequestsAreOneUpload() {
         let clock = ManualClock()
