@@ -141,8 +141,8 @@
             if security.hasPins, TLSLibrary.loaded == nil {
                 throw unsupported("OpenSSL, which pins require")
             }
-            guard security.hasReadableFiles({ access($0, R_OK) == 0 }) else {
-                throw CurlFailure.unreadableFile
+            if let path = security.unreadableFile({ access($0, R_OK) == 0 }) {
+                throw CurlFailure.unreadableFile(path)
             }
         }
 

@@ -1,4 +1,4 @@
-import ErrandCore
+import Errand
 import ErrandCurl
 import ErrandTesting
 import ErrandTransport
@@ -127,13 +127,11 @@ struct ClientIdentityTests {
         }
     }
 
-    /// A file that is removed after the first request, which examined it, is named as the cause, and nothing is sent.
-    @Test(arguments: ["root.pem", "client.pem", "client.key"])
-    func removedFileIsTheCause(file: String) async throws {
+    /// A policy with copies of its files, in a new folder.
+    private func copiedPolicy() throws -> (policy: SecurityPolicy, folder: URL) {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
         func copy(_ name: String) throws -> String {
             let path = folder.appendingPathComponent(name).path
             try FileManager.default.copyItem(atPath: peers.certificate(name), toPath: path)
@@ -143,6 +141,14 @@ struct ClientIdentityTests {
         policy.authorityFile = try copy("root.pem")
         policy.clientCertificateFile = try copy("client.pem")
         policy.clientKeyFile = try copy("client.key")
+        return (policy, folder)
+    }
+
+    /// A file that is removed after the first request, which examined it, is named as the cause, and nothing is sent.
+    @Test(arguments: ["root.pem", "client.pem", "client.key"])
+    func removedFileIsTheCause(file: String) async throws {
+        let (policy, folder) = try copiedPolicy()
+        defer { try? FileManager.default.removeItem(at: folder) }
         var request = peers.request(.nginxClients)
         request.options.security = policy
         try transport.check(request)
@@ -155,8 +161,33 @@ struct ClientIdentityTests {
         let record = try await other.run(request)
         #expect(record.error?.code == .invalidConfiguration, "\(record.errorText)")
         #expect(record.error?.stage == .build)
-        #expect(record.error?.message.contains("certificate or key file") == true)
+        #expect(record.error?.message.contains("Could not read \(file), a certificate") == true)
         #expect(record.head == nil)
+    }
+
+    /// The error of a request names its endpoint and the file.
+    @Test func removedFileFailsTheRequestsOfAnAgent() async throws {
+        let (policy, folder) = try copiedPolicy()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = Configuration()
+        configuration.transportOptions = peers.request(.nginxClients).options
+        configuration.transportOptions.security = policy
+        let endpoint = InlineRequest(peers.url(.nginxClients, host: "good.errand.test")) {
+            $0.responseSerializer = .string
+        }
+        let first = RequestAgent(configuration: configuration, transport: transport, store: nil)
+        #expect(try await first.send(endpoint).status == .ok)
+        await first.shutdown()
+
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("client.key"))
+        // Another transport needs a new connection.
+        let second = RequestAgent(
+            configuration: configuration, transport: CurlTransport.tested(), store: nil)
+        let error = await #expect(throws: RequestError.self) { try await second.send(endpoint) }
+        #expect(error?.code == .invalidConfiguration && error?.stage == .build)
+        #expect(error?.message.contains("Could not read client.key, a certificate") == true)
+        #expect(error?.endpoint == "InlineRequest")
+        await second.shutdown()
     }
 
     @Test func unusableIdentitiesAreRejected() async throws {

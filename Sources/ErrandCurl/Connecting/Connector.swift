@@ -178,14 +178,10 @@
             var proxyVerification = 0
             errand_get_long(handle, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxyVerification)
             return CurlFailure.Context(
-                text: String(cString: errorText), alert: trust.observer?.alert ?? 0,
-                host: request.host ?? "", port: request.url.effectivePort,
-                isConnected: isConnected, isHeadComplete: false, hasHeadBegun: false,
+                request: request, text: String(cString: errorText),
+                alert: trust.observer?.alert ?? 0, isConnected: isConnected, isHeadComplete: false, hasHeadBegun: false,
                 proxyResponse: proxyResponse, proxyVerification: proxyVerification, proxy: proxy,
-                lacksResources: lacksResources,
-                hasAuthorities: CurlFailure.namesAuthorities(request.options),
-                lacksFile: CurlFailure.lacksFile(request.options),
-                unixSocket: request.options.unixSocketPath, limits: request.timeouts)
+                lacksResources: lacksResources)
         }
 
         private func recordFacts() {

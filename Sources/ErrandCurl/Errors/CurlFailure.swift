@@ -23,21 +23,20 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
     enum CurlFailure {
         /// The facts about a transfer that select the error for a libcurl result.
         struct Context {
+            /// The request; `nil` if its transfer has ended.
+            var request: TransportRequest?
             /// The text in libcurl's error buffer.
             ///
             /// It is never shown, because it may contain addresses and names.
             var text: String
             /// The peer's last TLS alert; 0 if there was none.
             var alert: Int32 = 0
-            var host: String
-            /// The port of the connection, if known.
-            var port: Int?
             /// Whether the request head was sent.
             var isConnected: Bool
             var isHeadComplete: Bool
             var hasHeadBegun: Bool
             /// The status of the proxy's response to CONNECT; 0 if there is none.
-            var proxyResponse: Int
+            var proxyResponse = 0
             /// The verification result for the proxy's certificate chain; 0 if it is valid or was
             /// not checked.
             var proxyVerification = 0
@@ -45,22 +44,28 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
             var proxy: ProxyRoute?
             /// Whether the system had no file descriptor or no memory for a socket.
             var lacksResources = false
+
+            var host: String { request?.host ?? "" }
+
+            fileprivate var policies: [SharedSecurity] {
+                [request?.options.sharedSecurity, request?.options.sharedProxySecurity]
+                    .compactMap { $0 }
+            }
+
             /// Whether the request sets its own certificate authorities.
-            var hasAuthorities = false
-            /// Whether a certificate or key file of the request cannot be read.
-            var lacksFile = false
-            /// The Unix socket that replaces host and port.
-            var unixSocket: String?
-            var limits: Timeouts?
+            fileprivate var hasAuthorities: Bool {
+                policies.contains { $0.policy.authorities != nil || $0.policy.authorityFile != nil }
+            }
         }
 
         /// The error for a result that is not `CURLE_OK`.
         static func error(_ result: CURLcode, context: Context) -> RequestError {
             if result == CURLE_OPERATION_TIMEDOUT {
-                return timedOut(context.isConnected ? .idle : .connect, limits: context.limits)
+                return timedOut(
+                    context.isConnected ? .idle : .connect, limits: context.request?.timeouts)
             }
-            if context.lacksFile, !context.isConnected, mayBeCausedByFile(result, context) {
-                var error = unreadableFile
+            if let path = removedFile(result, context) {
+                var error = unreadableFile(path)
                 error.underlying = CurlError(result)
                 return error
             }
@@ -79,20 +84,12 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
             return error
         }
 
-        /// Whether the options name certificate authorities.
-        static func namesAuthorities(_ options: TransportOptions) -> Bool {
-            [options.security, options.proxySecurity].contains {
-                $0?.authorities != nil || $0?.authorityFile != nil
-            }
-        }
-
-        /// Whether a certificate or key file of the options' policies cannot be read.
+        /// The certificate or key file whose absence is the cause of a failed connection.
         ///
         /// A policy's files are examined before the first request only; see ``SharedSecurity``.
-        static func lacksFile(_ options: TransportOptions) -> Bool {
-            [options.sharedSecurity, options.sharedProxySecurity].contains { security in
-                security?.files.contains { access($0, R_OK) != 0 } ?? false
-            }
+        private static func removedFile(_ result: CURLcode, _ context: Context) -> String? {
+            guard !context.isConnected, mayBeCausedByFile(result, context) else { return nil }
+            return context.policies.flatMap(\.files).first { access($0, R_OK) != 0 }
         }
 
         private static func mayBeCausedByFile(_ result: CURLcode, _ context: Context) -> Bool {
@@ -104,10 +101,11 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         }
 
         /// The error for a certificate or key file that cannot be read; nothing was sent.
-        static var unreadableFile: RequestError {
-            RequestError(
+        static func unreadableFile(_ path: String) -> RequestError {
+            let name = path.split(separator: "/").last ?? ""
+            return RequestError(
                 .invalidConfiguration, stage: .build,
-                "Could not read a certificate or key file of the SecurityPolicy. "
+                "Could not read \(name), a certificate or key file of the SecurityPolicy. "
                     + "Check that it exists and that this process may read it.")
         }
 
@@ -115,10 +113,9 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         private static func isMistake(_ result: CURLcode, _ context: Context) -> Bool {
             guard !context.isConnected else { return false }
             return switch result {
-            case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_SSL_CERTPROBLEM: true
+            case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: true
             case CURLE_SSL_CACERT_BADFILE: context.hasAuthorities
-            case CURLE_BAD_FUNCTION_ARGUMENT: mentionsClientKey(context.text)
-            default: false
+            default: mayBeCausedByFile(result, context)
             }
         }
 
@@ -160,16 +157,18 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
                     "The system has no file descriptor or no memory left for a connection to \(host). "
                         + "Close files and connections, or raise the limit (ulimit -n)."
                 )
-            case CURLE_COULDNT_CONNECT where context.unixSocket != nil:
+            case CURLE_COULDNT_CONNECT where context.request?.options.unixSocketPath != nil:
+                let path = context.request?.options.unixSocketPath ?? ""
                 return (
                     .cannotConnect,
-                    "Could not connect to the Unix socket \(context.unixSocket ?? ""). "
+                    "Could not connect to the Unix socket \(path). "
                         + "Check the path, its permissions, and that the server runs."
                 )
             case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
+                let port = context.request?.url.effectivePort
                 return (
                     .cannotConnect,
-                    "Could not connect to \(host)\(context.port.map { ":\($0)" } ?? ""). "
+                    "Could not connect to \(host)\(port.map { ":\($0)" } ?? ""). "
                         + "Check host and port, and that the server runs."
                 )
             case CURLE_PARTIAL_FILE where context.isHeadComplete:

@@ -91,20 +91,12 @@ struct TransferTimes {
             return CurlFailure.error(
                 result,
                 context: CurlFailure.Context(
-                    text: String(cString: memory.errorText), alert: trust.observer?.alert ?? 0,
-                    host: transfer?.request.host ?? "",
-                    port: transfer?.request.url.effectivePort,
-                    isConnected: replay.wasSent, isHeadComplete: response.head.isComplete,
+                    request: transfer?.request, text: String(cString: memory.errorText),
+                    alert: trust.observer?.alert ?? 0, isConnected: replay.wasSent, isHeadComplete: response.head.isComplete,
                     hasHeadBegun: response.head.hasBegun, proxyResponse: proxyResponse,
                     proxyVerification: proxyVerification,
                     proxy: transfer.flatMap { ProxyRoute($0.request) },
-                    lacksResources: connection.lacksResources,
-                    hasAuthorities: transfer.map {
-                        CurlFailure.namesAuthorities($0.request.options)
-                    } ?? false,
-                    lacksFile: transfer.map { CurlFailure.lacksFile($0.request.options) } ?? false,
-                    unixSocket: transfer?.request.options.unixSocketPath,
-                    limits: transfer?.request.timeouts))
+                    lacksResources: connection.lacksResources))
         }
 
         func timings() -> AttemptTimings {

@@ -49,15 +49,15 @@ package final class SharedSecurity: Sendable {
         commonRules ?? TrustRules(policy, host: host, now: now)
     }
 
-    /// Whether all certificate and key files can be read; once they could, they are not examined again.
+    /// The first certificate or key file that cannot be read; once all could, they are not examined again.
     ///
     /// If a file is removed later, the next new connection fails. The transport then examines the files again, to
     /// report the cause.
-    package func hasReadableFiles(_ isReadable: (String) -> Bool) -> Bool {
-        if files.isEmpty || hadReadableFiles.load(ordering: .relaxed) { return true }
-        guard files.allSatisfy(isReadable) else { return false }
+    package func unreadableFile(_ isReadable: (String) -> Bool) -> String? {
+        if files.isEmpty || hadReadableFiles.load(ordering: .relaxed) { return nil }
+        if let file = files.first(where: { !isReadable($0) }) { return file }
         hadReadableFiles.store(true, ordering: .relaxed)
-        return true
+        return nil
     }
 }
 

@@ -6,31 +6,49 @@ import Testing
 
 /// Errors of other libcurl versions and other systems.
 @Suite struct CurlFailureTests {
-    private func context(_ text: String = "", hasAuthorities: Bool = false) -> CurlFailure.Context {
-        CurlFailure.Context(
-            text: text, host: "a", isConnected: false, isHeadComplete: false, hasHeadBegun: false,
-            proxyResponse: 0, hasAuthorities: hasAuthorities)
+    private func context(
+        _ text: String = "", _ policy: SecurityPolicy? = nil
+    ) throws -> CurlFailure.Context {
+        var request = TransportRequest(url: try .test("https://a/"))
+        request.options.security = policy
+        return CurlFailure.Context(
+            request: request, text: text, isConnected: false, isHeadComplete: false,
+            hasHeadBegun: false)
     }
 
-    @Test func unusableClientKeyIsClientCertificateRejected() {
+    @Test func unusableClientKeyIsClientCertificateRejected() throws {
         let text = "unable to set private key file: '/a.key' type PEM"
-        let key = CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context(text))
+        let key = try CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context(text))
         #expect(key.code == .clientCertificateRejected && key.stage == .build)
         #expect(!key.message.contains("/a.key"))
-        let other = CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context("else"))
+        let other = try CurlFailure.error(CURLE_BAD_FUNCTION_ARGUMENT, context: context("else"))
         #expect(other.code == .transportFailed)
     }
 
-    @Test func missingAuthoritiesMessageNamesPackage() {
-        let none = CurlFailure.error(CURLE_SSL_CACERT_BADFILE, context: context())
+    @Test func missingAuthoritiesMessageNamesPackage() throws {
+        let none = try CurlFailure.error(CURLE_SSL_CACERT_BADFILE, context: context())
         #expect(none.code == .invalidConfiguration)
         #expect(none.message.contains("ca-certificates"))
         #expect(none.stage == .transport)
-        let own = CurlFailure.error(
-            CURLE_SSL_CACERT_BADFILE, context: context(hasAuthorities: true))
+        var policy = SecurityPolicy()
+        policy.authorities = ""
+        let own = try CurlFailure.error(CURLE_SSL_CACERT_BADFILE, context: context("", policy))
         #expect(own.code == .invalidConfiguration)
         #expect(!own.message.contains("ca-certificates"))
         #expect(own.stage == .build)
+    }
+
+    @Test func absentFileIsNamedIfItMayBeTheCause() throws {
+        var policy = SecurityPolicy()
+        policy.authorityFile = "/nonexistent/root.pem"
+        for result in [CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM] {
+            let error = try CurlFailure.error(result, context: context("", policy))
+            #expect(error.code == .invalidConfiguration && error.stage == .build)
+            #expect(error.message.hasPrefix("Could not read root.pem, "))
+            #expect((error.underlying as? CurlError)?.code == Int(result.rawValue))
+        }
+        let other = try CurlFailure.error(CURLE_COULDNT_CONNECT, context: context("", policy))
+        #expect(other.code == .cannotConnect)
     }
 
     @Test(arguments: [
@@ -44,8 +62,8 @@ import Testing
         #expect(CurlFailure.http2Error(in: text) == name)
     }
 
-    @Test func tooManyHeaderFieldsNameTheirLimit() {
-        let error = CurlFailure.error(
+    @Test func tooManyHeaderFieldsNameTheirLimit() throws {
+        let error = try CurlFailure.error(
             CURLcode(rawValue: 100), context: context("Too many response headers, 5000 is max"))
         #expect(error.code == .badServerResponse && error.message.contains("5000"))
     }

@@ -75,13 +75,15 @@ struct SharedSecurityTests {
         policy.clientKeyFile = "/key.pem"
         let shared = SharedSecurity(policy)
         #expect(shared.files == ["/authorities.pem", "/certificate.pem", "/key.pem"])
-        for _ in 0..<2 { #expect(!shared.hasReadableFiles { $0 != "/key.pem" }) }
-        #expect(shared.hasReadableFiles { _ in true })
-        #expect(
-            shared.hasReadableFiles { path in
-                Issue.record("\(path) is examined again")
-                return true
-            })
+        for _ in 0..<2 {
+            #expect(shared.unreadableFile { $0 != "/key.pem" } == "/key.pem")
+        }
+        #expect(shared.unreadableFile { _ in true } == nil)
+        let last = shared.unreadableFile { path in
+            Issue.record("\(path) is examined again")
+            return true
+        }
+        #expect(last == nil)
     }
 
     @Test func equalPoliciesAreEqual() {
