@@ -24,7 +24,6 @@ package struct HTTP2Admission<Waiting> {
 
     /// The permission to run one request at an origin.
     package struct Slot: Sendable, Hashable {
-        package let origin: Origin
         /// Whether this request is the origin's probe.
         package var isProbe: Bool
         /// The origin's generation when the slot was granted.
@@ -34,6 +33,8 @@ package struct HTTP2Admission<Waiting> {
     }
 
     fileprivate struct State {
+        /// `nil` in a free place.
+        var origin: Origin?
         var active = 0
         /// The number of requests that may be active; 0 while nothing is known about the origin.
         var room = 0
@@ -60,7 +61,7 @@ package struct HTTP2Admission<Waiting> {
     /// its slot.
     package mutating func enter(_ origin: Origin, _ waiting: @autoclosure () -> Waiting) -> Slot? {
         let place = place(of: origin)
-        return states[place].enter(at: origin, place, waiting())
+        return states[place].enter(at: place, waiting())
     }
 
     /// Returns a slot for a request that lost its connection; `nil` if it has to wait.
@@ -75,12 +76,10 @@ package struct HTTP2Admission<Waiting> {
             }
             if slot.isProbe {
                 // Other requests may wait for the probe, so it stays the probe.
-                return Slot(
-                    origin: slot.origin, isProbe: true, generation: state.generation,
-                    place: slot.place)
+                return Slot(isProbe: true, generation: state.generation, place: slot.place)
             }
             state.active -= 1
-            return state.enter(at: slot.origin, slot.place, waiting())
+            return state.enter(at: slot.place, waiting())
         }
     }
 
@@ -101,7 +100,7 @@ package struct HTTP2Admission<Waiting> {
             } else if state.room < .max - Self.streamsPerConnection {
                 state.room += isNew || state.room == 0 ? Self.streamsPerConnection : 1
             }
-            return state.releaseWaiting(at: slot.origin, slot.place)
+            return state.releaseWaiting(at: slot.place)
         }
     }
 
@@ -114,11 +113,11 @@ package struct HTTP2Admission<Waiting> {
         let released = change(slot) { state in
             state.active -= 1
             if isStillProbe { state.hasProbe = false }
-            return state.releaseWaiting(at: slot.origin, slot.place)
+            return state.releaseWaiting(at: slot.place)
         }
         // The state of an origin without active requests is removed: its connections may be gone by
         // the next request.
-        if states[slot.place].active == 0 { removeState(of: slot) }
+        if states[slot.place].active == 0 { removeState(at: slot.place) }
         return released
     }
 
@@ -138,25 +137,25 @@ package struct HTTP2Admission<Waiting> {
     private mutating func addState(of origin: Origin) -> Int {
         let place = freePlaces.popLast() ?? states.count
         if place == states.count { states.append(State()) }
+        states[place].origin = origin
         places[origin] = place
         return place
     }
 
-    private mutating func removeState(of slot: Slot) {
-        states[slot.place] = State()
-        places[slot.origin] = nil
-        freePlaces.append(slot.place)
-        if latest?.place == slot.place { latest = nil }
+    private mutating func removeState(at place: Int) {
+        if let origin = states[place].origin { places[origin] = nil }
+        states[place] = State()
+        freePlaces.append(place)
+        if latest?.place == place { latest = nil }
     }
 }
 
 extension HTTP2Admission.State {
     fileprivate mutating func enter(
-        at origin: HTTP2Admission.Origin, _ place: Int, _ waiter: @autoclosure () -> Waiting
+        at place: Int, _ waiter: @autoclosure () -> Waiting
     ) -> HTTP2Admission.Slot? {
         if served == waiting.count, let isProbe = admit() {
-            return HTTP2Admission.Slot(
-                origin: origin, isProbe: isProbe, generation: generation, place: place)
+            return HTTP2Admission.Slot(isProbe: isProbe, generation: generation, place: place)
         }
         waiting.append(waiter())
         return nil
@@ -175,13 +174,13 @@ extension HTTP2Admission.State {
 
     /// Grants free slots to waiting requests.
     fileprivate mutating func releaseWaiting(
-        at origin: HTTP2Admission.Origin, _ place: Int
+        at place: Int
     ) -> [(waiting: Waiting, slot: HTTP2Admission.Slot)] {
         guard served < waiting.count else { return [] }
         var released: [(waiting: Waiting, slot: HTTP2Admission.Slot)] = []
         while served < waiting.count, let isProbe = admit() {
             let slot = HTTP2Admission.Slot(
-                origin: origin, isProbe: isProbe, generation: generation, place: place)
+                isProbe: isProbe, generation: generation, place: place)
             released.append((waiting[served], slot))
             served += 1
         }
