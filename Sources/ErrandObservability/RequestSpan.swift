@@ -1,5 +1,6 @@
 #if Tracing
     import ErrandCore
+    import ErrandHTTP
     import ErrandTransport
     import Synchronization
     import Tracing
@@ -164,10 +165,9 @@
 
     extension DefaultTracerClock.Timestamp {
         fileprivate func advanced(by duration: Duration) -> Self {
-            let (seconds, attoseconds) = duration.components
-            let nanoseconds = seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
-            return Self(
-                nanosecondsSinceEpoch: nanosecondsSinceEpoch &+ UInt64(max(0, nanoseconds)))
+            Self(
+                nanosecondsSinceEpoch: nanosecondsSinceEpoch
+                    &+ UInt64(duration.clamped.wholeNanoseconds))
         }
     }
 

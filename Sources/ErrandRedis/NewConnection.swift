@@ -1,5 +1,6 @@
 #if Redis
     import CHiredis
+    import ErrandHTTP
     import Foundation
     import Synchronization
 
@@ -40,7 +41,7 @@
         private static func connect(
             _ address: RedisResponseStore.Address, _ limit: Duration
         ) throws(RedisFailure) -> Int32 {
-            let nanoseconds = max(limit.wholeNanoseconds, 1_000_000)
+            let nanoseconds = max(limit.clamped.wholeNanoseconds, 1_000_000)
             let time = timeval(
                 tv_sec: Int(nanoseconds / 1_000_000_000),
                 tv_usec: Int(nanoseconds % 1_000_000_000 / 1000))
@@ -81,7 +82,7 @@
             }
         }
 
-        private var deadline: Int64 { RedisTime.now + max(limit.wholeNanoseconds, 1_000_000) }
+        private var deadline: Int64 { RedisTime.now + max(limit.clamped.wholeNanoseconds, 1_000_000) }
 
         /// Sends a command and waits for its reply.
         func perform(_ command: RedisCommand) throws(RedisFailure) -> RedisReply {

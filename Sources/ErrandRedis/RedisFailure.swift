@@ -148,12 +148,5 @@
             return Int(seconds) * 1000
                 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
         }
-
-        /// The duration in nanoseconds, at most 10 years.
-        var wholeNanoseconds: Int64 {
-            let limit = Duration.seconds(315_360_000)
-            let (seconds, attoseconds) = Swift.min(Swift.max(self, .zero), limit).components
-            return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-        }
     }
 #endif

@@ -1,4 +1,5 @@
 #if Redis
+    import ErrandHTTP
     import Foundation
     import Synchronization
 
@@ -61,7 +62,7 @@
         init(settings: RedisSettings, handlers: RedisClient.Handlers) {
             self.settings = settings
             self.handlers = handlers
-            limit = max(settings.commandLimit.wholeNanoseconds, 1_000_000)
+            limit = max(settings.commandLimit.clamped.wholeNanoseconds, 1_000_000)
             wakeup = WakeupPipe()
         }
 

@@ -1,5 +1,6 @@
 #if Redis
     public import ErrandCaching
+    import ErrandHTTP
 
     extension RedisResponseStore: StoredResponse.FetchLeasing {
         /// Requests the permission to load the response of a key.
@@ -25,7 +26,7 @@
 
         /// Asks for the lease at growing intervals; false after the maximum time.
         private func waitForEnd(of name: String) async throws(RedisFailure) -> Bool {
-            let end = RedisTime.now + configuration.fetchWait.wholeNanoseconds
+            let end = RedisTime.now + configuration.fetchWait.clamped.wholeNanoseconds
             var interval: Int64 = 10_000_000
             while RedisTime.now < end {
                 let rest = max(end - RedisTime.now, 0)

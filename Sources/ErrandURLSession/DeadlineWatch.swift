@@ -1,4 +1,5 @@
 import Dispatch
+import ErrandHTTP
 import ErrandTransport
 import Synchronization
 
@@ -74,11 +75,10 @@ final class DeadlineWatch: Sendable {
     private var elapsed: Duration { started.duration(to: .now) }
 
     private static func schedule(_ timer: any DispatchSourceTimer, _ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
         // Rounded up, because a timer that fires early must be set again.
-        let nanoseconds = min(seconds, 1 << 30) * 1_000_000_000 + attoseconds / 1_000_000_000 + 1
+        let nanoseconds = duration.clamped.wholeNanoseconds + 1
         timer.schedule(
-            deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), leeway: .nanoseconds(0))
+            deadline: .now() + .nanoseconds(Int(nanoseconds)), leeway: .nanoseconds(0))
     }
 
     private static let probes = DispatchQueue(

@@ -29,10 +29,8 @@ package final class ScheduledCall: Sendable {
             }
             let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.queue)
             timer.setEventHandler(handler: handler)
-            let (seconds, attoseconds) = delay.clamped.components
             timer.schedule(
-                deadline: .now() + .seconds(Int(seconds))
-                    + .nanoseconds(Int(attoseconds / 1_000_000_000)),
+                deadline: .now() + .nanoseconds(Int(delay.clamped.wholeNanoseconds)),
                 leeway: .nanoseconds(0))
             timer.activate()
             source = .timer(timer)
