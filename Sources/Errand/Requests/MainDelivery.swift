@@ -12,7 +12,12 @@ final class MainDelivery: Sendable {
         let task: RequestTask
         let outcome: TaskOutcome
         let handler: @MainActor (TaskOutcome) -> Void
+
+        @MainActor func perform() { handler(outcome) }
     }
+
+    /// The number of deliveries whose memory is kept for the next turn.
+    private static let keptCapacity = 256
 
     private struct State {
         var waiting: [Delivery] = []
@@ -39,23 +44,27 @@ final class MainDelivery: Sendable {
     /// Leaves outcomes that arrive during a turn to the next one, so that other work of the main actor runs in
     /// between.
     @MainActor private func run() async {
-        while let turn = takeTurn() {
-            for delivery in turn { delivery.handler(delivery.outcome) }
-            if isIdle() { return }
+        var turn: [Delivery] = []
+        while takeTurn(&turn) {
+            // By index, because a loop over the elements would copy them.
+            for index in turn.indices { turn[index].perform() }
+            turn.removeAll(keepingCapacity: turn.capacity <= Self.keptCapacity)
+            if isIdle(&turn) { return }
             await Task.yield()
         }
     }
 
-    private func takeTurn() -> [Delivery]? {
-        state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting.isEmpty ? nil : state.waiting
-        }
+    /// Exchanges the waiting outcomes for an empty turn; returns whether there are any.
+    private func takeTurn(_ turn: inout [Delivery]) -> Bool {
+        state.withLock { state in swap(&state.waiting, &turn) }
+        return !turn.isEmpty
     }
 
-    private func isIdle() -> Bool {
+    /// Ends the delivery, and keeps the memory of the empty turn, unless outcomes are waiting.
+    private func isIdle(_ turn: inout [Delivery]) -> Bool {
         state.withLock { state in
             state.isUnderWay = !state.waiting.isEmpty
+            if !state.isUnderWay { swap(&state.waiting, &turn) }
             return !state.isUnderWay
         }
     }

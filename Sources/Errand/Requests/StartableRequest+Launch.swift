@@ -10,9 +10,11 @@ extension StartableRequest {
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
         let launch = Launch(self, begin(on: named), owner: owner)
-        launch.deliverStored { [self] outcome in
-            take(outcome)
-            success(self)
+        if launch.deliversStored {
+            launch.deliverStored { [self] outcome in
+                take(outcome)
+                success(self)
+            }
         }
         return launch.deliver { [self] outcome in
             launch.end(self, outcome) { error in
@@ -28,9 +30,11 @@ extension StartableRequest {
         completion: @escaping @MainActor (Self, TaskOutcome) -> Void
     ) -> RequestTask {
         let launch = Launch(self, begin(on: named), owner: owner)
-        launch.deliverStored { [self] outcome in
-            take(outcome)
-            completion(self, outcome)
+        if launch.deliversStored {
+            launch.deliverStored { [self] outcome in
+                take(outcome)
+                completion(self, outcome)
+            }
         }
         return launch.deliver { [self] outcome in
             launch.end(self, outcome) { _ in completion(self, outcome) }
@@ -78,10 +82,12 @@ struct Launch {
         return task
     }
 
+    /// Whether the request may deliver a stored response before its end.
+    var deliversStored: Bool { run.task.deliversStored }
+
     /// Calls the closure with the stored response of ``CachePolicy/cacheThenLoad``, on the main actor, before the end.
     func deliverStored(_ handler: @escaping @MainActor (TaskOutcome) -> Void) {
         let task = run.task
-        guard task.deliversStored else { return }
         task.whenStored { outcome in
             MainDelivery.shared.deliver(outcome, of: task) { outcome in
                 // After a cancellation only the end is delivered.

@@ -96,7 +96,7 @@ package final class CacheStep: Step {
         -> CacheTransaction?
     {
         let rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
-        guard let store = pipelineRequest.context.store else {
+        guard let store = pipelineRequest.context.services.store else {
             if rules.lookupPlan == .lookUpOnly || rules.lookupPlan == .contradiction {
                 throw .cacheMiss(
                     .noEntry,

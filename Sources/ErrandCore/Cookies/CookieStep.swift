@@ -67,6 +67,6 @@ package final class CookieStep: Step {
     static func jar(of context: TaskContext) -> CookieJar? {
         guard context.description.usesCookies, context.configuration.usesCookies else { return nil }
         if let jar = context.configuration.cookieJar { return jar }
-        return context.cookieJar
+        return context.services.cookieJar
     }
 }

@@ -29,11 +29,18 @@ package struct Next: Sendable {
         }
 
         /// This node, or the first one after it whose step applies to the request; the last one always applies.
-        ///
-        /// Recursive, because a loop would retain and release each node and its step.
-        func first(concerning pipelineRequest: PipelineRequest) -> Node {
-            guard let next, !step.concerns(pipelineRequest) else { return self }
-            return next.first(concerning: pipelineRequest)
+        func first(concerning request: PipelineRequest) -> Node {
+            // Each node retains the next one, so that the nodes that are passed need no references.
+            var node = Unmanaged.passUnretained(self)
+            while let next = node._withUnsafeGuaranteedRef({ $0.successor(skippedBy: request) }) {
+                node = next
+            }
+            return withExtendedLifetime(self) { node.takeUnretainedValue() }
+        }
+
+        @inline(never)  // With its own function, the step needs no reference either.
+        private func successor(skippedBy request: PipelineRequest) -> Unmanaged<Node>? {
+            step.concerns(request) ? nil : next.map { .passUnretained($0) }
         }
     }
 

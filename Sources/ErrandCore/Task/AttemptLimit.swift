@@ -34,20 +34,17 @@ package final class AttemptLimit: Sendable {
 
     /// Stops counting: the transfer has ended.
     func end() {
-        guard
-            state.withLock({ state in
-                state.transfers -= 1
-                return state.transfers <= 0
-            })
-        else { return }
+        let isLast = state.withLock { state in
+            state.transfers -= 1
+            return state.transfers <= 0
+        }
+        guard isLast else { return }
         pause.meter(nil)
         change { $0.transfer(isUnderWay: false, isHeld: $1, now: $2) }
     }
 
     /// Stops or resumes counting after the task was suspended or resumed.
-    func settle() {
-        change { $0.settle(isHeld: $1, now: $2) }
-    }
+    func settle() { change { $0.settle(isHeld: $1, now: $2) } }
 
     private func change(_ change: (inout AttemptMeter, _ isHeld: Bool, _ now: Duration) -> Void) {
         // The suspension is read, and the timer is started, under the lock, so that the last of several concurrent

@@ -9,7 +9,7 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     package let sharedConfiguration: SharedConfiguration
     /// Yielded, not copied, because it is large (decision 10).
     package var configuration: Configuration { _read { yield sharedConfiguration.value } }
-    private let services: TaskServices
+    let services: TaskServices
     package let progress: ProgressHub
     /// The start on the agent's clock.
     package let startedAt: Duration
@@ -118,11 +118,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     }
 
     package var transport: any Transport { services.transport }
-    package var store: (any ResponseStore)? { services.store }
     package var clock: any RequestClock { services.clock }
     package var uptime: Duration { services.uptime }
-    /// The cookie jar of the agent, for configurations without one.
-    package var cookieJar: CookieJar? { services.cookieJar }
 
     /// The priority; it can change while the task waits.
     package var priority: RequestPriority {

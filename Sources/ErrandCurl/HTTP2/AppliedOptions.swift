@@ -38,6 +38,9 @@ struct AppliedOptions {
         inheritable.map { $0 == options } ?? false
     }
 
+    /// Whether the handle has this URL.
+    func hasURL(_ target: URI) -> Bool { url.map { $0.identity == target.identity } ?? false }
+
     /// Records that an option was set that the next request must not inherit.
     mutating func addedSpecial() { needsReset = true }
 

@@ -12,8 +12,9 @@
         func apply(_ request: TransportRequest) throws(RequestError) {
             try request.method.check()
             try request.checkURL()
-            var keepsOptions = applied.areInherited(by: request.options)
-            trust = PeerTrust(request.options, host: request.host ?? "")
+            let options = request.options
+            var keepsOptions = applied.areInherited(by: options)
+            trust = PeerTrust(options, host: request.host ?? "")
             if applied.needsReset, !keepsOptions { try resetOptions() }
             if !applyBuffer(request) {
                 renewHandle()
@@ -21,7 +22,7 @@
                 _ = applyBuffer(request)
                 keepsOptions = false
             }
-            if request.isSecure || !request.options.hasDefaults
+            if request.isSecure || !options.hasDefaults
                 || CurlLibrary.linked.environmentNamesProxy
             {
                 try shareSessions(with: request.host)
@@ -252,7 +253,7 @@
         /// for the text: newer versions use the option that was set last, older ones the parsed
         /// form if there is one.
         private func applyURL(_ target: URI) throws(RequestError) {
-            guard applied.url?.identity != target.identity else { return }
+            guard !applied.hasURL(target) else { return }
             applied.url = nil
             writeURL(target)
             let parsed = memory.parsedURL.parse(url)

@@ -96,6 +96,7 @@
             } catch {
                 return fail(error)
             }
+            let loop = loop
             if !hasWaited {
                 deadlines = Deadlines(transfer.request.timeouts, startingAt: loop.now)
                 loop.scheduleSweep(by: deadlines.first)
@@ -230,6 +231,8 @@
         // MARK: - End
 
         private func reportEnd(_ ending: TransferState.Ending) {
+            // One reference for all uses of the unowned loop.
+            let loop = loop
             var end = TransferEnd(timings: timings())
             switch ending {
             case .complete:

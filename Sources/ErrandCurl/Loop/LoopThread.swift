@@ -80,8 +80,17 @@ package struct RecentOrigins {
 
     /// The origins, the latest first.
     private var origins: [Origin] = []
-    /// The URL of the latest call of ``add(_:_:)``, and its options.
-    private var latest: (url: URI, options: TransportOptions)?
+    /// The latest call of ``add(_:_:)``.
+    private var latest: Call?
+
+    private struct Call {
+        let url: URI
+        let options: TransportOptions
+
+        func has(_ url: URI, _ options: TransportOptions) -> Bool {
+            self.url == url && self.options.areEqualExceptReplay(to: options)
+        }
+    }
 
     package init() {}
 
@@ -90,11 +99,11 @@ package struct RecentOrigins {
 
     /// Records that an origin has responded.
     package mutating func add(_ url: URI, _ options: TransportOptions) {
+        // Requests with the same URL often share its components.
+        if latest?.has(url, options) == true { return }
         let options = Self.conditions(options)
-        // Requests with the same URL often share its components, so this costs little.
-        if let latest, latest.url == url, latest.options == options { return }
         // User and query may contain secrets.
-        latest = url.hasOnlyPath ? (url, options) : nil
+        latest = url.hasOnlyPath ? Call(url: url, options: options) : nil
         let origin = Origin(url, options)
         guard origins.first != origin else { return }
         origins.removeAll { $0 == origin }

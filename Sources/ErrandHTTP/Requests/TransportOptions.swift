@@ -139,10 +139,14 @@ public struct TransportOptions: Sendable, Hashable {
 
     /// Whether all values are equal.
     public static func == (one: Self, other: Self) -> Bool {
-        one.mayReplay == other.mayReplay
-            && one.deliversUnknownCodings == other.deliversUnknownCodings
-            && one.allowsCellularAccess == other.allowsCellularAccess
-            && (one.shared === other.shared || one.shared.value == other.shared.value)
+        one.mayReplay == other.mayReplay && one.areEqualExceptReplay(to: other)
+    }
+
+    /// Whether all public options are equal except ``mayReplay``, which depends on the method only.
+    package func areEqualExceptReplay(to other: Self) -> Bool {
+        deliversUnknownCodings == other.deliversUnknownCodings
+            && allowsCellularAccess == other.allowsCellularAccess
+            && (shared === other.shared || shared.value == other.shared.value)
     }
 
     /// Hashes all values.

@@ -10,7 +10,8 @@ import Synchronization
 package final class ParsedURLs: Sendable {
     package static let shared = ParsedURLs()
 
-    // Entries are objects, so that a look-up copies no strings.
+    // Entries are objects, so that a look-up copies no strings. They are compared under the lock, which costs less than
+    // references to them that several threads count.
 
     private final class Entry: Sendable {
         let text: String
@@ -21,8 +22,11 @@ package final class ParsedURLs: Sendable {
             self.url = url
         }
 
+        /// The URL if the text consists of the same bytes.
+        func url(of other: String) -> URI? { has(other) ? url : nil }
+
         /// Whether the text consists of the same bytes; `String` compares canonical equivalence.
-        func has(_ other: String) -> Bool {
+        private func has(_ other: String) -> Bool {
             text.utf8.withContiguousStorageIfAvailable { one in
                 other.utf8.withContiguousStorageIfAvailable { two in
                     guard let first = one.baseAddress, let second = two.baseAddress else {
@@ -44,6 +48,11 @@ package final class ParsedURLs: Sendable {
             self.base = base
             self.url = url
         }
+
+        /// The resolved URL if these are its reference and base.
+        func url(of other: URI, against otherBase: URI) -> URI? {
+            reference.identity == other.identity && base.identity == otherBase.identity ? url : nil
+        }
     }
 
     private static let places = 64
@@ -58,7 +67,7 @@ package final class ParsedURLs: Sendable {
     package func url(parsing text: String) throws(RequestError) -> URI {
         guard text.utf8.count <= Self.maximumLength else { return try URI(parsing: text) }
         let place = Self.place(of: text)
-        if let entry = entries.withLock({ $0[place] }), entry.has(text) { return entry.url }
+        if let url = entries.withLock({ $0[place]?.url(of: text) }) { return url }
         let url = try URI(parsing: text)
         guard Self.mayKeep(url) else { return url }
         let entry = Entry(text, url)
@@ -73,10 +82,8 @@ package final class ParsedURLs: Sendable {
             return reference.resolved(against: base.asDirectory)
         }
         let place = (reference.identity ^ base.identity) % Self.places
-        if let entry = resolutions.withLock({ $0[place] }),
-            entry.reference.identity == reference.identity, entry.base.identity == base.identity
-        {
-            return entry.url
+        if let url = resolutions.withLock({ $0[place]?.url(of: reference, against: base) }) {
+            return url
         }
         let entry = Resolution(reference, base, reference.resolved(against: base.asDirectory))
         let replaced = resolutions.withLock { exchange(&$0[place], with: entry) }
