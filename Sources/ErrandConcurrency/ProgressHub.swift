@@ -233,7 +233,8 @@ package final class ProgressHub: Sendable {
 
     /// Calls the handler for every change until the end, on any thread, one call at a time.
     ///
-    /// If bytes were transferred before, the first call is with the current value, in this method.
+    /// If bytes were transferred before, the first call is with the current value, on another thread: the caller may
+    /// hold a lock that the handler needs.
     /// The call with the last value returns before ``untilDelivered()`` does. It also returns before
     /// ``finish(isWhole:)`` does, unless another thread is calling the handler at that moment.
     package func listen(
@@ -245,7 +246,7 @@ package final class ProgressHub: Sendable {
             state.beginRates(at: now())
             var handler = Handler(
                 throttle: ProgressThrottle(every: interval, bytes: bytes), notify: handler)
-            guard state.progress.bytesSent > 0 || state.progress.bytesReceived > 0 else {
+            guard state.progress.hasBytes else {
                 _ = state.handlers.add(handler)
                 return (nil, nil)
             }
@@ -254,7 +255,7 @@ package final class ProgressHub: Sendable {
             return (nil, state.handlers.add(handler))
         }
         if let last { handler(last) }
-        if let ready { notify(ready) }
+        if let ready { ListenerQueue.run { self.notify(ready) } }
     }
 
     /// Takes over a value without calling handlers: the caller holds the lock of another hub.

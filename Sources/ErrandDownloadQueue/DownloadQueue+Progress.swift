@@ -31,8 +31,9 @@ extension DownloadQueue {
 
     /// Calls a handler when ``progress`` changes, on any thread, one call at a time.
     ///
-    /// If bytes were received before, the first call is with the current value, in this method. The value at which no download can run any more is always delivered. The handler is released with the queue,
-    /// which it should capture weakly. It may call the methods of the queue.
+    /// If bytes were received before, the first call is with the current value. The value at which no download can run
+    /// any more is always delivered. The handler is released with the queue, which it should capture weakly. It may call
+    /// the methods of the queue.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two calls, except that value (default 100 ms).
@@ -42,18 +43,21 @@ extension DownloadQueue {
         every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
-        add(QueueProgressHandler(every: interval, bytes: bytes, handler)) { $0.bytesReceived > 0 }
+        let handler = QueueProgressHandler(every: interval, bytes: bytes, handler)
+        // On another thread: the caller may hold a lock that the handler needs.
+        if add(handler, offersIf: \.hasBytes) { ListenerQueue.run { handler.call() } }
     }
 
-    /// Adds a handler, and calls it if the current value meets the condition.
-    private func add(_ handler: QueueProgressHandler, calls: (TransferProgress) -> Bool) {
+    /// Adds a handler, and offers it the current value if that meets the condition; returns whether it must be called.
+    private func add(
+        _ handler: QueueProgressHandler, offersIf condition: (TransferProgress) -> Bool
+    ) -> Bool {
         let now = agent.clock.uptime
-        let isReady = shared.withLock { shared in
+        return shared.withLock { shared in
             shared.progressHandlers.append(handler)
             let progress = shared.progress
-            return calls(progress) && handler.offer(progress, at: now, isLast: true)
+            return condition(progress) && handler.offer(progress, at: now, isLast: true)
         }
-        if isReady { handler.call() }
     }
 
     /// The progress of the queue as a Foundation `Progress`, for views and progress trees.
@@ -71,7 +75,7 @@ extension DownloadQueue {
         let handler = QueueProgressHandler(every: .milliseconds(100), bytes: nil) {
             [weak progress] in progress?.take($0)
         }
-        add(handler) { _ in true }
+        if add(handler, offersIf: { _ in true }) { handler.call() }
         return progress
     }
 }

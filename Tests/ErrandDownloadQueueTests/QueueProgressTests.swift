@@ -2,7 +2,6 @@ import ErrandCore
 import ErrandHTTP
 import ErrandTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import ErrandDownloadQueue
@@ -65,9 +64,9 @@ import Testing
         let queue = try await fixture.queue()
         try await queue.add([fixture.download()])
         await fixture.until(queue) { $0.first?.progress.bytesReceived == 60_000 }
-        let values = Mutex<[Int64]>([])
-        queue.onProgress { progress in values.withLock { $0.append(progress.bytesReceived) } }
-        #expect(values.withLock { $0 } == [60_000])
+        let (values, value) = AsyncStream.makeStream(of: TransferProgress.self)
+        queue.onProgress { value.yield($0) }
+        #expect(await values.first { _ in true }?.bytesReceived == 60_000)
         fixture.gate.open()
         await queue.untilIdle()
         await queue.close()

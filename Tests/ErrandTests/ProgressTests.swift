@@ -67,9 +67,13 @@ import Testing
         fixture.transport.on(nil, nil, chunkedResponse(100, gate: gate))
         let task = fixture.agent.start(DataRequest().describe())
         for await progress in task.progress where progress.bytesReceived == 100 { break }
-        let values = Mutex<[Int64]>([])
-        task.onProgress { progress in values.withLock { $0.append(progress.bytesReceived) } }
-        #expect(values.withLock { $0 } == [100])
+        let first = await withCheckedContinuation { continuation in
+            let waiting = Mutex<CheckedContinuation<Int64, Never>?>(continuation)
+            task.onProgress { progress in
+                waiting.withLock { $0.take() }?.resume(returning: progress.bytesReceived)
+            }
+        }
+        #expect(first == 100)
         #expect(task.foundationProgress().completedUnitCount == 100)
         gate.open()
         _ = try await task.response()

@@ -152,9 +152,9 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
 
     /// Calls a handler when the bytes of all members change, on any thread, one call at a time.
     ///
-    /// If bytes were transferred before, the first call is with the current value, in this method. The last call, with
-    /// the final values, begins before the end of the run is delivered. A total is known when every member has started
-    /// and knows its own.
+    /// If bytes were transferred before, the first call is with the current value. The last call, with the final values,
+    /// begins before the end of the run is delivered, or follows the call that is in progress then. A total is known when
+    /// every member has started and knows its own.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two calls, except the last one (default 100 ms).
@@ -176,6 +176,8 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         let progress = Progress(
             cancel: { [weak self] in self?.cancel() }, suspend: { [weak self] in self?.suspend() },
             resume: { [weak self] in self?.resume() })
+        forwardProgress()
+        if hub.current.hasBytes { progress.take(hub.current) }
         onProgress { progress.take($0) }
         return progress
     }
@@ -292,7 +294,9 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     private func forward(_ member: MemberHandle, _ index: Int) {
         if case .composite(let task) = member { task.forwardProgress() }
         let hub = member.progress
-        take(hub.current, of: index)
+        let current = hub.current
+        // A handler begins with the current value if there are bytes.
+        if !current.hasBytes { take(current, of: index) }
         hub.listen { [weak self] progress in self?.take(progress, of: index) }
     }
 

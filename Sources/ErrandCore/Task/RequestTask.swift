@@ -100,8 +100,8 @@ public final class RequestTask: Sendable, Identifiable {
     /// Calls a handler when the progress changes, on any thread, one call at a time; the last call returns before the task's
     /// end is delivered.
     ///
-    /// If bytes were transferred before, the first call is with the current value, in this method. The end waits for a
-    /// running call, so a handler must not wait for the end. It can cancel the task.
+    /// If bytes were transferred before, the first call is with the current value. The end waits for a running call, so a
+    /// handler must not wait for the end. It can cancel the task.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two calls, except the last one (default 100 ms).

@@ -29,8 +29,10 @@ package final class ScheduledCall: Sendable {
             }
             let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.queue)
             timer.setEventHandler(handler: handler)
+            let (seconds, attoseconds) = delay.clamped.components
             timer.schedule(
-                deadline: .now() + .nanoseconds(Int(delay.clamped.wholeNanoseconds)),
+                deadline: .now() + .seconds(Int(seconds))
+                    + .nanoseconds(Int(attoseconds / 1_000_000_000)),
                 leeway: .nanoseconds(0))
             timer.activate()
             source = .timer(timer)

@@ -23,6 +23,9 @@ public struct TransferProgress: Sendable, Hashable {
     /// Creates progress at zero.
     public init() {}
 
+    /// Whether bytes were transferred, including those of earlier runs.
+    package var hasBytes: Bool { bytesSent > 0 || bytesReceived > 0 }
+
     /// The sent fraction of the request body, from 0 to 1; `nil` if its length is unknown, or without a body.
     public var fractionSent: Double? { Self.fraction(bytesSent, of: totalBytesToSend) }
 

@@ -38,24 +38,43 @@ import Testing
         #expect(values.withLock { $0 } == [1, 100, -100])
     }
 
-    @Test func handlerOfARunningTransferBeginsWithTheCurrentValue() {
-        let values = Mutex<[Int64]>([])
+    @Test func handlerOfARunningTransferBeginsWithTheCurrentValue() async {
         let hub = ProgressHub()
-        let note = { @Sendable (progress: TransferProgress) in
-            values.withLock { $0.append(progress.bytesReceived + progress.bytesSent) }
+        let (values, value) = AsyncStream.makeStream(of: Int64.self)
+        let note = { @Sendable (progress: TransferProgress) -> Void in
+            value.yield(progress.bytesReceived + progress.bytesSent)
         }
-        // Nothing was transferred yet.
+        // Nothing was transferred yet, so that its first value is 7.
         hub.listen(every: .seconds(3600), note)
-        #expect(values.withLock { $0 } == [])
         hub.update { $0.bytesSent = 7 }
-        #expect(values.withLock { $0 } == [7])
+        var iterator = values.makeAsyncIterator()
+        #expect(await iterator.next() == 7)
         hub.listen(every: .seconds(3600), note)
-        #expect(values.withLock { $0 } == [7, 7])
-        // The value at the beginning counts for the interval, too.
+        #expect(await iterator.next() == 7)
+        // The first value counts for the interval, too.
         hub.update { $0.bytesReceived = 1 }
-        #expect(values.withLock { $0 } == [7, 7])
         hub.finish()
-        #expect(values.withLock { $0 } == [7, 7, 8, 8])
+        #expect(await iterator.next() == 8)
+        #expect(await iterator.next() == 8)
+        await hub.untilDelivered()
+        value.finish()
+        #expect(await iterator.next() == nil)
+    }
+
+    /// A caller may hold a lock that the handler needs, and must not deliver the values of a transfer until its end.
+    @Test func handlerIsNotCalledInsideListen() async {
+        let hub = ProgressHub()
+        hub.update { $0.bytesReceived = 1 }
+        let proceed = DispatchSemaphore(value: 0)
+        let isInTime = Mutex(false)
+        hub.listen { _ in
+            let result = proceed.wait(timeout: .now() + 60)
+            isInTime.withLock { $0 = result == .success }
+        }
+        proceed.signal()
+        hub.finish()
+        await hub.untilDelivered()
+        #expect(isInTime.withLock { $0 })
     }
 
     /// The bodies of several requests are one upload; the bytes of earlier runs have no part in the rate.
