@@ -75,14 +75,18 @@ struct EvictionTests {
             try await store.store(entry(kilobyte), for: key("\(number)"))
         }
         clock.advance(by: .seconds(1))
-        for number in 0..<5 { _ = try await store.entry(for: key("\(number)")) }
+        let read = Set((0..<5).map { key("\($0)") })
+        let unread = Set((5..<100).map { key("\($0)") })
+        for key in read { _ = try await store.entry(for: key) }
+        var left = Set<CacheKey>()
+        // How many entries are evicted depends on the size of the log, their order does not.
         for number in 100..<200 {
             clock.advance(by: .seconds(1))
             try await store.store(entry(kilobyte), for: key("\(number)"))
+            left = Set(try await store.entries().map(\.key))
+            #expect(left.isSuperset(of: read) || left.isDisjoint(with: unread))
         }
-        let left = Set(try await store.entries().map(\.key))
         #expect(left.count < 200)
-        for number in 0..<5 { #expect(left.contains(key("\(number)"))) }
         #expect(!left.contains(key("5")))
         #expect(left.contains(key("199")))
     }
@@ -98,12 +102,16 @@ struct EvictionTests {
             _ = try await store.entry(for: key("0"))
         }
         let reopened = store(bytes: 256 << 10)
+        let older = Set((1..<100).map { key("\($0)") })
+        var left = Set<CacheKey>()
+        // How many entries are evicted depends on the size of the log, their order does not.
         for number in 100..<200 {
             clock.advance(by: .seconds(1))
             try await reopened.store(entry(kilobyte), for: key("\(number)"))
+            left = Set(try await reopened.entries().map(\.key))
+            #expect(left.contains(key("0")) || left.isDisjoint(with: older))
         }
-        #expect(try await reopened.entry(for: key("0")) != nil)
-        #expect(try await reopened.entry(for: key("1")) == nil)
+        #expect(!left.contains(key("1")))
     }
 
     @Test func largeEntriesEvictSmallOnes() async throws {
