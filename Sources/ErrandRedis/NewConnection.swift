@@ -82,7 +82,9 @@
             }
         }
 
-        private var deadline: Int64 { RedisTime.now + max(limit.clamped.wholeNanoseconds, 1_000_000) }
+        private var deadline: Int64 {
+            RedisTime.now + max(limit.clamped.wholeNanoseconds, 1_000_000)
+        }
 
         /// Sends a command and waits for its reply.
         func perform(_ command: RedisCommand) throws(RedisFailure) -> RedisReply {

@@ -78,7 +78,7 @@ final class DeadlineWatch: Sendable {
         // Rounded up, because a timer that fires early must be set again.
         let nanoseconds = duration.clamped.wholeNanoseconds + 1
         timer.schedule(
-            deadline: .now() + .nanoseconds(Int(nanoseconds)), leeway: .nanoseconds(0))
+            deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), leeway: .nanoseconds(0))
     }
 
     private static let probes = DispatchQueue(
