@@ -179,9 +179,9 @@
             errand_get_long(handle, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxyVerification)
             return CurlFailure.Context(
                 request: request, text: String(cString: errorText),
-                alert: trust.observer?.alert ?? 0, isConnected: isConnected, isHeadComplete: false, hasHeadBegun: false,
-                proxyResponse: proxyResponse, proxyVerification: proxyVerification, proxy: proxy,
-                lacksResources: lacksResources)
+                alert: trust.observer?.alert ?? 0, isConnected: isConnected, isHeadComplete: false,
+                hasHeadBegun: false, proxyResponse: proxyResponse,
+                proxyVerification: proxyVerification, proxy: proxy, lacksResources: lacksResources)
         }
 
         private func recordFacts() {

@@ -92,8 +92,9 @@ struct TransferTimes {
                 result,
                 context: CurlFailure.Context(
                     request: transfer?.request, text: String(cString: memory.errorText),
-                    alert: trust.observer?.alert ?? 0, isConnected: replay.wasSent, isHeadComplete: response.head.isComplete,
-                    hasHeadBegun: response.head.hasBegun, proxyResponse: proxyResponse,
+                    alert: trust.observer?.alert ?? 0, isConnected: replay.wasSent,
+                    isHeadComplete: response.head.isComplete, hasHeadBegun: response.head.hasBegun,
+                    proxyResponse: proxyResponse,
                     proxyVerification: proxyVerification,
                     proxy: transfer.flatMap { ProxyRoute($0.request) },
                     lacksResources: connection.lacksResources))
