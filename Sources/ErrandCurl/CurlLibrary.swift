@@ -88,7 +88,10 @@
         /// Initializes libcurl for the process, on the first call.
         static func initialize() { _ = isInitialized }
 
-        private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+        private static let isInitialized: Bool = {
+            TLSLibrary.file?.skipOpenSSLCleanup()
+            return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+        }()
     }
 
     /// Checks before anything is sent whether the linked libcurl can carry a request.

@@ -88,6 +88,7 @@
                 let library =
                     names.lazy.compactMap { SharedLibrary(alreadyLoaded: $0) }.first
                     ?? names.lazy.compactMap { SharedLibrary($0) }.first
+                library?.skipOpenSSLCleanup()
                 return library.flatMap(OpenSSL.init)
             #else
                 return nil

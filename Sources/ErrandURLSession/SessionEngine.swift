@@ -1,3 +1,4 @@
+import ErrandHTTP
 import ErrandTransport
 import Foundation
 import Synchronization
@@ -177,6 +178,10 @@ extension SessionEngine {
     }
 
     private func makeSession() -> URLSession {
+        #if os(Linux)
+            // Foundation's libcurl initializes OpenSSL with the first session.
+            SharedLibrary.skipCleanupOfLoadedOpenSSL()
+        #endif
         let queue = InlineOperationQueue()
         queue.maxConcurrentOperationCount = 1
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)

@@ -1,6 +1,7 @@
 #if Redis && os(Linux)
     import ErrandCaching
     import Foundation
+    import Glibc
     import Testing
 
     @testable import ErrandRedis
@@ -82,6 +83,20 @@
                 try RedisResponseStore(configuration, openSSL: nil) { Date() }
             }
             #expect(error?.code == .unsupported)
+        }
+
+        /// The loop's thread may use OpenSSL until the process has ended.
+        @Test func exitLeavesTheMemoryOfOpenSSLToTheLoop() async {
+            await #expect(processExitsWith: .success) {
+                typealias Register = @convention(c) (@convention(c) () -> Void) -> Int32
+                _ = try TLSContext(RedisResponseStore.TLS(), try #require(OpenSSL.installed))
+                let library = try #require(dlopen("libcrypto.so.3", RTLD_NOW | RTLD_NOLOAD))
+                let address = try #require(dlsym(library, "OPENSSL_atexit"))
+                let register = unsafeBitCast(address, to: Register.self)
+                let isRegistered = register { _exit(3) }
+                guard isRegistered == 1 else { exit(4) }
+                exit(0)
+            }
         }
     }
 #endif

@@ -33,4 +33,24 @@
         @usableFromInline
         package func address(of name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
     }
+
+    extension SharedLibrary {
+        /// Prevents OpenSSL from releasing its memory in `exit`, if this process has not initialized it yet.
+        ///
+        /// Other threads may use OpenSSL until the process has ended, for example to close connections. With released
+        /// memory they would crash the process. The system releases the memory in any case.
+        package func skipOpenSSLCleanup() {
+            typealias Initialize = @convention(c) (UInt64, UnsafeRawPointer?) -> Int32
+            guard let initialize: Initialize = function("OPENSSL_init_crypto") else { return }
+            // `OPENSSL_INIT_NO_ATEXIT`
+            _ = initialize(0x80000, nil)
+        }
+
+        /// Does the same for the OpenSSL that the process has loaded, if any.
+        package static func skipCleanupOfLoadedOpenSSL() {
+            for name in ["libssl.so.3", "libssl.so.1.1"] {
+                SharedLibrary(alreadyLoaded: name)?.skipOpenSSLCleanup()
+            }
+        }
+    }
 #endif
