@@ -1,6 +1,5 @@
 #if Tracing
     import ErrandCore
-    import ErrandHTTP
     import ErrandTransport
     import Synchronization
     import Tracing
