@@ -46,9 +46,7 @@ package struct Next: Sendable {
 
     private let first: Node?
 
-    package init(_ steps: [any Step]) {
-        self.init(first: steps.reversed().reduce(nil) { Node($1, next: $0) })
-    }
+    package init(_ list: [any Step]) { first = list.reversed().reduce(nil) { Node($1, next: $0) } }
 
     private init(first: Node?) { self.first = first }
 
