@@ -15,6 +15,8 @@ struct EarlyResponseTests {
 
     /// An idle timeout that no early response may reach.
     private static let longIdle = Duration.seconds(50)
+    /// An idle timeout that ends an upload after an early success, whose head must arrive before.
+    private static let shortIdle = Duration.seconds(4)
 
     private func body(_ kind: String) -> HTTPBody {
         let chunk = Data(repeating: 5, count: 100_000)
@@ -107,7 +109,7 @@ struct EarlyResponseTests {
     @Test(arguments: ["/stop?status=200", "/stop?status=200&length=0", "/stop?status=204&length=0"])
     func earlySuccessIsDelivered(target: String) async throws {
         for kind in ["data", "small", "endless"] {
-            let record = try await run(target, kind, idle: .milliseconds(400))
+            let record = try await run(target, kind, idle: Self.shortIdle)
             #expect(record.error == nil, "\(record.errorText)")
             #expect(record.head?.status.kind == .successful)
         }
@@ -115,7 +117,7 @@ struct EarlyResponseTests {
 
     /// If the end of the response is unknown, the idle timeout fails the transfer.
     @Test func earlySuccessWithoutLengthTimesOut() async throws {
-        let record = try await run("/stop?status=200&silent", "data", idle: .milliseconds(400))
+        let record = try await run("/stop?status=200&silent", "data", idle: Self.shortIdle)
         #expect(record.error?.code == .timedOut, "\(record.errorText)")
         #expect(record.head?.status == .ok)
     }
