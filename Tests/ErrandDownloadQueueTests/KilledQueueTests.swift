@@ -165,6 +165,7 @@ import Testing
         }
         try await untilProcessesAreDisconnected()
         let sent = fixture.server.status.bytesSent
+        let earlier = fixture.server.requests.count
         let sizes = Self.sizes(in: folder)
         starts.append(Self.parts(in: folder))
         fixture.gate.open()
@@ -183,10 +184,24 @@ import Testing
         expectRanges(starts, seed: seed)
         // The last process receives only the missing bytes.
         let missing = zip(Self.resources, sizes).reduce(0) { $0 + $1.0.content.count - $1.1 }
+        let again = repeated(after: earlier, sizes)
         let heads = Self.resources.count * Self.head
         let added = fixture.server.status.bytesSent - sent
-        #expect(added <= Int64(missing + heads), "seed \(seed)")
+        #expect(added <= Int64(missing + again + heads), "seed \(seed)")
         await fixture.server.stop()
+    }
+
+    /// The bytes of small files that the last process downloads again.
+    ///
+    /// A process may be killed after a file was finished, and before its first progress was stored (decision 41).
+    private func repeated(after count: Int, _ sizes: [Int]) -> Int {
+        let paths = fixture.server.requests.dropFirst(count).map(\.path)
+        return zip(Self.resources, sizes).reduce(0) { sum, file in
+            let size = file.0.content.count
+            let isRepeated =
+                size <= Self.piece && file.1 == size && paths.contains("/" + file.0.name)
+            return isRepeated ? sum + size : sum
+        }
     }
 
     /// Checks that each process continued the parts that it found.
