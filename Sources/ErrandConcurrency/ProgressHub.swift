@@ -235,10 +235,14 @@ package final class ProgressHub: Sendable {
     ///
     /// If bytes were transferred before, the first call is with the current value, on another thread: the caller may
     /// hold a lock that the handler needs.
+    ///
     /// The call with the last value returns before ``untilDelivered()`` does. It also returns before
     /// ``finish(isWhole:)`` does, unless another thread is calling the handler at that moment.
+    ///
+    /// - Parameter callsAtOnce: Whether the first call is with the current value in any case, and returns before this
+    ///   method does. Default `false`.
     package func listen(
-        every interval: Duration = .zero, bytes: Int64? = nil,
+        every interval: Duration = .zero, bytes: Int64? = nil, callsAtOnce: Bool = false,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
         let (last, ready) = state.withLock { state -> (TransferProgress?, Int?) in
@@ -246,16 +250,18 @@ package final class ProgressHub: Sendable {
             state.beginRates(at: now())
             var handler = Handler(
                 throttle: ProgressThrottle(every: interval, bytes: bytes), notify: handler)
-            guard state.progress.hasBytes else {
+            if state.progress.hasBytes {
+                _ = handler.throttle.offer(state.progress, now: now())
+            } else if !callsAtOnce {
                 _ = state.handlers.add(handler)
                 return (nil, nil)
             }
-            _ = handler.throttle.offer(state.progress, now: now())
             (handler.pending, handler.isNotifying) = (state.progress, true)
             return (nil, state.handlers.add(handler))
         }
         if let last { handler(last) }
-        if let ready { ListenerQueue.run { self.notify(ready) } }
+        guard let ready else { return }
+        if callsAtOnce { notify(ready) } else { ListenerQueue.run { self.notify(ready) } }
     }
 
     /// Takes over a value without calling handlers: the caller holds the lock of another hub.

@@ -82,12 +82,11 @@
         /// `nil` if no OpenSSL is installed that has all functions.
         static let installed: OpenSSL? = {
             #if os(Linux)
-                let names = ["libssl.so.3", "libssl.so.1.1"]
                 // A library that the process uses already, as libcurl does, comes first: a second
                 // version beside it would cost memory and have a configuration of its own.
                 let library =
-                    names.lazy.compactMap { SharedLibrary(alreadyLoaded: $0) }.first
-                    ?? names.lazy.compactMap { SharedLibrary($0) }.first
+                    SharedLibrary.loadedOpenSSLVersions.first
+                    ?? SharedLibrary.openSSLNames.lazy.compactMap { SharedLibrary($0) }.first
                 library?.skipOpenSSLCleanup()
                 return library.flatMap(OpenSSL.init)
             #else

@@ -177,10 +177,17 @@ extension SessionEngine {
         return session
     }
 
+    #if os(Linux)
+        /// Skips the cleanup of OpenSSL, once for the process; Foundation's libcurl initializes OpenSSL with the first
+        /// session.
+        private static let skipOpenSSLCleanup: Void = {
+            for library in SharedLibrary.loadedOpenSSLVersions { library.skipOpenSSLCleanup() }
+        }()
+    #endif
+
     private func makeSession() -> URLSession {
         #if os(Linux)
-            // Foundation's libcurl initializes OpenSSL with the first session.
-            SharedLibrary.skipCleanupOfLoadedOpenSSL()
+            Self.skipOpenSSLCleanup
         #endif
         let queue = InlineOperationQueue()
         queue.maxConcurrentOperationCount = 1

@@ -21,8 +21,8 @@
         /// Connects and performs the handshake.
         init(_ certificates: TestCertificates) throws {
             library = try #require(
-                SharedLibrary(alreadyLoaded: "libssl.so.3") ?? SharedLibrary("libssl.so.3")
-                    ?? SharedLibrary("libssl.so.1.1"))
+                SharedLibrary.loadedOpenSSLVersions.first
+                    ?? SharedLibrary.openSSLNames.lazy.compactMap { SharedLibrary($0) }.first)
             openSSL = try #require(OpenSSL(library))
             let method: OpenSSL.Method = try #require(library.function("TLS_server_method"))
             context = try #require(openSSL.makeContext(method()))

@@ -88,14 +88,8 @@
         /// The loop's thread may use OpenSSL until the process has ended.
         @Test func exitLeavesTheMemoryOfOpenSSLToTheLoop() async {
             await #expect(processExitsWith: .success) {
-                typealias Register = @convention(c) (@convention(c) () -> Void) -> Int32
                 _ = try TLSContext(RedisResponseStore.TLS(), try #require(OpenSSL.installed))
-                let library = try #require(dlopen("libcrypto.so.3", RTLD_NOW | RTLD_NOLOAD))
-                let address = try #require(dlsym(library, "OPENSSL_atexit"))
-                let register = unsafeBitCast(address, to: Register.self)
-                let isRegistered = register { _exit(3) }
-                guard isRegistered == 1 else { exit(4) }
-                exit(0)
+                OpenSSLCleanup.exitReporting()
             }
         }
     }

@@ -79,6 +79,40 @@ import Testing
         _ = try await task.response()
     }
 
+    @Test func handlerOfARunningBatchBeginsWithTheReceivedBytes() async throws {
+        let fixture = AgentFixture()
+        let gate = Gate()
+        fixture.transport.on(nil, nil, chunkedResponse(100, gate: gate))
+        let batch = BatchRequest((0..<2).map { _ in fixture.with(DataRequest()) })
+        let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+        let run = batch.start { _ in
+            end.yield(true)
+        } failure: { _, _ in
+            end.yield(false)
+        }
+        try await gate.reached(times: 2)
+        for task in fixture.agent.activeTasks {
+            for await progress in task.progress where progress.bytesReceived == 100 { break }
+        }
+        let foundation = run.foundationProgress()
+        #expect(foundation.completedUnitCount == 200 && foundation.totalUnitCount == 200)
+        let (values, value) = AsyncStream.makeStream(of: TransferProgress.self)
+        run.onProgress(every: .zero) { value.yield($0) }
+        var iterator = values.makeAsyncIterator()
+        let first = try #require(await iterator.next())
+        #expect(first.bytesReceived == 200)
+        gate.open()
+        for await isSuccess in ends {
+            #expect(isSuccess)
+            break
+        }
+        value.finish()
+        var all = [first]
+        while let next = await iterator.next() { all.append(next) }
+        // Neither the first value nor the ends of the members repeat a value.
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0 != $1 })
+    }
+
     @Test func endWaitsForARunningProgressHandler() async {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)

@@ -177,8 +177,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
             cancel: { [weak self] in self?.cancel() }, suspend: { [weak self] in self?.suspend() },
             resume: { [weak self] in self?.resume() })
         forwardProgress()
-        if hub.current.hasBytes { progress.take(hub.current) }
-        onProgress { progress.take($0) }
+        hub.listen(every: .milliseconds(100), callsAtOnce: true) { progress.take($0) }
         return progress
     }
 
@@ -293,11 +292,9 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
 
     private func forward(_ member: MemberHandle, _ index: Int) {
         if case .composite(let task) = member { task.forwardProgress() }
-        let hub = member.progress
-        let current = hub.current
-        // A handler begins with the current value if there are bytes.
-        if !current.hasBytes { take(current, of: index) }
-        hub.listen { [weak self] progress in self?.take(progress, of: index) }
+        member.progress.listen(callsAtOnce: true) { [weak self] progress in
+            self?.take(progress, of: index)
+        }
     }
 
     /// Records the progress of a member.

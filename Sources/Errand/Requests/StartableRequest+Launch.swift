@@ -10,11 +10,9 @@ extension StartableRequest {
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
         let launch = Launch(self, begin(on: named), owner: owner)
-        if launch.deliversStored {
-            launch.deliverStored { [self] outcome in
-                take(outcome)
-                success(self)
-            }
+        launch.storedDelivery?.deliver { [self] outcome in
+            take(outcome)
+            success(self)
         }
         return launch.deliver { [self] outcome in
             launch.end(self, outcome) { error in
@@ -30,11 +28,9 @@ extension StartableRequest {
         completion: @escaping @MainActor (Self, TaskOutcome) -> Void
     ) -> RequestTask {
         let launch = Launch(self, begin(on: named), owner: owner)
-        if launch.deliversStored {
-            launch.deliverStored { [self] outcome in
-                take(outcome)
-                completion(self, outcome)
-            }
+        launch.storedDelivery?.deliver { [self] outcome in
+            take(outcome)
+            completion(self, outcome)
         }
         return launch.deliver { [self] outcome in
             launch.end(self, outcome) { _ in completion(self, outcome) }
@@ -82,16 +78,23 @@ struct Launch {
         return task
     }
 
-    /// Whether the request may deliver a stored response before its end.
-    var deliversStored: Bool { run.task.deliversStored }
+    /// The delivery of a stored response before the end; `nil` if the policy of the request delivers none.
+    var storedDelivery: StoredDelivery? {
+        run.task.deliversStored ? StoredDelivery(task: run.task) : nil
+    }
 
-    /// Calls the closure with the stored response of ``CachePolicy/cacheThenLoad``, on the main actor, before the end.
-    func deliverStored(_ handler: @escaping @MainActor (TaskOutcome) -> Void) {
-        let task = run.task
-        task.whenStored { outcome in
-            MainDelivery.shared.deliver(outcome, of: task) { outcome in
-                // After a cancellation only the end is delivered.
-                if !task.isStopping { handler(outcome) }
+    /// The delivery of the stored response of ``CachePolicy/cacheThenLoad`` or ``CachePolicy/httpThenLoad``.
+    @MainActor
+    struct StoredDelivery {
+        fileprivate let task: RequestTask
+
+        /// Calls the closure with the stored response, on the main actor, before the end.
+        func deliver(_ handler: @escaping @MainActor (TaskOutcome) -> Void) {
+            task.whenStored { [task] outcome in
+                MainDelivery.shared.deliver(outcome, of: task) { outcome in
+                    // After a cancellation only the end is delivered.
+                    if !task.isStopping { handler(outcome) }
+                }
             }
         }
     }

@@ -139,8 +139,8 @@
         }
 
         private static func fileName(of version: String) -> String? {
-            if version.hasPrefix("OpenSSL/3.") { return "libssl.so.3" }
-            return version.hasPrefix("OpenSSL/1.1.") ? "libssl.so.1.1" : nil
+            if version.hasPrefix("OpenSSL/3.") { return SharedLibrary.openSSL3Name }
+            return version.hasPrefix("OpenSSL/1.1.") ? SharedLibrary.openSSL11Name : nil
         }
     }
 

@@ -16,11 +16,13 @@ package struct ProgressThrottle: Sendable, Equatable {
     /// Whether every value is due, so that the time is not needed.
     package var isPlain: Bool { interval <= .zero }
 
+    /// Whether the value is due, which is then delivered; one that equals the last delivered value is not.
     package mutating func offer(_ progress: TransferProgress, now: Duration) -> Bool {
         guard let delivered else {
             self.delivered = (progress, now)
             return true
         }
+        guard progress != delivered.progress else { return false }
         let isDue =
             now - delivered.at >= interval || hasMoved(from: delivered.progress, to: progress)
         if isDue { self.delivered = (progress, now) }

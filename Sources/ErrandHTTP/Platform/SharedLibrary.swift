@@ -35,6 +35,18 @@
     }
 
     extension SharedLibrary {
+        /// The file name of OpenSSL 3.
+        package static let openSSL3Name = "libssl.so.3"
+        /// The file name of OpenSSL 1.1.
+        package static let openSSL11Name = "libssl.so.1.1"
+        /// The file names of all versions of OpenSSL that can be used, the newest first.
+        package static let openSSLNames = [openSSL3Name, openSSL11Name]
+
+        /// The versions of OpenSSL that the process has loaded, the newest first.
+        package static var loadedOpenSSLVersions: [SharedLibrary] {
+            openSSLNames.compactMap { SharedLibrary(alreadyLoaded: $0) }
+        }
+
         /// Prevents OpenSSL from releasing its memory in `exit`, if this process has not initialized it yet.
         ///
         /// Other threads may use OpenSSL until the process has ended, for example to close connections. With released
@@ -44,13 +56,6 @@
             guard let initialize: Initialize = function("OPENSSL_init_crypto") else { return }
             // `OPENSSL_INIT_NO_ATEXIT`
             _ = initialize(0x80000, nil)
-        }
-
-        /// Does the same for the OpenSSL that the process has loaded, if any.
-        package static func skipCleanupOfLoadedOpenSSL() {
-            for name in ["libssl.so.3", "libssl.so.1.1"] {
-                SharedLibrary(alreadyLoaded: name)?.skipOpenSSLCleanup()
-            }
         }
     }
 #endif

@@ -20,6 +20,28 @@ import Testing
         }
         #expect(emitted == [true, false, false, true, false, true, true])
         #expect(!throttle.hasNotDelivered(progress(5)) && throttle.hasNotDelivered(progress(6)))
+        let isRepeated = throttle.offer(progress(5), now: .seconds(1))
+        #expect(!isRepeated)
+    }
+
+    /// A first value without bytes does not delay the first one with bytes.
+    @Test func handlerCalledAtOnceBeginsWithTheCurrentValue() {
+        let values = Mutex<[Int64]>([])
+        let hub = ProgressHub()
+        hub.listen(every: .seconds(3600), callsAtOnce: true) { progress in
+            values.withLock { $0.append(progress.bytesReceived) }
+        }
+        #expect(values.withLock { $0 } == [0])
+        hub.update { $0.bytesReceived = 1 }
+        #expect(values.withLock { $0 } == [0, 1])
+        hub.listen(every: .seconds(3600), callsAtOnce: true) { progress in
+            values.withLock { $0.append(-progress.bytesReceived) }
+        }
+        #expect(values.withLock { $0 } == [0, 1, -1])
+        hub.update { $0.bytesReceived = 2 }
+        #expect(values.withLock { $0 } == [0, 1, -1])
+        hub.finish()
+        #expect(values.withLock { $0.sorted() } == [-2, -1, 0, 1, 2])
     }
 
     @Test func throttledHandlerReceivesTheLastValueBeforeTheEnd() {
