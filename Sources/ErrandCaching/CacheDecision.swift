@@ -63,7 +63,7 @@ extension CacheRules {
     /// ``CachePolicy/http``.
     package var lookupPlan: CacheLookupPlan {
         if isDownload { return .load }
-        if policy == .http || policy == .httpThenLoad { return .http }
+        if policy.isHTTP { return .http }
         if ignoresCache { return policy == .cacheOnly ? .contradiction : .load }
         switch policy {
         case .reload: return .load

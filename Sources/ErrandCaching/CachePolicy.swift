@@ -32,6 +32,9 @@ public enum CachePolicy: Sendable, Hashable {
     /// fresh. A request with `only-if-cached` gets the stored response only.
     case httpThenLoad
 
+    /// Whether the headers of the server decide (RFC 9111).
+    package var isHTTP: Bool { self == .http || self == .httpThenLoad }
+
     /// Whether a stored response is delivered before that of the network.
     package var deliversStored: Bool { self == .cacheThenLoad || self == .httpThenLoad }
 }

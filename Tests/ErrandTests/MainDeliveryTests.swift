@@ -1,6 +1,4 @@
 import ErrandCore
-import ErrandTesting
-import Foundation
 import Testing
 
 @testable import Errand
@@ -50,16 +48,8 @@ import Testing
 }
 
 extension MainDelivery {
-    /// Delivers the end of a new task to the callback.
+    /// Delivers an end to the callback.
     fileprivate func deliver(_ body: @escaping @MainActor () -> Void) {
-        let task = RequestTask(
-            context: TaskContext(
-                id: UUID(), description: RequestDescription(endpoint: "E", url: "/"),
-                configuration: SharedConfiguration(Configuration()),
-                services: TaskServices(
-                    transport: ScriptedTransport(), store: nil, clock: SystemClock(),
-                    cookieJar: nil)))
-        let outcome = TaskOutcome(result: .failure(.cancelled))
-        deliver(outcome, of: task) { _ in body() }
+        deliver(TaskOutcome(result: .failure(.cancelled))) { _ in body() }
     }
 }

@@ -33,6 +33,11 @@ extension RequestAgent {
 }
 
 extension BaseRequest {
+    /// Whether ``allAccessories(of:)`` has any; most requests have none, and this makes no array.
+    nonisolated func hasAccessories(of agent: RequestAgent) -> Bool {
+        hasOwnAccessories || agent.hasSharedAccessories
+    }
+
     /// The accessories of the agent that performs the request, then the request's own.
     nonisolated func allAccessories(of agent: RequestAgent) -> [any RequestAccessory] {
         agent.accessories(before: accessories)

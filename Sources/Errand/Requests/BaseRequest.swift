@@ -365,7 +365,9 @@ nonisolated open class BaseRequest {
     /// Default `nil`. `onProgress(_:)` calls back on the main actor, ``RequestTask/progress`` is a sequence.
     @exclusivity(unchecked) public var progressHandler: (@Sendable (TransferProgress) -> Void)?
     /// Observers of the lifecycle, called in order and held strongly until removed (default none).
-    public var accessories: [any RequestAccessory] = []
+    public var accessories: [any RequestAccessory] = [] {
+        didSet { hasOwnAccessories = !accessories.isEmpty }
+    }
     /// Called with the end of a run, after the hooks and before the closures (default `nil`).
     public weak var delegate: (any RequestDelegate)?
 
@@ -380,6 +382,8 @@ nonisolated open class BaseRequest {
     /// The error of the last run; `nil` before it, and after a success.
     @exclusivity(unchecked) public internal(set) var error: RequestError?
 
+    /// Whether ``accessories`` has any: each run asks three times, without the check of an array that users change.
+    @exclusivity(unchecked) private(set) var hasOwnAccessories = false
     /// The agent that was set on this object.
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.

@@ -9,7 +9,6 @@ final class MainDelivery: Sendable {
 
     /// An outcome and the function that delivers it.
     private struct Delivery {
-        let task: RequestTask
         let outcome: TaskOutcome
         let handler: @MainActor (TaskOutcome) -> Void
 
@@ -20,21 +19,17 @@ final class MainDelivery: Sendable {
     private static let keptCapacity = 256
 
     private struct State {
-        var waiting: [Delivery] = []
+        /// Optional, so that a delivery can be taken out of the array; reading it would cost references.
+        var waiting: [Delivery?] = []
         var isUnderWay = false
     }
 
     private let state = Mutex(State())
 
     /// Delivers an outcome on the main actor, after the ones before it.
-    ///
-    /// Keeps the task until then: releasing its memory on the thread that allocated it is cheaper.
-    func deliver(
-        _ outcome: TaskOutcome, of task: RequestTask,
-        to handler: @escaping @MainActor (TaskOutcome) -> Void
-    ) {
+    func deliver(_ outcome: TaskOutcome, to handler: @escaping @MainActor (TaskOutcome) -> Void) {
         let isFirst = state.withLock { state in
-            state.waiting.append(Delivery(task: task, outcome: outcome, handler: handler))
+            state.waiting.append(Delivery(outcome: outcome, handler: handler))
             defer { state.isUnderWay = true }
             return !state.isUnderWay
         }
@@ -44,10 +39,9 @@ final class MainDelivery: Sendable {
     /// Leaves outcomes that arrive during a turn to the next one, so that other work of the main actor runs in
     /// between.
     @MainActor private func run() async {
-        var turn: [Delivery] = []
+        var turn: [Delivery?] = []
         while takeTurn(&turn) {
-            // By index, because a loop over the elements would copy them.
-            for index in turn.indices { turn[index].perform() }
+            for index in turn.indices { turn[index].take()?.perform() }
             turn.removeAll(keepingCapacity: turn.capacity <= Self.keptCapacity)
             if isIdle(&turn) { return }
             await Task.yield()
@@ -55,13 +49,13 @@ final class MainDelivery: Sendable {
     }
 
     /// Exchanges the waiting outcomes for an empty turn; returns whether there are any.
-    private func takeTurn(_ turn: inout [Delivery]) -> Bool {
+    private func takeTurn(_ turn: inout [Delivery?]) -> Bool {
         state.withLock { state in swap(&state.waiting, &turn) }
         return !turn.isEmpty
     }
 
     /// Ends the delivery, and keeps the memory of the empty turn, unless outcomes are waiting.
-    private func isIdle(_ turn: inout [Delivery]) -> Bool {
+    private func isIdle(_ turn: inout [Delivery?]) -> Bool {
         state.withLock { state in
             state.isUnderWay = !state.waiting.isEmpty
             if !state.isUnderWay { swap(&state.waiting, &turn) }

@@ -9,16 +9,18 @@ extension StartableRequest {
         success: @escaping @MainActor (Self) -> Void,
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
-        let launch = Launch(self, begin(on: named), owner: owner)
-        launch.storedDelivery?.deliver { [self] outcome in
+        let run = begin(on: named)
+        let relays = RunRelays(of: run, self, owner: owner)
+        run.task.storedDelivery?.deliver { [self] outcome in
             take(outcome)
             success(self)
         }
-        return launch.deliver { [self] outcome in
-            launch.end(self, outcome) { error in
+        run.task.whenEndedOnMainActor { [self] outcome in
+            relays.end(run, of: self, outcome) { error in
                 if let error { failure(self, error) } else { success(self) }
             }
         }
+        return run.task
     }
 
     /// Starts the request on the main actor and calls a closure with its end.
@@ -27,14 +29,16 @@ extension StartableRequest {
         on named: RequestAgent?, owner: RequestOwner?,
         completion: @escaping @MainActor (Self, TaskOutcome) -> Void
     ) -> RequestTask {
-        let launch = Launch(self, begin(on: named), owner: owner)
-        launch.storedDelivery?.deliver { [self] outcome in
+        let run = begin(on: named)
+        let relays = RunRelays(of: run, self, owner: owner)
+        run.task.storedDelivery?.deliver { [self] outcome in
             take(outcome)
             completion(self, outcome)
         }
-        return launch.deliver { [self] outcome in
-            launch.end(self, outcome) { _ in completion(self, outcome) }
+        run.task.whenEndedOnMainActor { [self] outcome in
+            relays.end(run, of: self, outcome) { _ in completion(self, outcome) }
         }
+        return run.task
     }
 
     /// Starts the request without hooks and calls a closure with its end, on a queue.
@@ -55,55 +59,53 @@ extension StartableRequest {
     }
 }
 
-/// A start on the main actor: the run, and what follows it until its end.
-@MainActor
-struct Launch {
-    let run: RequestRun
-    let accompaniment: AccessoryRelay?
-    let reports: ProgressRelay?
-
-    init(_ request: BaseRequest, _ run: RequestRun, owner: RequestOwner?) {
-        self.run = run
-        accompaniment = Self.accompany(run, of: request)
-        if let owner { run.task.bind(to: owner) }
-        reports = Self.reportProgress(of: request, run.task)
-    }
-
+nonisolated extension RequestTask {
     /// Calls the closure with the outcome, on the main actor.
-    func deliver(_ handler: @escaping @MainActor (TaskOutcome) -> Void) -> RequestTask {
-        let task = run.task
-        task.whenEnded { outcome in
-            MainDelivery.shared.deliver(outcome, of: task, to: handler)
-        }
-        return task
+    ///
+    /// The closure should keep the task: releasing its memory on the thread that allocated it is cheaper.
+    fileprivate func whenEndedOnMainActor(_ handler: @escaping @MainActor (TaskOutcome) -> Void) {
+        whenEnded { MainDelivery.shared.deliver($0, to: handler) }
     }
 
     /// The delivery of a stored response before the end; `nil` if the policy of the request delivers none.
-    var storedDelivery: StoredDelivery? {
-        run.task.deliversStored ? StoredDelivery(task: run.task) : nil
+    fileprivate var storedDelivery: StoredDelivery? {
+        deliversStored ? StoredDelivery(task: self) : nil
     }
 
     /// The delivery of the stored response of ``CachePolicy/cacheThenLoad`` or ``CachePolicy/httpThenLoad``.
-    @MainActor
-    struct StoredDelivery {
-        fileprivate let task: RequestTask
+    fileprivate struct StoredDelivery {
+        let task: RequestTask
 
         /// Calls the closure with the stored response, on the main actor, before the end.
         func deliver(_ handler: @escaping @MainActor (TaskOutcome) -> Void) {
             task.whenStored { [task] outcome in
-                MainDelivery.shared.deliver(outcome, of: task) { outcome in
+                MainDelivery.shared.deliver(outcome) { outcome in
                     // After a cancellation only the end is delivered.
                     if !task.isStopping { handler(outcome) }
                 }
             }
         }
     }
+}
+
+/// What a run reports on the main actor until its end, besides the end.
+@MainActor
+struct RunRelays {
+    private let accessories: AccessoryRelay?
+    private let progress: ProgressRelay?
+
+    init(of run: RequestRun, _ request: BaseRequest, owner: RequestOwner?) {
+        accessories = Self.accompany(run, of: request)
+        if let owner { run.task.bind(to: owner) }
+        progress = Self.reportProgress(of: request, run.task)
+    }
 
     func end(
-        _ request: BaseRequest, _ outcome: TaskOutcome, closures: (RequestError?) -> Void
+        _ run: RequestRun, of request: BaseRequest, _ outcome: TaskOutcome,
+        closures: (RequestError?) -> Void
     ) {
-        let knowsOfCancel = accompaniment?.close() ?? false
-        reports?.flush()
+        let knowsOfCancel = accessories?.close() ?? false
+        progress?.flush()
         request.end(outcome, of: run, isAccompanied: knowsOfCancel, closures: closures)
     }
 
@@ -119,7 +121,7 @@ struct Launch {
 
     /// Notifies the accessories of a request on the main actor of suspend, resume and cancel.
     private static func accompany(_ run: RequestRun, of request: BaseRequest) -> AccessoryRelay? {
-        guard !request.allAccessories(of: run.agent).isEmpty else { return nil }
+        guard request.hasAccessories(of: run.agent) else { return nil }
         let relay = AccessoryRelay(request: request, agent: run.agent)
         run.task.observe { relay.take($0) }
         return relay

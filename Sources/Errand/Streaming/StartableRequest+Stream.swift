@@ -101,12 +101,12 @@ extension StartableRequest {
     func launchStream(
         on named: RequestAgent?, owner: RequestOwner?, _ closures: StreamClosures
     ) -> RequestTask {
-        let launch = Launch(self, enlist(on: named) { $0.beStreamed() }, owner: owner)
-        let run = launch.run
+        let run = enlist(on: named) { $0.beStreamed() }
+        let relays = RunRelays(of: run, self, owner: owner)
         Task { @MainActor in
             await run.deliver(onHead: closures.onHead, onChunk: closures.onChunk)
             let outcome = await run.task.outcome()
-            launch.end(self, outcome) { _ in closures.completion(outcome.result) }
+            relays.end(run, of: self, outcome) { _ in closures.completion(outcome.result) }
         }
         return run.task
     }

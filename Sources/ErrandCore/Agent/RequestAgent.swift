@@ -35,7 +35,7 @@ public final class RequestAgent: Sendable {
         await $0.agent.run($0.task)
     }
     private let state: Mutex<State>
-    private let hasSharedAccessories: Atomic<Bool>
+    private let sharesAccessories: Atomic<Bool>
 
     /// Makes an agent.
     ///
@@ -60,9 +60,8 @@ public final class RequestAgent: Sendable {
         let refresher = CacheRefresher(presence: .of(store))
         pipeline = Pipeline(
             sharedTransfers: SharedTransferTable(), writes: writes, refresher: refresher)
-        hasSharedAccessories = Atomic(!configuration.sharedAccessories.isEmpty)
+        sharesAccessories = Atomic(!configuration.sharedAccessories.isEmpty)
         state = Mutex(State(configuration: SharedConfiguration(configuration)))
-        refresher.start { [weak self] in self?.start($0) }
         if !configuration.eventListeners.isEmpty { listenToConnections() }
     }
 
@@ -132,17 +131,17 @@ public final class RequestAgent: Sendable {
             else { return false }
             state.configuration = new
             state.author = Self.author
-            hasSharedAccessories.store(
-                !new.value.sharedAccessories.isEmpty, ordering: .releasing)
+            sharesAccessories.store(!new.value.sharedAccessories.isEmpty, ordering: .releasing)
             return true
         }
     }
 
+    /// Whether every request has accessories; without a lock, because each request reads it several times.
+    package var hasSharedAccessories: Bool { sharesAccessories.load(ordering: .acquiring) }
+
     /// The accessories of every request.
-    ///
-    /// Read several times per request, so an empty list takes no lock.
     package var sharedAccessories: [any Sendable] {
-        guard hasSharedAccessories.load(ordering: .acquiring) else { return [] }
+        guard hasSharedAccessories else { return [] }
         return state.withLock { $0.configuration }.value.sharedAccessories
     }
 
@@ -184,8 +183,7 @@ public final class RequestAgent: Sendable {
         // A task-local value marks requests that authenticators send, and runners have the default priority.
         if CredentialOperation.current == nil, Task.currentPriority == .medium {
             if startsInline, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                // No other request keeps a pool thread awake, and waking one costs more than starting inline (decision
-                // 13).
+                // No other request keeps a pool thread awake, and waking one costs more (decision 13).
                 task.context.startBarrier.start { Task.immediateDetached { await self.run(task) } }
             } else {
                 runners.run((self, task))
@@ -213,18 +211,22 @@ public final class RequestAgent: Sendable {
     }
 
     /// Adds a task to the table, and returns whether it is the only one.
-    private func admit(
+    @inline(__always) private func admit(
         _ description: consuming RequestDescription
     ) -> (task: RequestTask, isAlone: Bool) {
         let configuration = state.withLock { $0.configuration }
         for instrument in configuration.instruments { instrument.willStart(&description) }
+        if (description.cachePolicy ?? configuration.value.cachePolicy).isHTTP {
+            // Not in `init`: after the first weak reference, each reference to the agent costs more.
+            pipeline.cache.refresher.start { { [weak self] in self?.start($0) } }
+        }
         let id = TaskID.next()
         let capture = configuration.capturingListeners.reduce(nil as (any RequestCapture)?) {
             RequestCapturePair.joining($0, $1.willStart(&description, as: id))
         }
         let context = TaskContext(
-            id: id, description: description, configuration: configuration, services: services,
-            capture: capture)
+            id: id, description: description, configuration: consume configuration,
+            services: services, capture: capture)
         let task = RequestTask(context: context)
         let count = state.withLock { state in
             guard !state.isShutDown else { return 0 }

@@ -17,16 +17,14 @@ package final class CacheRefresher: Sendable {
         self.presence = presence
     }
 
-    /// Sets the closure that starts background requests.
-    package func start(with start: @escaping Start) {
-        state.withLock { $0.start = start }
+    /// Makes the closure that starts background requests, unless there is one.
+    func start(with makeStart: () -> Start) {
+        state.withLock { if $0.start == nil { $0.start = makeStart() } }
     }
 
     /// Starts the revalidation of an entry, unless one is in progress.
     func refresh(_ key: CacheKey, _ description: RequestDescription) {
-        let start = state.withLock { state in
-            state.inProgress.insert(key).inserted ? state.start : nil
-        }
+        let start = state.withLock { $0.inProgress.insert(key).inserted ? $0.start : nil }
         guard let start else { return }
         var background = description
         background.isBackgroundRevalidation = true

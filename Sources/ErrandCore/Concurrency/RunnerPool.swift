@@ -53,14 +53,13 @@ private final class RunnerPoolState<Job: Sendable>: Sendable {
         mutating func takeWaiting() -> Job? {
             guard first < waiting.count else { return nil }
             defer {
-                waiting[first] = nil
                 first += 1
                 if first == waiting.count || first > 1024 && first * 2 > waiting.count {
                     waiting.removeFirst(first)
                     first = 0
                 }
             }
-            return waiting[first]
+            return waiting[first].take()
         }
     }
 

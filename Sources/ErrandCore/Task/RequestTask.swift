@@ -168,15 +168,14 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// Calls a handler once with the outcome, on any thread; immediately if the task has ended.
     package func whenEnded(_ handler: @escaping @Sendable (TaskOutcome) -> Void) {
-        let outcome = state.withLock { state in
-            if state.outcome == nil {
-                if state.handler == nil {
-                    state.handler = EndHandler(call: handler)
-                } else {
-                    state.furtherHandlers.append(EndHandler(call: handler))
-                }
+        let outcome = state.withLock { state -> TaskOutcome? in
+            if state.endedAt != nil { return state.outcome }
+            if state.handler == nil {
+                state.handler = EndHandler(call: handler)
+            } else {
+                state.furtherHandlers.append(EndHandler(call: handler))
             }
-            return state.outcome
+            return nil
         }
         if let outcome { handler(outcome) }
     }

@@ -37,8 +37,9 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     private let hasReaders = Atomic(false)
 
     package init(
-        id: UUID, description: consuming RequestDescription, configuration: SharedConfiguration,
-        services: TaskServices, capture: (any RequestCapture)? = nil
+        id: UUID, description: consuming RequestDescription,
+        configuration: consuming SharedConfiguration, services: consuming TaskServices,
+        capture: (any RequestCapture)? = nil
     ) {
         self.id = id
         if configuration.completesDescriptions { configuration.value.complete(&description) }

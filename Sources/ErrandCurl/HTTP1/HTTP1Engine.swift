@@ -31,7 +31,7 @@
         private var lastNumber: UInt64 = 0
         /// Whether the engine carries the requests of origins that have negotiated HTTP/1.1.
         let usesLearned: Bool
-        var learned = LearnedOrigins()
+        @exclusivity(unchecked) var learned = LearnedOrigins()
         /// The origins that speak HTTP/2 now, whose idle connections are to be closed.
         var formerOrigins: [ConnectionKey.Host] = []
         /// The connections that may have input which no event of their socket announces.
