@@ -97,9 +97,8 @@ nonisolated open class BaseRequest {
     open var jsonEncoder: FastJSONEncoder? { nil }
     /// Compresses the body: `.gzip`, `.deflate`, or a ``BodyEncoder`` of your own.
     ///
-    /// Default `nil`: ``Configuration/bodyEncoder``, which has none and ignores files and streams. Request
-    /// processors see the compressed bytes. Errors: ``RequestError/Code/unsupported`` for a body that is not in
-    /// memory, or without zlib.
+    /// Default `nil`: ``Configuration/bodyEncoder``, which has none and ignores files and streams. Request processors
+    /// see the compressed bytes. Errors: ``RequestError/Code/unsupported`` for a body not in memory, or without zlib.
     open var bodyEncoder: (any BodyEncoder)? { nil }
     /// The headers of this request.
     ///
@@ -116,9 +115,8 @@ nonisolated open class BaseRequest {
     open var headerFieldValues: HeaderPairs { HeaderPairs() }
     /// Credentials that are sent with the first attempt.
     ///
-    /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators``
-    /// provide credentials by host. Errors: ``RequestError/Code/invalidCombination`` with an `Authorization`
-    /// header.
+    /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators`` provide
+    /// credentials by host. Errors: ``RequestError/Code/invalidCombination`` with an `Authorization` header.
     open var authorization: Authorization? { nil }
     /// Whether the configuration's headers are added, including those of hosts and of the provider.
     ///
@@ -193,9 +191,8 @@ nonisolated open class BaseRequest {
     open var usesAuthenticators: Bool { true }
     /// What happens while there is no network.
     ///
-    /// Default `nil`: ``Configuration/connectivityPolicy``, which sends anyway. Errors:
-    /// ``RequestError/Code/offline``; ``RequestError/Code/invalidConfiguration`` without
-    /// ``Configuration/reachability``.
+    /// Default `nil`: ``Configuration/connectivityPolicy``, which sends anyway. Errors: ``RequestError/Code/offline``;
+    /// ``RequestError/Code/invalidConfiguration`` without ``Configuration/reachability``.
     open var connectivityPolicy: ConnectivityPolicy? { nil }
     /// The agent that performs the request; an agent at the call, such as `agent.send(request)`, takes precedence.
     ///
@@ -257,8 +254,7 @@ nonisolated open class BaseRequest {
     /// Steps after validation, such as decryption: they run off the main actor, also for stored responses.
     ///
     /// Default none. ``Configuration/responseProcessors`` run before them. Errors:
-    /// ``RequestError/Code/processingFailed`` with the thrown error underlying; a thrown ``RequestError``
-    /// unchanged.
+    /// ``RequestError/Code/processingFailed`` with the thrown error underlying; a thrown ``RequestError`` unchanged.
     open var processors: [any ResponseProcessor] { [] }
 
     // MARK: - Output
