@@ -143,6 +143,20 @@ import Testing
         #expect(try await get().source == .cacheFresh)
     }
 
+    /// The policy comes from the configuration, and only after other requests.
+    @Test func policyOfTheConfigurationRevalidatesInTheBackground() async throws {
+        server.headers = [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"1\""]
+        func get() async throws -> Response { try await fixture.with(Plain("page")).send() }
+        #expect(try await get().source == .network)
+        fixture.agent.reconfigure { $0.cachePolicy = .http }
+        #expect(try await get().source == .network)
+        await fixture.agent.flushCache()
+        fixture.clock.advance(by: .seconds(11))
+        #expect(try await get().source == .cacheStale)
+        for task in fixture.agent.activeTasks { await task.untilEnded() }
+        #expect(server.count == 3)
+    }
+
     @Test func staleIfErrorServesTheEntryOnFailure() async throws {
         server.headers = [.cacheControl: "max-age=10, stale-if-error=60"]
         _ = try await get()

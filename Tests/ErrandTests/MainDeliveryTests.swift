@@ -31,6 +31,26 @@ import Testing
         await withCheckedContinuation { continuation in delivery.deliver { continuation.resume() } }
     }
 
+    /// The allocator can then use its memory for the requests that the next one starts.
+    @Test func callbackIsReleasedBeforeTheNextOneIsCalled() async {
+        let delivery = MainDelivery()
+        weak var first: Capture?
+        do {
+            let capture = Capture()
+            first = capture
+            delivery.deliver { capture.isCalled = true }
+        }
+        #expect(first != nil)
+        let isReleased = await withCheckedContinuation { continuation in
+            delivery.deliver { continuation.resume(returning: first == nil) }
+        }
+        #expect(isReleased)
+    }
+
+    @MainActor private final class Capture {
+        var isCalled = false
+    }
+
     @Test func concurrentDeliveriesAreAllCalled() async {
         let delivery = MainDelivery()
         var count = 0

@@ -247,6 +247,7 @@ extension CompositeRun {
         let error = await run(control)
         timer?.cancel()
         control.end()
+        await control.untilProgressDelivered()
         task = nil
         return error
     }

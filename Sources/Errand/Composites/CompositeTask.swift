@@ -153,8 +153,8 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     /// Calls a handler when the bytes of all members change, on any thread, one call at a time.
     ///
     /// If bytes were transferred before, the first call is with the current value. The last call, with the final values,
-    /// begins before the end of the run is delivered, or follows the call that is in progress then. A total is known when
-    /// every member has started and knows its own.
+    /// returns before the end of the run is delivered, so a handler must not wait for the end. A total is known when every
+    /// member has started and knows its own.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two calls, except the last one (default 100 ms).
@@ -307,9 +307,11 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         updateProgress()
     }
 
+    /// Calls the handlers on another thread: an observer may begin while its caller holds a lock that they need.
+    ///
     /// Lock order: the hub's lock, then the lock of this run.
     private func updateProgress() {
-        hub.update { sum in
+        hub.updateAsynchronously { sum in
             sum = state.withLock { $0.bytes.sum(ofMembers: $0.total) }
         }
     }
@@ -358,5 +360,10 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         hub.finish()
         for observer in observers { observer.finish() }
         for forget in owners { forget() }
+    }
+
+    /// Suspends, after ``end()``, until every handler of the progress has received the last value.
+    nonisolated(nonsending) func untilProgressDelivered() async {
+        if !hub.hasDelivered { await hub.untilDelivered() }
     }
 }

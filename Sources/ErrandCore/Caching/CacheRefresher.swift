@@ -24,8 +24,9 @@ package final class CacheRefresher: Sendable {
 
     /// Starts the revalidation of an entry, unless one is in progress.
     func refresh(_ key: CacheKey, _ description: RequestDescription) {
-        let start = state.withLock { $0.inProgress.insert(key).inserted ? $0.start : nil }
-        guard let start else { return }
+        guard let start = state.withLock({ $0.start }),
+            state.withLock({ $0.inProgress.insert(key).inserted })
+        else { return }
         var background = description
         background.isBackgroundRevalidation = true
         background.progressHandler = nil

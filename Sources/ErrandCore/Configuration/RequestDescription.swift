@@ -177,8 +177,7 @@ public struct RequestDescription: Sendable {
         set { change { $0.download = newValue } }
     }
     /// Whether there is a download plan, without a copy of it.
-    @inline(__always)  // decision 24, as below
-    package var isDownload: Bool { rare != nil && download != nil }
+    @inline(__always) package var isDownload: Bool { rare != nil && download != nil }
 
     /// Rarely used and large members in a box, because a description is moved and destroyed for each request.
     private struct Rare: Sendable {
@@ -264,7 +263,7 @@ public struct RequestDescription: Sendable {
     }
 
     /// Whether building the request is cheap and calls no user code.
-    @inline(__always) package var isCheapToBuild: Bool {
+    @inline(__always) package var isCheapToBuild: Bool {  // decision 24
         guard method == .get || method == .head || method == .delete else { return false }
         return arguments == nil && body == nil && customRequest == nil && !isDownload
             && progressHandler == nil && errorDecoder == nil && !needsKey

@@ -2,7 +2,7 @@
 ///
 /// A value that is held back is superseded by the next one, or delivered at the end.
 package struct ProgressThrottle: Sendable, Equatable {
-    /// The minimum time between two values; zero delivers each value.
+    /// The minimum time between two values; zero delivers each changed value.
     package var interval: Duration
     /// A change of this many bytes in either direction is due at once; `nil` waits for the time.
     package var bytes: Int64?
@@ -13,7 +13,7 @@ package struct ProgressThrottle: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Whether every value is due, so that the time is not needed.
+    /// Whether every changed value is due, so that the time is not needed.
     package var isPlain: Bool { interval <= .zero }
 
     /// Whether the value is due, which is then delivered; one that equals the last delivered value is not.

@@ -24,6 +24,16 @@ import Testing
         #expect(!isRepeated)
     }
 
+    @Test func equalValueIsNotDeliveredAgain() {
+        let values = Mutex<[Int64]>([])
+        let hub = ProgressHub()
+        hub.listen { progress in values.withLock { $0.append(progress.bytesReceived) } }
+        for bytes in [1, 1, 2, 2, 1] as [Int64] { hub.update { $0.bytesReceived = bytes } }
+        hub.finish()
+        #expect(values.withLock { $0 } == [1, 2, 1])
+        #expect(hub.hasDelivered)
+    }
+
     /// A first value without bytes does not delay the first one with bytes.
     @Test func handlerCalledAtOnceBeginsWithTheCurrentValue() {
         let values = Mutex<[Int64]>([])
