@@ -202,11 +202,8 @@ package final class ProgressHub: Sendable {
         return state.withLock { $0.handlers.isEmpty }
     }
 
-    /// Whether every handler has received the last value, after ``finish(isWhole:)``.
-    package var hasDelivered: Bool { state.withLock { $0.isFinished && $0.handlers.isEmpty } }
-
     /// Suspends, after ``finish(isWhole:)``, until every handler has received the last value.
-    package func untilDelivered() async {
+    nonisolated(nonsending) package func untilDelivered() async {
         await withCheckedContinuation { continuation in
             let isDelivered = state.withLock { state in
                 guard state.isFinished, !state.handlers.isEmpty else { return true }

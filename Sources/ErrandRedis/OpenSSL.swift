@@ -82,11 +82,7 @@
         /// `nil` if no OpenSSL is installed that has all functions.
         static let installed: OpenSSL? = {
             #if os(Linux)
-                // A library that the process uses already, as libcurl does, comes first: a second
-                // version beside it would cost memory and have a configuration of its own.
-                let library =
-                    SharedLibrary.loadedOpenSSLVersions.first
-                    ?? SharedLibrary.openSSLNames.lazy.compactMap { SharedLibrary($0) }.first
+                let library = SharedLibrary.openSSL()
                 library?.skipOpenSSLCleanup()
                 return library.flatMap(OpenSSL.init)
             #else

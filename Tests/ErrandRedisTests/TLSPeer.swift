@@ -20,9 +20,7 @@
 
         /// Connects and performs the handshake.
         init(_ certificates: TestCertificates) throws {
-            library = try #require(
-                SharedLibrary.loadedOpenSSLVersions.first
-                    ?? SharedLibrary.openSSLNames.lazy.compactMap { SharedLibrary($0) }.first)
+            library = try #require(SharedLibrary.openSSL())
             openSSL = try #require(OpenSSL(library))
             let method: OpenSSL.Method = try #require(library.function("TLS_server_method"))
             context = try #require(openSSL.makeContext(method()))

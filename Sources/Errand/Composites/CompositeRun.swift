@@ -247,7 +247,7 @@ extension CompositeRun {
         let error = await run(control)
         timer?.cancel()
         control.end()
-        await control.untilProgressDelivered()
+        await control.hub.untilDelivered()
         task = nil
         return error
     }

@@ -361,9 +361,4 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         for observer in observers { observer.finish() }
         for forget in owners { forget() }
     }
-
-    /// Suspends, after ``end()``, until every handler of the progress has received the last value.
-    nonisolated(nonsending) func untilProgressDelivered() async {
-        if !hub.hasDelivered { await hub.untilDelivered() }
-    }
 }

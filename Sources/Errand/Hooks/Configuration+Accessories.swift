@@ -33,14 +33,16 @@ extension RequestAgent {
 }
 
 extension BaseRequest {
-    /// Whether ``allAccessories(of:)`` has any; most requests have none, and this makes no array.
+    /// Whether ``allAccessories(of:)`` has any.
     nonisolated func hasAccessories(of agent: RequestAgent) -> Bool {
         hasOwnAccessories || agent.hasSharedAccessories
     }
 
     /// The accessories of the agent that performs the request, then the request's own.
+    ///
+    /// Most requests have none; then the arrays are not read (decision 24).
     nonisolated func allAccessories(of agent: RequestAgent) -> [any RequestAccessory] {
-        agent.accessories(before: accessories)
+        hasAccessories(of: agent) ? agent.accessories(before: accessories) : []
     }
 }
 

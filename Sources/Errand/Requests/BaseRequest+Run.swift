@@ -70,9 +70,8 @@ extension BaseRequest {
 
     /// Notifies the accessories and the endpoint of the start, then describes the request.
     nonisolated private func announce(_ named: RequestAgent?) -> RequestDescription {
-        let agent = agent(atCall: named)
-        if hasAccessories(of: agent) {
-            for accessory in allAccessories(of: agent) { accessory.requestWillStart(self) }
+        for accessory in allAccessories(of: agent(atCall: named)) {
+            accessory.requestWillStart(self)
         }
         willStart()
         return describe()
@@ -121,7 +120,7 @@ extension BaseRequest {
         if let ended, task === ended { task = nil }
         take(outcome)
         // Copies: a callback may change them, or start the request again.
-        let accessories = hasAccessories(of: agent) ? allAccessories(of: agent) : []
+        let accessories = allAccessories(of: agent)
         let attached = (success: attachedSuccess, failure: attachedFailure)
         attachedSuccess = nil
         attachedFailure = nil

@@ -378,7 +378,7 @@ nonisolated open class BaseRequest {
     /// The error of the last run; `nil` before it, and after a success.
     @exclusivity(unchecked) public internal(set) var error: RequestError?
 
-    /// Whether ``accessories`` has any: each run asks three times, without the check of an array that users change.
+    /// Whether ``accessories`` has any; reading it needs no check for overlapping access (decision 24).
     @exclusivity(unchecked) private(set) var hasOwnAccessories = false
     /// The agent that was set on this object.
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?

@@ -19,7 +19,7 @@ final class MainDelivery: Sendable {
     private static let keptCapacity = 256
 
     private struct State {
-        /// Optional, so that a delivery can be taken out of the array; reading it would cost references.
+        /// Optional, because taking a delivery out of the array needs no retain and no release; copying it does.
         var waiting: [Delivery?] = []
         var isUnderWay = false
     }

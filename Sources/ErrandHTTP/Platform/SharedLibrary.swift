@@ -40,11 +40,20 @@
         /// The file name of OpenSSL 1.1.
         package static let openSSL11Name = "libssl.so.1.1"
         /// The file names of all versions of OpenSSL that can be used, the newest first.
-        package static let openSSLNames = [openSSL3Name, openSSL11Name]
+        private static let openSSLNames = [openSSL3Name, openSSL11Name]
 
         /// The versions of OpenSSL that the process has loaded, the newest first.
         package static var loadedOpenSSLVersions: [SharedLibrary] {
             openSSLNames.compactMap { SharedLibrary(alreadyLoaded: $0) }
+        }
+
+        /// The OpenSSL to use; `nil` if none is installed.
+        ///
+        /// A version that the process uses already, as libcurl does, comes first: a second one beside it would cost
+        /// memory and have a configuration of its own.
+        package static func openSSL() -> SharedLibrary? {
+            loadedOpenSSLVersions.first
+                ?? openSSLNames.lazy.compactMap { SharedLibrary($0) }.first
         }
 
         /// Prevents OpenSSL from releasing its memory in `exit`, if this process has not initialized it yet.
