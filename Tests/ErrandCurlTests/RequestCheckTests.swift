@@ -42,6 +42,7 @@ import Testing
         Refusal("scheme", .invalidURL) { $0.url.scheme = "ftp" },
         Refusal("method with a space", .invalidMethod) { $0.method = HTTPMethod("GET /x") },
         Refusal("method with NUL", .invalidMethod) { $0.method = HTTPMethod("GET\0") },
+        Refusal("CONNECT", .unsupported) { $0.method = "CONNECT" },
         Refusal("HEAD with a body", .invalidCombination) {
             $0.method = .head
             $0.body = .string("x")
@@ -70,6 +71,10 @@ import Testing
         },
         Refusal("long socket path", .invalidConfiguration) {
             $0.options.unixSocketPath = String(repeating: "x", count: 108)
+        },
+        Refusal("socket path and a proxy", .invalidCombination) {
+            $0.options.unixSocketPath = "/a"
+            $0.options.proxy = .url("http://proxy.test:1")
         },
         Refusal("name of an override", .invalidConfiguration) {
             $0.options.addressOverrides = ["a/b": ["::1"]]

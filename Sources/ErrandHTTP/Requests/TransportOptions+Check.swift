@@ -48,6 +48,11 @@ extension TransportOptions {
                 "unixSocketPath replaces every host, so addressOverrides has no effect. Set only one."
             )
         }
+        if case .url = proxy {
+            throw Self.contradiction(
+                "unixSocketPath replaces every host, so the proxy has no effect. Set only one, or the proxy to .none."
+            )
+        }
     }
 
     private static func check(_ addresses: [String], for name: String) throws(RequestError) {

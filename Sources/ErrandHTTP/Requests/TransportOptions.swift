@@ -78,7 +78,7 @@ public struct TransportOptions: Sendable, Hashable {
     /// The TLS policy for an `https://` proxy; `nil`, the default, uses the system's trust.
     ///
     /// ``security`` applies to the server. Pins are refused with ``RequestError/Code/unsupported``; trust only the
-    /// authority of the proxy instead.
+    /// authority of the proxy instead. Without an `https://` proxy the policy has no effect.
     public var proxySecurity: SecurityPolicy? {
         get { shared.value.proxySecurity?.policy }
         set { change { $0.proxySecurity = newValue.map(SharedSecurity.init) } }
@@ -96,6 +96,9 @@ public struct TransportOptions: Sendable, Hashable {
         set { change { $0.addressFamily = newValue } }
     }
     /// The path of a Unix domain socket to connect to instead of the URL's host and port (default none).
+    ///
+    /// A proxy of the environment is not used. ``ProxyPolicy/url(_:bypass:)`` and ``addressOverrides`` are refused
+    /// with ``RequestError/Code/invalidCombination``.
     public var unixSocketPath: String? {
         get { shared.value.unixSocketPath }
         set { change { $0.unixSocketPath = newValue } }

@@ -5,8 +5,9 @@ extension TransportRequest {
     /// Throws if the request or its options contain a mistake that no transport can carry out.
     ///
     /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/invalidMethod``,
-    ///   ``RequestError/Code/invalidHeader``, ``RequestError/Code/invalidCombination`` or
-    ///   ``RequestError/Code/invalidConfiguration``, with the stage ``RequestError/Stage/build``.
+    ///   ``RequestError/Code/invalidHeader``, ``RequestError/Code/invalidCombination``,
+    ///   ``RequestError/Code/invalidConfiguration`` or ``RequestError/Code/unsupported``, with the stage
+    ///   ``RequestError/Stage/build``.
     package func checkForMistakes() throws(RequestError) {
         try checkURL()
         try checkHeaders()
@@ -25,12 +26,20 @@ extension TransportRequest {
 
 extension HTTPMethod {
     /// Throws ``RequestError/Code/invalidMethod`` if the method is not a token, because it could end the request
-    /// line and start another.
+    /// line and start another, and ``RequestError/Code/unsupported`` for CONNECT.
     package func check() throws(RequestError) {
-        if isToken { return }
-        throw RequestError(
-            .invalidMethod, stage: .build,
-            "The method is not a token. Use letters, such as GET, without spaces.")
+        guard isToken else {
+            throw RequestError(
+                .invalidMethod, stage: .build,
+                "The method is not a token. Use letters, such as GET, without spaces.")
+        }
+        // Its target is a host and a port, and its response has no body but a tunnel (RFC 9110 §9.3.6).
+        guard rawValue != "CONNECT" else {
+            throw RequestError(
+                .unsupported, stage: .build,
+                "CONNECT cannot be sent as a request. Set transportOptions.proxy to use a proxy's tunnel."
+            )
+        }
     }
 }
 
