@@ -13,10 +13,15 @@ extension ConnectionPool {
         var open = 0
         /// Whether a request waits for which no connection is in progress.
         var isWanting = false
+        /// The number of later requests with other keys that got a connection to the host while this line was wanting.
+        var passed = 0
         /// Whether another key may take the line.
         var isFree = false
 
         var waiting: Int { waiters.count - served }
+
+        /// The first request for which no connection is in progress, of a wanting line.
+        var wantedBy: Ticket { waiters[served + connecting].ticket }
 
         var isUnused: Bool { open == 0 && connecting == 0 && waiting == 0 }
 

@@ -19,6 +19,9 @@ struct ConnectionPool<Connection, Waiter> {
         var connecting = 64
         /// The maximum number of connects that start between two calls of ``continueStarts()``.
         var startsAtOnce = 8
+        /// The number of later requests that the connections to a full host serve before one of them makes room for
+        /// an earlier request with another key.
+        var patience = 16
         /// The time after which an idle connection is closed, in nanoseconds.
         var idleNanoseconds: UInt64 = 118_000_000_000
     }
@@ -170,6 +173,7 @@ struct ConnectionPool<Connection, Waiter> {
             let (ticket, waiter) = lines[line].waiters[next]
             guard let waiter else { return nil }
             startsLeft -= 1
+            lines[line].passed = 0
             lines[line].connecting += 1
             connecting += 1
             addConnection(to: key.host)
@@ -332,13 +336,31 @@ struct ConnectionPool<Connection, Waiter> {
     private mutating func makeAvailable(
         _ connection: Connection, _ line: Int, at now: MonotonicTime, lifetime: UInt64? = nil
     ) -> Waiter? {
-        if let waiter = lines[line].nextWaiter() {
+        if !makesRoom(line), let waiter = lines[line].nextWaiter() {
             noteDemand(of: line)
             return waiter
         }
         lines[line].idle.append((connection, now, expiry(of: now, lifetime: lifetime)))
         idle += 1
+        noteDemand(of: line)
         return nil
+    }
+
+    /// Whether ``nextStart()`` is to close a connection of a line, because an earlier request with another key, which
+    /// would wait as long as the line has waiters, needs the place.
+    private mutating func makesRoom(_ line: Int) -> Bool {
+        guard limitsHosts, startsLeft >= 1, lines[line].waiting > 0 else { return false }
+        let host = lines[line].key.host
+        guard hostCounts[host, default: 0] >= limits.perHost else { return false }
+        let ticket = lines[line].waiters[lines[line].served].ticket
+        var isEarlier = false
+        for index in wanting where index != line && lines[index].key.host == host {
+            guard lines[index].connecting < limits.connecting, lines[index].wantedBy < ticket
+            else { continue }
+            if lines[index].passed >= limits.patience { isEarlier = true }
+            lines[index].passed += 1
+        }
+        return isEarlier
     }
 
     private var limitsHosts: Bool { limits.perHost < .max }
