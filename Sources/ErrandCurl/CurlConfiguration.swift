@@ -6,20 +6,23 @@
 ///     configuration.connectionsPerHost = 6
 ///     let agent = RequestAgent(transport: CurlTransport(configuration: configuration))
 public struct CurlConfiguration: Sendable, Hashable {
-    /// The maximum number of open connections; `nil` means no limit.
+    /// The maximum number of open connections; `nil` and values below 1 mean no limit.
     ///
     /// Default `nil`.
     ///
     /// Requests beyond the limit wait for a connection. ``Timeouts/connect`` includes this wait.
     public var maximumConnections: Int?
-    /// The maximum number of open connections to one host; `nil` means no limit.
+    /// The maximum number of open connections to one host and port; `nil` and values below 1 mean no limit.
     ///
     /// Default `nil`.
+    ///
+    /// The engine and libcurl count `http` connections separately. Both carry requests to one host only if endpoints
+    /// override the HTTP version or the proxy.
     public var connectionsPerHost: Int?
     /// The maximum number of idle connections that are kept for later requests.
     ///
     /// Default 128. Values below 1 count as 1. With several ``loops``, the minimum of 1 applies to
-    /// each loop.
+    /// each loop. The HTTP/1.1 engine and libcurl each keep up to this number.
     public var idleConnections = 128
     /// The time after which the own engine closes an idle connection, that of libcurl; a setting for tests.
     package var idleLifetime = Duration.seconds(118)
@@ -58,7 +61,8 @@ public struct CurlConfiguration: Sendable, Hashable {
         ///
         /// libcurl carries HTTP/2, the first request to an `https` origin, `http` requests whose
         /// proxy the environment or a bypass list decides, and all requests if
-        /// ``maximumConnections`` is set.
+        /// ``maximumConnections`` is set. If ``connectionsPerHost`` is set, or if libcurl does not use
+        /// OpenSSL, it also carries `https` requests that do not require HTTP/1.1.
         case own
         /// libcurl.
         case libcurl

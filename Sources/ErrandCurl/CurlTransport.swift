@@ -12,9 +12,10 @@
     ///
     /// The thread starts with the first request. It ends after the transport is released and its
     /// transfers have ended. Receivers are called on this thread, one call at a time; if several
-    /// transfers end in one turn of the loop, their ends are reported from another thread. A
-    /// request without a body may be sent from the thread that starts it, while the transport's
-    /// thread sleeps. For example:
+    /// transfers end in one turn of the loop, their ends are reported from another thread. While the
+    /// transport's thread sleeps, a request without a body may be sent from the thread that starts
+    /// it, and a streamed body may be read on the thread of its reader; receivers are then called
+    /// there. For example:
     ///
     ///     let agent = RequestAgent(transport: CurlTransport())
     public final class CurlTransport: Transport, ConnectionReporting {

@@ -54,8 +54,9 @@ public enum Demand: Sendable, Hashable {
 
 /// Receives the response of a transfer.
 ///
-/// The methods are called serially, on a thread of the transport. `didEnd` may be called on another
-/// thread, which also delivers the ends of other transfers. No method may block.
+/// The methods are called serially, on a thread of the transport, or on the thread that starts the
+/// transfer or reads its body. `didEnd` may be called on another thread, which also delivers the ends
+/// of other transfers. No method may block.
 public protocol TransferReceiver: AnyObject, Sendable {
     /// Called for each interim response, 100 to 199 (RFC 9110 §15.2), before the final head.
     func didReceive(informational head: ResponseHead)

@@ -51,6 +51,12 @@ struct FailureTests {
         Case("LF alone", "HTTP/1.1 200 OK\nContent-Length: 2\n\nhi", nil),
         Case("no space after colon", ok + "Content-Length:2\r\n\r\nhi", nil),
         Case("name is not a token", ok + "X(A): 1\r\nContent-Length: 2\r\n\r\nhi", nil),
+        Case(
+            "name resembles Transfer-Encoding",
+            ok + "Transfer-Encoding\u{B}: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", .badServerResponse),
+        Case(
+            "name resembles Content-Length",
+            ok + "Content(-Length: 2\r\nContent-Length: 2\r\n\r\nhi", .badServerResponse),
         Case("Latin-1 value", ok + "X-A: gr\u{FC}n\r\nContent-Length: 2\r\n\r\nhi", nil),
         Case("folded line", ok + "X-A: 1\r\n  2\r\nContent-Length: 2\r\n\r\nhi", nil),
         Case("line without colon", ok + "nonsense\r\n\r\n", .badServerResponse),
@@ -117,6 +123,24 @@ struct FailureTests {
             }
             let record = try await transport.run(.get, server.url())
             #expect(record.error != nil, "\(count)")
+            #expect(record.ends == 1)
+        }
+    }
+
+    /// The server has not read the upload, so closing resets the connection.
+    ///
+    /// The write that fails takes the error, and the reads that follow find the end of the input.
+    @Test func resetDuringAnUploadTruncatesABodyWithoutLength() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write("HTTP/1.1 200 OK\r\n\r\npartial")
+            connection.reset()
+        }
+        // More than the buffers of both sockets hold.
+        let body = HTTPBody.data(Data(count: 64 << 20))
+        for _ in 0..<10 {
+            let record = try await CurlTransport.tested().run(.post, server.url(), body: body)
+            #expect(record.error?.code == .connectionLost, "\(String(describing: record.error))")
             #expect(record.ends == 1)
         }
     }

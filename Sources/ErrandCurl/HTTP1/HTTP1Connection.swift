@@ -47,6 +47,11 @@
         @exclusivity(unchecked) private var watched: UInt32 = 0
         /// Whether input is watched; not while the receiver pauses.
         @exclusivity(unchecked) var readsInput = true
+        /// Whether input is read without use: it follows a complete response whose request is not completely sent.
+        @exclusivity(unchecked) var discardsInput = false
+        /// Whether a write has failed because the server has reset the connection; without TLS, the next reads find
+        /// the rest of the input and an end, as if the server had ended its direction.
+        private(set) var isReset = false
         /// The time for which the server keeps the idle connection, in nanoseconds; `nil` if it is
         /// unknown.
         @exclusivity(unchecked) var idleLifetime: UInt64?
@@ -233,7 +238,10 @@
                     Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
                 if count >= 0 { return count }
                 if errno == EINTR { continue }
-                return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1
+                if errno == EAGAIN || errno == EWOULDBLOCK { return 0 }
+                // After the end of the server's direction, a reset is reported as EPIPE.
+                if errno != EPIPE { isReset = true }
+                return -1
             }
         }
 

@@ -141,6 +141,7 @@
             reads: for _ in 0..<Self.readsAtOnce {
                 guard let connection, connection.readsInput else { return }
                 switch connection.read(into: buffer) {
+                case .bytes where connection.discardsInput: break
                 case .bytes(let count):
                     if stream == nil {
                         if self.stream == nil, count >= Self.largeRead {
@@ -156,6 +157,7 @@
                     else { return }
                 case .nothing: return
                 case .end: return inputEnded()
+                case .failed where connection.discardsInput: return inputEnded()
                 case .failed: return received(connection.parser.connectionFailed(), isEnd: true)
                 }
             }
@@ -204,7 +206,9 @@
 
         private func inputEnded() {
             guard let connection else { return }
-            let event = connection.parser.endOfInput()
+            if connection.discardsInput { return perform(connection.state.inputEnded()) }
+            let event = connection.parser.endOfInput(
+                isReset: connection.isReset && !body.hasEndMarker)
             // An attacker on the path can end a TCP connection, but only the server TLS. A body with
             // a content coding has an end marker of its own.
             if case .complete = event, connection.lacksCloseNotify, !body.hasEndMarker {
@@ -230,7 +234,8 @@
         }
 
         func parse(_ input: inout UnsafeRawBufferPointer) {
-            while let connection, connection.readsInput, !state.isPaused {
+            while let connection, connection.readsInput, !connection.discardsInput, !state.isPaused
+            {
                 if transfer.signals().contains(.cancel) { return stop(.cancelled) }
                 if connection.state.isHandedOver { return deliverSwitched(&input) }
                 let event = connection.parser.next(&input, cache: &loop.scratch.fields)
@@ -262,9 +267,8 @@
                 }
             case .failed(.unsolicitedData):
                 perform(connection.state.unsolicitedInput())
-                // Nothing more is read from the connection, which closes after this exchange.
-                connection.readsInput = false
-                connection.updateEvents()
+                // The connection closes after this exchange. Only its end matters, because it ends an upload.
+                connection.discardsInput = true
             case .failed(let fault): connectionFailed(fault)
             case .switchedProtocols(let head):
                 // The field names the protocol (RFC 9110 §15.2.2).

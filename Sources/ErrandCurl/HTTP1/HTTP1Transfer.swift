@@ -198,8 +198,6 @@
 
         /// Whether the connection is not used after this request.
         private func closesConnection(_ request: TransportRequest) -> Bool {
-            // After CONNECT the server may treat the connection as a tunnel.
-            if request.method != .get, request.method.rawValue == "CONNECT" { return true }
             guard request.headers[.connection] != nil else { return false }
             var options = ConnectionOptions()
             for field in request.headers[fields: .connection] { options.add(field) }
@@ -283,8 +281,9 @@
             if decision.shouldReplay, !hasReplayed, upload?.rewind() ?? true { return replay() }
             if let alert { return fail(alert) }
             let host = transfer.request.host ?? key.host.name
-            fail(
-                isReused && !hasBegun ? CurlFailure.lostBeforeResponse : fault.error(host: host))
+            // The error of a connection that was kept says that the request was not sent again.
+            let isUnrepeated = isReused && !hasBegun && !hasReplayed
+            fail(isUnrepeated ? CurlFailure.lostBeforeResponse : fault.error(host: host))
         }
 
         /// Sends the request again; the time spent on the lost connection counts as queued.

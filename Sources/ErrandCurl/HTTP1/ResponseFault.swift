@@ -30,7 +30,10 @@ package enum ResponseFault: Error, Sendable, Hashable {
             (.badServerResponse, "The server's response is invalid. \(error.message)")
         case .notHTTP: (.badServerResponse, "The response from \(host) is not HTTP.")
         case .malformedChunk:
-            (.badServerResponse, "The chunked body from \(host) is malformed.")
+            (
+                .badServerResponse,
+                "The chunked body from \(host) is malformed, or its extensions exceed maximumHeadBytes."
+            )
         case .malformedTrailer:
             (.badServerResponse, "A trailer line in \(host)'s response is not a field.")
         case .noResponse:

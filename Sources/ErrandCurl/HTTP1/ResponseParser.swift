@@ -124,10 +124,13 @@ package struct ResponseParser {
     }
 
     /// Returns the event for the end of the input: the server has closed the connection.
-    package mutating func endOfInput() -> Event {
+    ///
+    /// - Parameter isReset: Whether the connection was reset, so that a body that ends with it may be incomplete.
+    package mutating func endOfInput(isReset: Bool = false) -> Event {
         switch phase {
         case .idle, .switched: return .needsInput
         case .head: return fail(hasBegun ? .truncatedHead : .noResponse)
+        case .untilClose where isReset: return fail(.lostInBody)
         case .untilClose: return complete(UnsafeRawBufferPointer(start: nil, count: 0))
         case .length where remaining == 0:
             keepsConnection = false

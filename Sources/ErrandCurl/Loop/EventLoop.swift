@@ -83,7 +83,7 @@
             _ = errand_multi_set_callbacks(multi, onSocket, onTimer, context)
             setLimits(of: multi)
             // Only libcurl can count its own connections for a limit in total.
-            if configuration.http1Engine == .own, configuration.maximumConnections == nil {
+            if configuration.http1Engine == .own, configuration.maximumConnections ?? 0 < 1 {
                 http1 = HTTP1Engine(loop: self, poll: poll, configuration: configuration)
             }
         }

@@ -56,7 +56,13 @@ package struct FieldCache: Sendable {
         if let last = written.last, last == 0x20 || last == 0x09 {
             throw HeadParseError("A space precedes the colon of a header line.")
         }
-        guard let known = name(written) else { return nil }
+        guard let known = name(written) else {
+            // Recipients that accept the name read another length of the body than those that ignore it.
+            guard !Self.resemblesFraming(written) else {
+                throw HeadParseError("The name of a framing field contains invalid characters.")
+            }
+            return nil
+        }
         let value = Self.trimming(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
         let field = HTTPField(name: known.name, lenientValue: value)
         if line.count <= Self.longestLine, known.meaning != .secret {
@@ -72,6 +78,17 @@ package struct FieldCache: Sendable {
         let made = Name(bytes: Array(bytes), name: name, meaning: Meaning(of: name))
         if bytes.count <= Self.longestName { names[slot] = made }
         return made
+    }
+
+    /// Whether a name that is not a token is that of a framing field, except for invalid characters.
+    private static func resemblesFraming(_ name: UnsafeRawBufferPointer) -> Bool {
+        let letters = name.compactMap { byte -> UInt8? in
+            if byte == UInt8(ascii: "-") { return byte }
+            let lower = byte | 0x20
+            return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lower) ? lower : nil
+        }
+        return letters.elementsEqual("content-length".utf8)
+            || letters.elementsEqual("transfer-encoding".utf8)
     }
 
     private static func slot(of bytes: UnsafeRawBufferPointer) -> Int {

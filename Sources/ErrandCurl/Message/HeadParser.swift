@@ -212,7 +212,8 @@ package struct HeadParseError: Error, Sendable, Hashable {
     /// The heads or the trailers of a response exceed the limit.
     package static func tooLarge(limit: Int) -> HeadParseError {
         HeadParseError(
-            "The head is larger than \(limit) bytes; raise maximumHeadBytes if that is expected.")
+            "Its head or its trailers are larger than \(limit) bytes; raise maximumHeadBytes if that is expected."
+        )
     }
 
     /// The server sends interim responses without end.
@@ -220,13 +221,15 @@ package struct HeadParseError: Error, Sendable, Hashable {
         HeadParseError("There are more than \(limit) interim responses.")
     }
 
-    /// The server switches protocols, but the request offers no `Upgrade`.
+    /// The server switches protocols, but the request does not offer that, or its receiver cannot use it.
     package static var switchesProtocols: HeadParseError {
-        HeadParseError("The server switches protocols without a request.")
+        HeadParseError(
+            "It switches to another protocol (101), which the request cannot use; do not send the header Upgrade."
+        )
     }
 
     /// The status line names a version that the connection does not use.
     package static var versionNotNegotiated: HeadParseError {
-        HeadParseError("Its version is HTTP/2, which was not negotiated.")
+        HeadParseError("Its HTTP version was not negotiated.")
     }
 }

@@ -127,14 +127,38 @@ struct HTTP1EngineTests {
         }
     }
 
-    /// Another request must not follow on a connection that may be a tunnel.
-    @Test func connectionIsNotUsedAfterCONNECT() async throws {
-        let server = try echoing()
+    /// The server ends its direction before the reset, so the body is complete.
+    @Test func endDuringAnUploadCompletesABodyWithoutLength() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write("HTTP/1.1 200 OK\r\n\r\nwhole")
+            connection.finishSending()
+            connection.reset()
+        }
+        let body = HTTPBody.data(Data(count: 64 << 20))
+        for _ in 0..<10 {
+            let record = try await CurlTransport.tested { $0.http1Engine = .own }.run(
+                .post, server.url(), body: body)
+            #expect(record.error == nil)
+            #expect(record.body == Data("whole".utf8))
+        }
+    }
+
+    /// Without bytes from the source, no failed write shows that the server is gone.
+    @Test(.timeLimit(.minutes(1)))
+    func closeAfterAnEarlyResponseWithSurplusEndsTheUpload() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiX")
+        }
+        let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         let transport = CurlTransport.tested { $0.http1Engine = .own }
-        _ = try await transport.run("CONNECT", server.url("/"))
-        let record = try await transport.run(.get, server.url("/"))
-        #expect(record.text == "GET / HTTP/1.1", "\(record.errorText)")
-        #expect(record.end?.timings.reusedConnection == false)
+        let record = try await transport.run(
+            .post, server.url(), body: .stream(isReplayable: false) { stream }
+        ) { $0.timeouts.idle = nil }
+        continuation.finish()
+        #expect(record.error == nil)
+        #expect(record.body == Data("hi".utf8))
     }
 
     /// Without chunked, Transfer-Encoding means that the body ends with the connection (RFC 9112

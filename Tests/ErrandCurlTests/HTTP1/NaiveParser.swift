@@ -171,7 +171,15 @@ struct NaiveParser {
             if colon > 0, Self.isSpace(line[colon - 1]) { throw Failure("head") }
             let name = String(decoding: line[..<colon], as: UTF8.self)
             let value = Self.trimmed(Array(line[(colon + 1)...]), endToo: true)
-            guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { continue }
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
+                let letters = name.unicodeScalars.filter {
+                    "abcdefghijklmnopqrstuvwxyz-".unicodeScalars.contains($0)
+                        || "ABCDEFGHIJKLMNOPQRSTUVWXYZ".unicodeScalars.contains($0)
+                }
+                let text = String(String.UnicodeScalarView(letters)).lowercased()
+                if text == "content-length" || text == "transfer-encoding" { throw Failure("head") }
+                continue
+            }
             let isFraming = ["content-length", "transfer-encoding"].contains(name.lowercased())
             if isFraming, isTrailer { continue }
             if isFraming, isFolded { throw Failure("head") }
