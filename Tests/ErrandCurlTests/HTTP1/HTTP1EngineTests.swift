@@ -144,6 +144,23 @@ struct HTTP1EngineTests {
         }
     }
 
+    /// Three clients take the only connection in turn, so a request of theirs waits nearly always.
+    @Test func requestWithOtherOptionsGetsAConnectionToABusyHost() async throws {
+        let server = try echoing()
+        let transport = CurlTransport.tested {
+            ($0.http1Engine, $0.connectionsPerHost) = (.own, 1)
+        }
+        let url = server.url("/")
+        let clients = (0..<3).map { _ in
+            Task { while !Task.isCancelled { _ = try await transport.run(.get, url) } }
+        }
+        let other = try await transport.run(.get, server.url("/other")) {
+            $0.options.addressFamily = .ipv4
+        }
+        for client in clients { client.cancel() }
+        #expect(other.text == "GET /other HTTP/1.1", "\(other.errorText)")
+    }
+
     /// Without bytes from the source, no failed write shows that the server is gone.
     @Test(.timeLimit(.minutes(1)))
     func closeAfterAnEarlyResponseWithSurplusEndsTheUpload() async throws {

@@ -38,14 +38,19 @@ struct HostPlacesTests {
         }
     }
 
+    /// Opens connection 1, which a request of the first key uses.
+    private func openFirst(_ pool: inout Pool) {
+        _ = pool.wait(busy, for: "first")
+        #expect(start(&pool) == "connect busy for first")
+        #expect(pool.connected(1, busy, at: now) == "first")
+    }
+
     /// One place, which requests of one key take one after another while a request of another key waits; the argument
     /// is the number of later requests that are served before it.
     @Test(arguments: [0, 3, 16])
     func earlierRequestWithAnotherKeyGetsAPlace(patience: Int) throws {
         var pool = pool(perHost: 1, patience: patience)
-        _ = pool.wait(busy, for: "first")
-        #expect(start(&pool) == "connect busy for first")
-        #expect(pool.connected(1, busy, at: now) == "first")
+        openFirst(&pool)
         _ = pool.wait(other, for: "other")
         for number in 0..<patience {
             _ = pool.wait(busy, for: "\(number)")
@@ -68,9 +73,7 @@ struct HostPlacesTests {
     @Test(arguments: [2, .max])
     func connectionIsKeptWhileThePlacesSuffice(perHost: Int) throws {
         var pool = pool(perHost: perHost, patience: 0)
-        _ = pool.wait(busy, for: "first")
-        #expect(start(&pool) == "connect busy for first")
-        #expect(pool.connected(1, busy, at: now) == "first")
+        openFirst(&pool)
         _ = pool.wait(other, for: "other")
         _ = pool.wait(busy, for: "second")
         #expect(pool.release(1, busy, at: now) == "second")
@@ -91,9 +94,7 @@ struct HostPlacesTests {
     /// Only requests that get a connection to the host count, not those that wait for other hosts.
     @Test func requestsToOtherHostsDoNotCount() throws {
         var pool = pool(perHost: 1, patience: 2)
-        _ = pool.wait(busy, for: "first")
-        #expect(start(&pool) == "connect busy for first")
-        #expect(pool.connected(1, busy, at: now) == "first")
+        openFirst(&pool)
         _ = pool.wait(other, for: "other")
         let elsewhere = ConnectionKey(try URI(parsing: "http://b/"), TransportOptions())
         for number in 0..<20 { _ = pool.wait(elsewhere, for: "elsewhere \(number)") }
@@ -104,9 +105,7 @@ struct HostPlacesTests {
     /// A place is not given up for a key that may not start another connect.
     @Test func keyWithAllItsConnectsInProgressGetsNoPlace() throws {
         var pool = pool(perHost: 2, patience: 0) { $0.connecting = 1 }
-        _ = pool.wait(busy, for: "first")
-        #expect(start(&pool) == "connect busy for first")
-        #expect(pool.connected(1, busy, at: now) == "first")
+        openFirst(&pool)
         for waiter in ["other", "another"] { _ = pool.wait(other, for: waiter) }
         #expect(start(&pool) == "connect other for other")
         _ = pool.wait(busy, for: "second")
@@ -116,9 +115,7 @@ struct HostPlacesTests {
     /// A place is not given up before a connect may start in it.
     @Test func placeIsKeptWhileNoConnectMayStart() throws {
         var pool = pool(perHost: 1, patience: 0) { $0.startsAtOnce = 1 }
-        _ = pool.wait(busy, for: "first")
-        #expect(start(&pool) == "connect busy for first")
-        #expect(pool.connected(1, busy, at: now) == "first")
+        openFirst(&pool)
         _ = pool.wait(other, for: "other")
         for waiter in ["second", "third"] { _ = pool.wait(busy, for: waiter) }
         #expect(pool.release(1, busy, at: now) == "second")
