@@ -418,3 +418,13 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The names of test targets, separated by commas: the others, the client targets and the compiled
+// samples are left out, so that a change to few targets is built and tested quickly.
+if let names = ProcessInfo.processInfo.environment["ERRAND_TEST_TARGETS"]?.split(separator: ",") {
+    let isKept = { (name: String) in names.contains { $0 == name } }
+    package.targets.removeAll { target in
+        let isOfTests = target.type == .test || (target.path?.hasPrefix("Tests/") ?? false)
+        return isOfTests && !isKept(target.name)
+    }
+}
