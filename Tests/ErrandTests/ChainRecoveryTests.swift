@@ -69,4 +69,62 @@ import Testing
         try await fixture.agent.send(chain) { task = $0 }
         #expect(task?.progress.finished == 2 && task?.progress.total == 2)
     }
+
+    // MARK: - Replacements that fail
+
+    /// Replacements that always fail, one for each place where a chain can get one; bounded, so that the test ends.
+    @Test(arguments: [true, false])
+    func stepIsReplacedOnce(byStep: Bool) async throws {
+        var calls = 0
+        let step = chain.add(Plain("bad"))
+        if byStep {
+            step.recover(byRequest: { _ in
+                calls += 1
+                return calls < 20 ? Plain("bad") : nil
+            })
+        } else {
+            chain.recover { _, _ in
+                calls += 1
+                return calls < 20 ? .replace(Plain("bad")) : .stop
+            }
+        }
+        let error = await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        #expect(error?.code == .unacceptableStatus && paths == ["/bad", "/bad"])
+        // The closure of the chain is also asked about the replacement, so that it can return `proceed`.
+        #expect(calls == (byStep ? 1 : 2))
+        if !byStep { #expect(error?.message.contains("replaced once") == true) }
+        #expect(chain.requests.count == 1)
+    }
+
+    @Test func chainDoesNotReplaceAReplacementOfTheStep() async throws {
+        var calls = 0
+        chain.add(Plain("bad")).recover(byRequest: { _ in Plain("bad") })
+        chain.recover { _, _ in
+            calls += 1
+            return calls < 20 ? .replace(Plain("bad")) : .stop
+        }
+        await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        #expect(paths == ["/bad", "/bad"] && calls == 1)
+    }
+
+    @Test func chainProceedsAfterAReplacementThatFails() async throws {
+        chain.add(Plain("bad"))
+        chain.add(Plain("a"))
+        var isFirst = true
+        chain.recover { _, _ in
+            defer { isFirst = false }
+            return isFirst ? .replace(Plain("bad")) : .proceed
+        }
+        try await fixture.agent.send(chain)
+        #expect(paths == ["/bad", "/bad", "/a"])
+    }
+
+    @Test func eachStepAndEachRunCanBeReplaced() async throws {
+        for path in ["bad", "bad"] {
+            chain.add(Plain(path)).recover(byRequest: { _ in Plain("spare") })
+        }
+        for _ in 0..<2 { try await fixture.agent.send(chain) }
+        #expect(
+            paths == Array(repeating: ["/bad", "/spare"], count: 4).flatMap { $0 })
+    }
 }

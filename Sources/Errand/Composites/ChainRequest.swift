@@ -23,6 +23,9 @@ nonisolated public class ChainRequest: CompositeRun {
         case proceed
         /// The chain runs this request in place of the failed member.
         ///
+        /// A step is replaced once: if the replacement fails, too, the chain fails with its error, unless the closure
+        /// then returns ``proceed``.
+        ///
         /// The callback of ``ChainRequest/add(_:named:then:)`` gets the replacement, so a replacement of a step with a
         /// callback must have the member's type. Otherwise the chain fails with
         /// ``RequestError/Code/chainFailed``, and the replacement is not sent.
@@ -171,7 +174,8 @@ nonisolated public class ChainRequest: CompositeRun {
     /// Sets a closure that decides about a failed member.
     ///
     /// If a nested composite fails, the closure gets its failed member, and a replacement takes
-    /// the place of the whole composite. The closure is not called if the chain was cancelled.
+    /// the place of the whole composite. The closure is also called for a replacement that failed, which is not replaced
+    /// again. It is not called if the chain was cancelled.
     public func recover(_ decide: @escaping (BaseRequest, RequestError) -> Recovery) {
         recovery = decide
     }
@@ -211,9 +215,9 @@ nonisolated public class ChainRequest: CompositeRun {
         var index = 0
         do throws(RequestError) {
             checkpoints = try makeCheckpoints()
-            index = try await checkpoints?.restore() ?? 0
+            index = try await restore(&checkpoints, control)
         } catch {
-            return error
+            return control.stopError ?? error
         }
         for _ in 0..<index { control.skip() }
         while index < steps.count, !isFinished {
@@ -234,8 +238,8 @@ nonisolated public class ChainRequest: CompositeRun {
             // After `finish()` or `abort(_:)` the step is not saved: a later run would continue with the next one.
             guard control.stopError == nil, !isEnding else { continue }
             do throws(RequestError) {
-                try await checkpoints?.save()
-            } catch { return error.following(succeeded) }
+                try await save(&checkpoints, control)
+            } catch { return (control.stopError ?? error).following(succeeded) }
         }
         if let error = control.stopError ?? abortion { return error.following(succeeded) }
         do throws(RequestError) {
@@ -253,6 +257,34 @@ nonisolated public class ChainRequest: CompositeRun {
                 "A chain with a checkpoint store needs a name. Set `name`.")
         }
         return ChainCheckpoints(of: name, in: checkpointStore, steps)
+    }
+
+    /// Restores the steps of an earlier run, until the run is stopped; returns their number.
+    nonisolated(nonsending) private func restore(
+        _ checkpoints: inout ChainCheckpoints?, _ control: CompositeTask
+    ) async throws(RequestError) -> Int {
+        guard let before = checkpoints else { return 0 }
+        let (after, count) = try await control.call {
+            var copy = before
+            let count = try await copy.restore()
+            return (copy, count)
+        }
+        .get { Self.error(for: $0) }
+        checkpoints = after
+        return count
+    }
+
+    /// Saves the step that has finished, until the run is stopped.
+    nonisolated(nonsending) private func save(
+        _ checkpoints: inout ChainCheckpoints?, _ control: CompositeTask
+    ) async throws(RequestError) {
+        guard let before = checkpoints else { return }
+        checkpoints = try await control.call {
+            var copy = before
+            try await copy.save()
+            return copy
+        }
+        .get { Self.error(for: $0) }
     }
 
     /// The responses of the requests that have succeeded so far.
@@ -273,17 +305,21 @@ nonisolated public class ChainRequest: CompositeRun {
     nonisolated(nonsending) private func carryOut(
         _ step: ChainStep, _ control: CompositeTask
     ) async -> RequestError? {
-        do {
-            if let condition = step.condition, try await !condition() {
+        do throws(RequestError) {
+            if let condition = step.condition,
+                try await !call(control, condition)
+            {
                 control.skip()
                 return control.stopError
             }
-            let made = try await step.make()
+            let made = try await call(control, step.make)
             if let error = control.stopError { return error }
             guard var member = made else {
                 isFinished = true
                 return nil
             }
+            // A replacement is not replaced: one that always fails would be sent for ever.
+            var isReplaced = false
             while true {
                 let known = requests.count
                 // A chain that contains itself fails, and must not retain itself.
@@ -294,7 +330,9 @@ nonisolated public class ChainRequest: CompositeRun {
                 }
                 failedRequest = failure.member
                 if let error = control.stopError { return error }
-                if let substitute = try await step.recover?(failure.error) {
+                if !isReplaced, let recover = step.recover,
+                    let substitute = try await call(control, { try await recover(failure.error) })
+                {
                     if let error = control.stopError { return error }
                     switch substitute {
                     case .value(let value):
@@ -309,15 +347,24 @@ nonisolated public class ChainRequest: CompositeRun {
                     case .stop: return failure.error
                     case .proceed: return nil
                     case .replace(let other):
+                        guard !isReplaced else { return failure.error.ofReplacement }
                         if let refusal = refusal(of: other, in: step) { return refusal }
                         member = other
                     }
                 }
+                isReplaced = true
                 requests.removeSubrange(known...)
             }
         } catch {
-            return Self.error(for: error)
+            return control.stopError ?? error
         }
+    }
+
+    /// Calls a closure of a step in a Swift task that ends with the run.
+    nonisolated(nonsending) private func call<Value>(
+        _ control: CompositeTask, _ body: @escaping () async throws -> Value
+    ) async throws(RequestError) -> Value {
+        try await control.call(body).get { Self.error(for: $0) }
     }
 
     /// The error of a replacement whose type does not fit.
@@ -348,6 +395,7 @@ nonisolated public class ChainRequest: CompositeRun {
 
     private static func error(for thrown: any Error) -> RequestError {
         if let error = thrown as? RequestError { return error }
+        if thrown is CancellationError { return .cancelled }
         return RequestError(
             .chainFailed, stage: .build,
             "A step of the chain threw \(type(of: thrown)); see the underlying error.",

@@ -18,4 +18,24 @@ extension RequestError {
             "A member of a \(kind) must be a request, a batch, a chain or a graph, not a \(type(of: member))."
         )
     }
+
+    /// The error of a failed replacement of a chain's step, which the chain wants to replace again.
+    nonisolated var ofReplacement: RequestError {
+        var error = self
+        error.message += " It is the error of a replacement; a step of a chain is replaced once."
+        return error
+    }
+}
+
+/// The result of a closure of a composite, which stays on the actor of the run.
+nonisolated final class CallResult<Value> {
+    var result: Result<Value, any Error> = .failure(CancellationError())
+
+    /// The value; throws the error that a function makes of the closure's error.
+    func get(_ error: (any Error) -> RequestError) throws(RequestError) -> Value {
+        switch result {
+        case .success(let value): return value
+        case .failure(let thrown): throw error(thrown)
+        }
+    }
 }

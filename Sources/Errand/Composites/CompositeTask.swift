@@ -16,6 +16,8 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     private struct State {
         /// The tasks of the members in progress, by index.
         var members: [Int: MemberHandle] = [:]
+        /// The Swift task of a closure of a chain in progress.
+        var closure: Task<Void, Never>?
         var stopReason: StopReason?
         var isPaused = false
         var hasEnded = false
@@ -88,17 +90,22 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         } to: {
             $0.cancel()
         }
+        if isCancelled { state.withLock { $0.closure }?.cancel() }
     }
 
     /// Cancels the members in progress because the deadline of the composite has passed.
     func expire(after deadline: Duration) {
-        let (members, waiters) = state.withLock { state in
+        let (members, waiters, closure) = state.withLock { state in
             guard !state.hasEnded, state.stopReason == nil else {
-                return ([MemberHandle](), [CheckedContinuation<Void, Never>]())
+                return (
+                    [MemberHandle](), [CheckedContinuation<Void, Never>](),
+                    nil as Task<Void, Never>?
+                )
             }
             state.stopReason = .deadline(deadline)
-            return (Array(state.members.values), state.takeWaiters())
+            return (Array(state.members.values), state.takeWaiters(), state.closure)
         }
+        closure?.cancel()
         for waiter in waiters { waiter.resume() }
         for member in members { member.cancel() }
     }
@@ -314,6 +321,36 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         hub.updateAsynchronously { sum in
             sum = state.withLock { $0.bytes.sum(ofMembers: $0.total) }
         }
+    }
+
+    /// Calls a closure of the composite on the caller's actor, in a Swift task that is cancelled when the run is cancelled
+    /// or its deadline passes.
+    ///
+    /// Waits for the end of the closure, which may use objects of the caller.
+    nonisolated(nonsending) func call<Value>(
+        _ body: @escaping () async throws -> Value
+    ) async -> CallResult<Value> {
+        await call(CallResult(), body)
+    }
+
+    private func call<Value>(
+        _ result: CallResult<Value>, _ body: @escaping () async throws -> Value,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> CallResult<Value> {
+        let work = Task {
+            _ = isolation
+            do { result.result = .success(try await body()) } catch {
+                result.result = .failure(error)
+            }
+        }
+        let isStopping = state.withLock { state in
+            state.closure = work
+            return state.stopReason != nil
+        }
+        if isStopping { work.cancel() }
+        await work.value
+        state.withLock { $0.closure = nil }
+        return result
     }
 
     func cancelMembers() {
