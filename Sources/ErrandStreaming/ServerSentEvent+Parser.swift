@@ -7,9 +7,16 @@ extension ServerSentEvent {
     /// Bytes that are not UTF-8 are replaced by U+FFFD. An event that the end of the stream
     /// interrupts is discarded, so the parser needs no notice of the end. The memory is bounded by
     /// the maximum size of an event.
+    ///
+    /// An `id` that contains NUL is ignored, as the standard says. So is one that the header `Last-Event-ID` cannot carry:
+    /// with another control character (RFC 9110 §5.5), or with more than ``maximumIDBytes`` bytes. The ID before it then
+    /// stays the last one.
     public struct Parser: Sendable {
         private var lines: LineParser
         private var state: State
+
+        /// The maximum size of an event ID, in bytes (4 KiB): a reconnecting client sends it in a header.
+        public static let maximumIDBytes = 4096
 
         /// Creates a parser.
         ///
@@ -137,10 +144,16 @@ extension ServerSentEvent.Parser {
             if name.elementsEqual("event".utf8) {
                 type = String(decoding: value, as: UTF8.self)
             } else if name.elementsEqual("id".utf8) {
-                if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+                if Self.isID(value) { id = String(decoding: value, as: UTF8.self) }
             } else if name.elementsEqual("retry".utf8) {
                 if let time = Self.milliseconds(value) { reconnectionTime = time }
             }
+        }
+
+        /// Whether a reconnecting client can send the value as `Last-Event-ID`.
+        private static func isID(_ value: UnsafeRawBufferPointer) -> Bool {
+            value.count <= ServerSentEvent.Parser.maximumIDBytes
+                && value.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
         }
 
         /// Ends a block of fields at a blank line.

@@ -6,7 +6,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var data: String
     /// The last event ID: the value of the last `id` field in the stream up to this event.
     ///
-    /// Empty by default. A reconnecting client sends it as `Last-Event-ID`.
+    /// Empty by default. A reconnecting client sends it as `Last-Event-ID`; values that this header cannot carry are
+    /// ignored, see ``Parser``.
     public var id: String
 
     /// Creates an event.

@@ -46,12 +46,19 @@ struct NaiveEventStream {
             switch name {
             case "data": data += Self.text(value) + "\n"
             case "event": type = Self.text(value)
-            case "id" where !value.contains("\0"): id = Self.text(value)
+            case "id"
+            where value.allSatisfy(Self.isInHeaders) && Self.text(value).utf8.count <= 4096:
+                id = Self.text(value)
             case "retry" where !value.isEmpty && value.allSatisfy { ("0"..."9").contains($0) }:
                 retry = Self.text(value)
             default: break
             }
         }
+    }
+
+    /// Whether a header field can contain the scalar.
+    private static func isInHeaders(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "\t" || (scalar >= " " && scalar != "\u{7F}")
     }
 
     private static func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {

@@ -60,9 +60,32 @@ struct ReconnectionStateTests {
         for random in [0, Self.high] {
             #expect(Self.actions([.complete], random: random) == ["3.0 seconds"])
             #expect(
-                Self.actions([.complete], time: .milliseconds(70), random: random)
-                    == ["0.07 seconds"])
-            #expect(Self.actions([.complete], time: .zero, random: random) == ["0.0 seconds"])
+                Self.actions([.complete], time: .milliseconds(700), random: random)
+                    == ["0.7 seconds"])
+        }
+    }
+
+    /// The server can request neither a loop without a pause nor a pause without an end.
+    @Test(arguments: [
+        (Duration.zero, "0.5 seconds"), (.milliseconds(1), "0.5 seconds"),
+        (.milliseconds(499), "0.5 seconds"), (.milliseconds(500), "0.5 seconds"),
+        (.seconds(3600), "3600.0 seconds"), (.seconds(3601), "3600.0 seconds"),
+        (.seconds(1 << 32), "3600.0 seconds"),
+    ])
+    func reconnectionTimeHasBounds(time: Duration, delay: String) {
+        for ending in [.complete, Self.lost] {
+            #expect(Self.actions([ending], time: time, random: Self.high) == [delay])
+        }
+    }
+
+    /// Also with a policy that adds no delay.
+    @Test
+    func connectionsWithoutAPauseAreDelayedInEveryRow() {
+        for ending in [.complete, Self.lost] {
+            let actions = Self.actions(
+                Array(repeating: ending, count: 5), policy: RetryPolicy(baseDelay: .zero),
+                time: .zero)
+            #expect(actions == Array(repeating: "0.5 seconds", count: 5))
         }
     }
 
@@ -115,15 +138,28 @@ struct ReconnectionStateTests {
     // MARK: - Limits
 
     @Test(arguments: 0...4)
-    func limitCountsAttemptsInARowWithoutAnEvent(limit: Int) {
+    func limitCountsFailuresInARowWithoutAnEvent(limit: Int) {
         let policy = RetryPolicy(baseDelay: .zero)
-        let complete = Self.actions(
-            Array(repeating: .complete, count: 5), limit: limit, policy: policy)
         let lost = Self.actions(
             Array(repeating: Self.lost, count: 5), limit: limit, policy: policy)
         let delays = Array(repeating: "3.0 seconds", count: limit)
-        #expect(complete == delays + Array(repeating: "finish", count: 5 - limit))
         #expect(lost == delays + Array(repeating: "fail connectionLost", count: 5 - limit))
+    }
+
+    /// A connection that ends regularly is no failure, and starts the count again; 0 is no reconnection.
+    @Test(arguments: 0...3)
+    func limitDoesNotCountConnectionsThatEndRegularly(limit: Int) {
+        let policy = RetryPolicy(baseDelay: .zero)
+        let complete = Self.actions(
+            Array(repeating: .complete, count: 9), limit: limit, policy: policy)
+        #expect(
+            complete == Array(repeating: limit == 0 ? "finish" : "3.0 seconds", count: 9))
+        guard limit > 0 else { return }
+        let failures = Array(repeating: Self.lost, count: limit)
+        let mixed = Self.actions(
+            failures + [.complete] + failures + [Self.lost], limit: limit, policy: policy)
+        #expect(mixed.dropLast().allSatisfy { $0 == "3.0 seconds" })
+        #expect(mixed.last == "fail connectionLost")
     }
 
     @Test
@@ -133,13 +169,15 @@ struct ReconnectionStateTests {
             Self.text(state.ended(ending, reconnectionTime: .seconds(1), random: 1))
         }
         for _ in 0..<3 {
-            #expect(end(.complete) == "1.0 seconds")
+            #expect(end(Self.lost) == "1.0 seconds")
             #expect(end(Self.lost) == "2.0 seconds")
             state.received()
         }
-        #expect(end(Self.lost) == "1.0 seconds")
+        #expect(end(.complete) == "1.0 seconds")
         #expect(end(.complete) == "2.0 seconds")
-        #expect(end(.complete) == "finish")
+        #expect(end(.complete) == "3.0 seconds")
+        #expect(end(Self.lost) == "5.0 seconds")
+        #expect(end(Self.lost) == "9.0 seconds")
         #expect(end(Self.lost) == "fail connectionLost")
     }
 

@@ -19,12 +19,18 @@ extension ResponseStream {
     /// ``BaseRequest/acceptableContentTypes``; otherwise the first read fails with
     /// ``RequestError/Code/unacceptableContentType``.
     ///
-    /// A sequence that reconnects has no end until the server responds with 204, refuses, or the loop is left. After the
-    /// end of the body, or its interruption, it waits for the reconnection time, which the server sets with `retry`
-    /// (default 3 s), and sends the request again with `Last-Event-ID`. After attempts without an event, the delays of
+    /// A sequence that reconnects has no end until the server responds with 204, refuses, the loop is left, or
+    /// ``Timeouts/total``, which counts from the start of the first request, has passed. After the end of the body, or its
+    /// interruption, it waits for the reconnection time, which the server sets with `retry` (default 3 s, at least 500 ms,
+    /// at most 1 h), and sends the request again with `Last-Event-ID`. After attempts without an event, the delays of
     /// the endpoint's ``RetryPolicy`` are added. The new request takes the whole path of a request: its retries,
     /// credentials, cookies and limits; it has a task of its own, and its connection errors and the
     /// statuses of ``RetryPolicy/retryableStatusCodes`` lead to another attempt. Any other refusal is an error.
+    ///
+    /// The new request has `Accept: text/event-stream` and `Cache-Control: no-store`, unless the endpoint sets these
+    /// fields. The first one was sent before this sequence was chosen: it has them with
+    /// ``StartableRequest/serverSentEvents(reconnects:maximumEventBytes:on:onStart:)``, and if the
+    /// ``BaseRequest/acceptableContentTypes`` are `text/event-stream` alone.
     ///
     /// - Parameters:
     ///   - reconnects: Whether to reconnect. Default ``Reconnects/automatic``.
@@ -45,7 +51,9 @@ extension ResponseStream {
         ///
         /// Other requests, such as the `POST` of a chat, are not repeated.
         case automatic
-        /// Like ``automatic``, but at most this many times in a row without an event.
+        /// Like ``automatic``, but at most this many times in a row after a connection that failed without an event.
+        ///
+        /// A connection whose body has ended regularly is no failure, and starts the count again. 0 is ``never``.
         case limited(Int)
     }
 
@@ -88,6 +96,8 @@ final class EventSource {
     /// Ends the wait between two connections.
     private let entry: ReconnectingStreams<RequestTask>.Entry
     private let maximumEventBytes: Int
+    /// The total time limit, and its end on the agent's clock; `nil` without a limit.
+    private let limit: (total: Duration, end: Duration)?
     private var reconnectionTime: Duration?
     private var hasEnded = false
     private var hasCheckedType = false
@@ -99,11 +109,15 @@ final class EventSource {
         entry = source.agent.reconnectingStreams.add(source.task)
         self.maximumEventBytes = maximumEventBytes
         let description = source.description
+        limit = RequestAgent.limit(of: source.task.context).map {
+            ($0, source.task.context.startedAt + $0.clamped)
+        }
         reconnection = ReconnectionState(
             limit: Self.limit(reconnects, description),
             policy: description.retryPolicy ?? source.task.context.configuration.retryPolicy)
         let parser = ServerSentEvent.Parser(
-            maximumEventBytes: maximumEventBytes, lastEventID: description.lastEventID ?? "")
+            maximumEventBytes: maximumEventBytes,
+            lastEventID: description[header: "Last-Event-ID"] ?? "")
         stream = ParsedStream(source, parser)
     }
 
@@ -153,7 +167,7 @@ final class EventSource {
                 random: Double.random(in: 0..<1))
             switch action {
             case .finish: return hasEnded = true
-            case .fail(let error): throw error
+            case .fail(let error): throw error.timeout == .total ? overdue ?? error : error
             case .reconnect(let delay): try await sleep(for: delay)
             }
             do throws(RequestError) {
@@ -172,6 +186,7 @@ final class EventSource {
         for delay: Duration
     ) async throws(RequestError) {
         let clock = source.agent.clock
+        let delay = min(delay, remaining ?? delay)
         let sleep = Task { try await clock.sleep(for: delay) }
         let result = await withTaskCancellationHandler {
             await entry.scope.wait {
@@ -184,13 +199,35 @@ final class EventSource {
         }
         // If the agent has cancelled its tasks or was shut down, the next task states that.
         if case .failure = result, !entry.scope.isCancelled { throw source.named(.cancelled) }
+        if let remaining, remaining <= .zero, let overdue { throw overdue }
+    }
+
+    /// The time until the end of the total limit; `nil` without a limit.
+    private var remaining: Duration? { limit.map { $0.end - source.agent.clock.uptime } }
+
+    /// The error of a sequence that has exceeded its total limit; `nil` without a limit.
+    private var overdue: RequestError? {
+        limit.map { limit in
+            source.named(
+                RequestError(
+                    .timedOut, stage: .transport,
+                    "The event stream, with its reconnections, took longer than its total limit of \(limit.total). "
+                        + "Increase timeouts.total, or set nil for a stream without an end.",
+                    timeout: .total))
+        }
     }
 
     /// Sends the request again, from the last event.
     private nonisolated(nonsending) func open() async throws(RequestError) {
         var description = source.description
         let id = stream.parser.lastEventID
-        description.lastEventID = id.isEmpty ? nil : id
+        description[header: "Last-Event-ID"] = id.isEmpty ? nil : id
+        description.acceptEvents()
+        if let remaining {
+            var timeouts = description.timeouts ?? source.agent.configuration.timeouts
+            timeouts.total = remaining
+            description.timeouts = timeouts
+        }
         // A stored response would repeat its events.
         (description.ignoresCache, description.cacheSeconds) = (true, -1)
         description.cachePolicy = .cacheElseLoad
@@ -246,10 +283,21 @@ extension ServerSentEvent.Parser: StreamParser {
 }
 
 extension RequestDescription {
-    /// The header `Last-Event-ID` of the endpoint, also of a custom request; `nil` if there is none.
-    fileprivate var lastEventID: String? {
+    /// Whether the endpoint accepts event streams, and nothing else.
+    var acceptsOnlyEvents: Bool {
+        guard case .types(let types) = acceptableContentTypes else { return false }
+        return types.map { $0.lowercased() } == ["text/event-stream"]
+    }
+
+    /// Adds the fields of a request for an event stream that the endpoint does not set (HTML standard, §9.2.2).
+    mutating func acceptEvents() {
+        for (name, value) in [("Accept", "text/event-stream"), ("Cache-Control", "no-store")]
+        where self[header: name] == nil { self[header: name] = value }
+    }
+
+    /// A header field of the endpoint, also of a custom request; `nil` if there is none.
+    fileprivate subscript(header name: String) -> String? {
         get {
-            let name = "Last-Event-ID"
             if let customRequest {
                 return HeaderPairs(customRequest.headers.map { ($0.name, $0.value) })[name]
             }
@@ -257,7 +305,6 @@ extension RequestDescription {
                 ?? HTTPField.Name(name).flatMap { headers[$0] }
         }
         set {
-            let name = "Last-Event-ID"
             guard var custom = customRequest else {
                 if let field = HTTPField.Name(name) { headers[field] = nil }
                 return headerFieldValues[name] = newValue

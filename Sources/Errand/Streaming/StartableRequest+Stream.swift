@@ -36,10 +36,39 @@ extension StartableRequest {
         try await openStream(on: nil, onStart)
     }
 
+    /// Sends the request for an event stream, and returns its server-sent events (HTML standard, §9.2).
+    ///
+    ///     for try await event in try await Notifications().serverSentEvents() {
+    ///         print(event.type, event.data)
+    ///     }
+    ///
+    /// Like ``stream(onStart:)`` and ``ResponseStream/serverSentEvents(reconnects:maximumEventBytes:)``, but the first
+    /// request, too, has `Accept: text/event-stream` and `Cache-Control: no-store`, unless the endpoint sets these fields.
+    ///
+    /// - Parameters:
+    ///   - reconnects: Whether to reconnect. Default ``ResponseStream/Reconnects/automatic``.
+    ///   - maximumEventBytes: The maximum size of the data of an event (default 1 MiB).
+    ///   - agent: The agent that performs the requests. Default `nil`: that of the endpoint.
+    ///   - onStart: Called with the task of the first request before anything is sent. Default: does nothing.
+    /// - Throws: ``RequestError``.
+    nonisolated(nonsending) public func serverSentEvents(
+        reconnects: ResponseStream.Reconnects = .automatic, maximumEventBytes: Int = 1 << 20,
+        on agent: RequestAgent? = nil, onStart: (RequestTask) -> Void = { _ in }
+    ) async throws(RequestError) -> ResponseStream.ServerSentEvents {
+        try await openStream(on: agent, onStart) { $0.acceptEvents() }
+            .serverSentEvents(reconnects: reconnects, maximumEventBytes: maximumEventBytes)
+    }
+
     nonisolated(nonsending) func openStream(
-        on named: RequestAgent?, _ onStart: (RequestTask) -> Void
+        on named: RequestAgent?, _ onStart: (RequestTask) -> Void,
+        _ change: (inout RequestDescription) -> Void = {
+            if $0.acceptsOnlyEvents { $0.acceptEvents() }
+        }
     ) async throws(RequestError) -> ResponseStream {
-        let run = enlist(on: named) { $0.beStreamed() }
+        let run = enlist(on: named) {
+            $0.beStreamed()
+            change(&$0)
+        }
         onStart(run.task)
         do throws(RequestError) {
             let opened = try await run.agent.open(run.task)

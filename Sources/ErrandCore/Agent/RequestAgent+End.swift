@@ -83,7 +83,7 @@ extension RequestAgent {
         return configuration.errorMessages?.applied(to: error) ?? error
     }
 
-    static func limit(of context: TaskContext) -> Duration? {
+    package static func limit(of context: TaskContext) -> Duration? {
         if let own = context.description.timeouts { return own.total }
         return context.configuration.timeouts.total
     }

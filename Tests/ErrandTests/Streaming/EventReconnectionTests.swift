@@ -84,20 +84,26 @@ import Testing
 
     @Test func reconnectionTimeOfTheServerLastsUntilItSetsAnother() async throws {
         fixture.transport.on(
-            .get, "/x", .events("retry: 70\ndata: a\n\n"), .events("data: b\n\n"),
+            .get, "/x", .events("retry: 700\ndata: a\n\n"), .events("data: b\n\n"),
             .events("data: c\n\nretry: 20000\n"), .noContent)
         let reader = try await fixture.startReading()
-        try await fixture.sleep(exactly: .milliseconds(70))
+        try await fixture.sleep(exactly: .milliseconds(700))
         _ = try await fixture.nextID()
-        try await fixture.sleep(exactly: .milliseconds(70))
+        try await fixture.sleep(exactly: .milliseconds(700))
         _ = try await fixture.nextID()
         try await fixture.sleep(exactly: .seconds(20))
         #expect(Self.data(await reader.value) == ["a", "b", "c"])
     }
 
-    @Test func reconnectionTimeOfZeroIsImmediate() async throws {
-        fixture.transport.on(.get, "/x", .events("retry: 0\ndata: a\n\n"), .noContent)
-        #expect(Self.data(await (try await fixture.startReading()).value) == ["a"])
+    @Test(arguments: [
+        ("0", Duration.milliseconds(500)), ("1", .milliseconds(500)),
+        ("3600001", .seconds(3600)), ("999999999999999999999", .seconds(3600)),
+    ])
+    func reconnectionTimeHasBounds(retry: String, delay: Duration) async throws {
+        fixture.transport.on(.get, "/x", .events("retry: \(retry)\ndata: a\n\n"), .noContent)
+        let reader = try await fixture.startReading()
+        try await fixture.sleep(exactly: delay)
+        #expect(Self.data(await reader.value) == ["a"])
     }
 
     /// Random delays of up to 1,000 s, 2,000 s and so on are added; that they are below 1 ms is not to be expected.
@@ -157,21 +163,117 @@ import Testing
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test(arguments: [false, true])
-    func limitCountsConnectionsInARowWithoutEvents(isLost: Bool) async throws {
+    @Test func limitCountsFailedConnectionsInARowWithoutEvents() async throws {
         let policy = RetryPolicy(baseDelay: .zero)
-        let empty = ScriptedResponse.events("", then: isLost ? [.interruption] : [])
+        let lost = ScriptedResponse.events("", then: [.interruption])
         fixture.transport.on(
-            .get, "/x", empty, .events("data: a\n\n"), empty, empty, .events("data: b\n\n"))
-        let reader = try await fixture.startReading(.limited(2)) { $0.retryPolicy = policy }
+            .get, "/x", lost, .events("data: a\n\n"), lost, lost, .events("data: b\n\n"))
+        let reader = try await fixture.startReading(.limited(1)) { $0.retryPolicy = policy }
         for _ in 0..<3 {
             try await fixture.sleep(exactly: .seconds(3))
             _ = try await fixture.nextID()
         }
         let events = await reader.value
         #expect(Self.data(events) == ["a"])
-        #expect(events.error?.code == (isLost ? .connectionLost : nil))
+        #expect(events.error?.code == .connectionLost)
         #expect(fixture.transport.requestCount == 4 && fixture.clock.sleepers == 0)
+    }
+
+    @Test func limitDoesNotCountConnectionsThatEndRegularly() async throws {
+        let policy = RetryPolicy(baseDelay: .zero)
+        fixture.transport.on(
+            .get, "/x", .events(""), .events(""), .events(": nothing\n\n"), .noContent)
+        let reader = try await fixture.startReading(.limited(1)) { $0.retryPolicy = policy }
+        for _ in 0..<3 {
+            try await fixture.sleep(exactly: .seconds(3))
+            _ = try await fixture.nextID()
+        }
+        #expect(await reader.value == Elements())
+        #expect(fixture.transport.requestCount == 4)
+    }
+
+    // MARK: - The total time limit
+
+    /// The timer of their limit then sleeps no more.
+    private func untilTasksHaveEnded() async {
+        for task in fixture.agent.activeTasks { await task.untilEnded() }
+    }
+
+    /// The pause ends with the limit, which counts from the start of the first request.
+    @Test func totalLimitEndsThePauseBeforeAConnection() async throws {
+        fixture.transport.on(.get, "/x", .events("retry: 60000\ndata: a\n\n"))
+        let reader = try await fixture.startReading { $0.timeouts = Timeouts(total: .seconds(10)) }
+        await untilTasksHaveEnded()
+        try await fixture.sleep(exactly: .seconds(10))
+        let events = await reader.value
+        #expect(Self.data(events) == ["a"])
+        #expect(events.error?.code == .timedOut && events.error?.timeout == .total)
+        #expect(events.error?.message.contains("10.0 seconds") == true)
+        #expect(fixture.transport.requestCount == 1 && fixture.clock.sleepers == 0)
+    }
+
+    /// A later connection has the time that is left, whatever its body does.
+    @Test(arguments: [true, false])
+    func totalLimitEndsALaterConnection(ofTheEndpoint: Bool) async throws {
+        let gate = Gate()
+        if !ofTheEndpoint { fixture.agent.configuration.timeouts.total = .seconds(10) }
+        fixture.transport.on(
+            .get, "/x", .events("data: a\n\n"), .events("data: b\n\n"),
+            .events("data: c\n\n", then: [.hold(gate)]))
+        let reader = try await fixture.startReading {
+            if ofTheEndpoint { $0.timeouts = Timeouts(total: .seconds(10)) }
+        }
+        for _ in 0..<2 {
+            await untilTasksHaveEnded()
+            try await fixture.sleep(exactly: .seconds(3))
+            _ = try await fixture.nextID()
+        }
+        try await gate.reached()
+        try await fixture.clock.untilSleeping()
+        fixture.clock.advance(by: .milliseconds(3999))
+        #expect(fixture.clock.sleepers == 1)
+        fixture.clock.advance(by: .milliseconds(1))
+        let events = await reader.value
+        #expect(Self.data(events) == ["a", "b", "c"])
+        #expect(events.error?.code == .timedOut && events.error?.timeout == .total)
+        #expect(events.error?.message.contains("10.0 seconds") == true)
+        #expect(fixture.transport.requestCount == 3)
+    }
+
+    // MARK: - Header fields
+
+    /// The way in which an endpoint says that it reads events.
+    enum Declaration: CaseIterable, Sendable { case method, contentTypes, none }
+
+    @Test(arguments: Declaration.allCases, [nil, "text/event-stream;q=1, application/json"])
+    func requestsAcceptEvents(declaration: Declaration, own: String?) async throws {
+        fixture.transport.on(.get, "/x", .events("data: a\n\n"), .noContent)
+        let request = InlineRequest("x") {
+            if let own { $0.headers[.accept] = own }
+            if own != nil { $0.headerFieldValues = ["cache-control": "max-age=0"] }
+            if declaration == .contentTypes {
+                $0.acceptableContentTypes = .types(["text/event-stream"])
+            }
+        }
+        let agent = fixture.agent
+        let events =
+            declaration == .method
+            ? try await request.serverSentEvents(on: agent)
+            : try await agent.stream(request).serverSentEvents
+        let reader = Task { await read(events) }
+        try await fixture.sleep(exactly: .seconds(3))
+        #expect(await reader.value.error == nil)
+        let requests = fixture.transport.requests
+        #expect(requests.count == 2)
+        for (index, sent) in requests.enumerated() {
+            let isPlain = declaration == .none && index == 0
+            #expect(
+                sent.headers[values: .accept]
+                    == [own ?? (isPlain ? "*/*" : "text/event-stream")])
+            #expect(
+                sent.headers[.cacheControl]
+                    == (own != nil ? "max-age=0" : isPlain ? nil : "no-store"))
+        }
     }
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
