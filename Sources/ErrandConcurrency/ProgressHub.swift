@@ -26,6 +26,8 @@ package final class ProgressHub: Sendable {
         var mirrors: [Int: ProgressHub] = [:]
         /// The rates of both directions; empty until the progress is observed, because most requests never are.
         var rates: [TransferRate] = []
+        /// Delivers the values that were held back when the first of them is due; `nil` while none is.
+        var timer: ScheduledCall?
         /// Callers of ``untilDelivered()``.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -136,7 +138,7 @@ package final class ProgressHub: Sendable {
         state.withLock { state -> (ready: [Int], mirrors: [ProgressHub])? in
             state.apply(change)
             guard state.isObserved else { return nil }
-            let ready = Self.distribute(&state, now: now)
+            let ready = distribute(&state)
             // Lock order: this hub, then its mirrors.
             for mirror in state.mirrors.values { mirror.takeOver(state.progress) }
             return (ready, Array(state.mirrors.values))
@@ -182,19 +184,20 @@ package final class ProgressHub: Sendable {
     @discardableResult
     package func finish(isWhole: Bool = false) -> Bool {
         // Handlers hold user closures: they are released outside the lock.
-        let (left, ids) = state.withLock {
-            state -> ((listeners: [Listener], handlers: [Handler])?, [Int]) in
-            guard !state.isFinished else { return (nil, []) }
+        let (left, ids, timer) = state.withLock {
+            state -> ((listeners: [Listener], handlers: [Handler])?, [Int], ScheduledCall?) in
+            guard !state.isFinished else { return (nil, [], nil) }
             if isWhole { state.completeTotals() }
             guard state.isObserved else {
                 _ = state.listeners.close()
-                return (nil, [])
+                return (nil, [], state.timer.take())
             }
             // Done atomically with the end: a thread that calls a handler either finds the last
             // value or has already stopped.
             let left = state.takeLast()
-            return (left, Array(state.handlers.entries.keys))
+            return (left, Array(state.handlers.entries.keys), state.timer.take())
         }
+        timer?.cancel()
         guard let left else { return true }
         for listener in left.listeners { listener.stream.finish() }
         guard !ids.isEmpty else { return true }
@@ -269,7 +272,7 @@ package final class ProgressHub: Sendable {
         state.withLock { state in
             guard !state.isFinished else { return }
             state.progress = progress
-            for id in Self.distribute(&state, now: now) { state.handlers[id]?.isNotifying = false }
+            for id in distribute(&state) { state.handlers[id]?.isNotifying = false }
         }
     }
 
@@ -280,14 +283,19 @@ package final class ProgressHub: Sendable {
         for id in ids { claim(id) }
     }
 
-    /// Yields to streams and marks values as pending; returns the handlers to notify.
-    private static func distribute(_ state: inout State, now: () -> Duration) -> [Int] {
+    /// Measures the rates and distributes the progress; returns the handlers to notify.
+    private func distribute(_ state: inout State) -> [Int] {
         // No value follows the last one.
         guard !state.isFinished, !state.listeners.isEmpty || !state.handlers.isEmpty else {
             return []
         }
         let time = now()
         state.measureRates(at: time)
+        return distribute(&state, at: time)
+    }
+
+    /// Yields to streams and marks values as pending; returns the handlers to notify.
+    private func distribute(_ state: inout State, at time: Duration) -> [Int] {
         for id in state.listeners.entries.keys {
             guard state.listeners[id]?.throttle.offer(state.progress, now: time) == true else {
                 continue
@@ -305,7 +313,34 @@ package final class ProgressHub: Sendable {
                 ready.append(id)
             }
         }
+        if state.timer == nil { state.timer = timer(for: state, at: time) }
         return ready
+    }
+
+    /// The call that delivers values that are held back, because no later value may follow soon; `nil` if there are none.
+    ///
+    /// There is at most one for a hub, and only while a value is held back.
+    private func timer(for state: State, at time: Duration) -> ScheduledCall? {
+        guard let clock else { return nil }
+        var first: Duration?
+        func add(_ throttle: ProgressThrottle) {
+            guard let pause = throttle.pause(of: state.progress, at: time) else { return }
+            first = min(first ?? pause, pause)
+        }
+        for listener in state.listeners.entries.values { add(listener.throttle) }
+        for handler in state.handlers.entries.values { add(handler.throttle) }
+        return first.map { pause in
+            ScheduledCall(after: pause, clock) { [weak self] in self?.deliverHeldBack() }
+        }
+    }
+
+    private func deliverHeldBack() {
+        let ready = state.withLock { state in
+            state.timer = nil
+            return state.isFinished ? [] : distribute(&state, at: now())
+        }
+        // Handlers do not run on the thread of time limits.
+        for id in ready { ListenerQueue.run { self.notify(id) } }
     }
 
     /// Notifies a handler unless another thread is already doing so.

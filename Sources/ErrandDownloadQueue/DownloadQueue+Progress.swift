@@ -43,7 +43,8 @@ extension DownloadQueue {
         every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
-        let handler = QueueProgressHandler(every: interval, bytes: bytes, handler)
+        let handler = QueueProgressHandler(
+            every: interval, bytes: bytes, agent.clock, handler)
         // On another thread: the caller may hold a lock that the handler needs.
         if add(handler, offersIf: \.hasBytes) { ListenerQueue.run { handler.call() } }
     }
@@ -72,7 +73,7 @@ extension DownloadQueue {
         let progress = Progress(
             cancel: nil, suspend: { [weak self] in self?.isPaused = true },
             resume: { [weak self] in self?.isPaused = false })
-        let handler = QueueProgressHandler(every: .milliseconds(100), bytes: nil) {
+        let handler = QueueProgressHandler(every: .milliseconds(100), bytes: nil, agent.clock) {
             [weak progress] in progress?.take($0)
         }
         if add(handler, offersIf: { _ in true }) { handler.call() }

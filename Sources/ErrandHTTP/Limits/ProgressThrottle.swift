@@ -1,6 +1,7 @@
 /// Decides whether a progress value is due; pure state without a timer.
 ///
-/// A value that is held back is superseded by the next one, or delivered at the end.
+/// A value that is held back is superseded by the next one, or delivered at the end, or offered again after
+/// ``pause(of:at:)``.
 package struct ProgressThrottle: Sendable, Equatable {
     /// The minimum time between two values; zero delivers each changed value.
     package var interval: Duration
@@ -32,6 +33,12 @@ package struct ProgressThrottle: Sendable, Equatable {
     /// Whether this value has not been delivered yet.
     package func hasNotDelivered(_ progress: TransferProgress) -> Bool {
         delivered?.progress != progress
+    }
+
+    /// The time until a value that is held back is due; `nil` if the value is delivered.
+    package func pause(of progress: TransferProgress, at now: Duration) -> Duration? {
+        guard hasNotDelivered(progress) else { return nil }
+        return max(.zero, interval.clamped - (now - (delivered?.at ?? now)))
     }
 
     private func hasMoved(from old: TransferProgress, to new: TransferProgress) -> Bool {

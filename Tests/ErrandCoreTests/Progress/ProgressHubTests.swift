@@ -243,4 +243,84 @@ import Testing
         if hasReceivedAll { hub.update { $0.bytesReceived = 1 } }
         #expect(hub.finish())
     }
+
+    // MARK: - Values that are held back
+
+    /// 9 of 10 KB arrive within the interval, and nothing follows: the value is delivered when the interval is over.
+    @Test func valueThatIsHeldBackIsDeliveredAfterTheInterval() async throws {
+        let clock = ManualClock()
+        let hub = ProgressHub(clock: clock)
+        let (values, continuation) = AsyncStream.makeStream(of: Int64.self)
+        var received = values.makeAsyncIterator()
+        hub.listen(every: .milliseconds(100)) { continuation.yield($0.bytesReceived) }
+        hub.update { $0.bytesReceived = 1 }
+        #expect(await received.next() == 1)
+        #expect(clock.sleepers == 0)
+        clock.advance(by: .milliseconds(30))
+        for bytes in [2, 3, 9] as [Int64] { hub.update { $0.bytesReceived = bytes } }
+        // One timer for all of them, and for all handlers.
+        try await clock.untilSleeping()
+        #expect(clock.sleepers == 1)
+        clock.advance(by: .milliseconds(69))
+        #expect(clock.sleepers == 1)
+        clock.advance(by: .milliseconds(1))
+        #expect(await received.next() == 9)
+        #expect(clock.sleepers == 0)
+        // Nothing is held back: no timer, and no call without a change.
+        clock.advance(by: .seconds(10))
+        hub.update { $0.bytesReceived = 10 }
+        #expect(await received.next() == 10)
+        #expect(clock.sleepers == 0)
+        hub.finish()
+        continuation.finish()
+        #expect(await received.next() == nil)
+    }
+
+    @Test func endCancelsTheTimerAndDeliversTheLastValueOnce() async throws {
+        let clock = ManualClock()
+        let hub = ProgressHub(clock: clock)
+        let values = Mutex<[Int64]>([])
+        hub.listen(every: .milliseconds(100)) { progress in
+            values.withLock { $0.append(progress.bytesReceived) }
+        }
+        hub.update { $0.bytesReceived = 1 }
+        hub.update { $0.bytesReceived = 2 }
+        try await clock.untilSleeping()
+        hub.finish()
+        #expect(clock.sleepers == 0)
+        clock.advance(by: .seconds(1))
+        #expect(values.withLock { $0 } == [1, 2])
+    }
+
+    @Test func streamAndMirrorReceiveValuesThatAreHeldBack() async throws {
+        let clock = ManualClock()
+        let (hub, mirror) = (ProgressHub(clock: clock), ProgressHub(clock: clock))
+        hub.mirror(into: mirror, id: 1)
+        var own = hub.subscribe(every: .milliseconds(100)).makeAsyncIterator()
+        var mirrored = mirror.subscribe(every: .milliseconds(300)).makeAsyncIterator()
+        #expect(await own.next()?.bytesReceived == 0)
+        #expect(await mirrored.next()?.bytesReceived == 0)
+        hub.update { $0.bytesReceived = 7 }
+        try await clock.untilSleeping(2)
+        clock.advance(by: .milliseconds(100))
+        #expect(await own.next()?.bytesReceived == 7)
+        clock.advance(by: .milliseconds(200))
+        #expect(await mirrored.next()?.bytesReceived == 7)
+        #expect(clock.sleepers == 0)
+    }
+
+    /// An interval without an end makes no timer that overflows.
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(3600)])
+    func longIntervalHoldsValuesBackUntilTheEnd(interval: Duration) {
+        let clock = ManualClock()
+        let hub = ProgressHub(clock: clock)
+        let values = Mutex<[Int64]>([])
+        hub.listen(every: interval) { progress in
+            values.withLock { $0.append(progress.bytesReceived) }
+        }
+        for bytes in 1...9 as ClosedRange<Int64> { hub.update { $0.bytesReceived = bytes } }
+        #expect(values.withLock { $0 } == [1])
+        hub.finish()
+        #expect(values.withLock { $0 } == [1, 9])
+    }
 }
