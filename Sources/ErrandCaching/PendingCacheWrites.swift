@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Synchronization
 
 /// A queue of writes to the store.
@@ -84,7 +85,7 @@ package final class PendingCacheWrites: Sendable {
         var bytes = 0
         var serial: UInt64 = 0
         var isDraining = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [Waiter] = []
     }
 
     private let state = Mutex(State())
@@ -256,14 +257,15 @@ package final class PendingCacheWrites: Sendable {
         }
     }
 
-    /// Waits until the queue is empty.
+    /// Waits until the queue is empty, or the calling Swift task is cancelled.
     package func flush() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if state.isDraining { state.waiters.append(continuation) }
-                return !state.isDraining
+        await Waiter.wait { waiter in
+            state.withLock { state in
+                if state.isDraining { state.waiters.append(waiter) }
+                return state.isDraining
             }
-            if isIdle { continuation.resume() }
+        } leave: { waiter in
+            state.withLock { $0.waiters.removeAll { $0 === waiter } }
         }
     }
 
@@ -315,7 +317,7 @@ package final class PendingCacheWrites: Sendable {
     /// The next item; if there is none, resumes the callers of ``flush()`` and returns `nil`.
     private func takeNext() -> Item? {
         let (next, waiters) = state.withLock {
-            state -> (Item?, [CheckedContinuation<Void, Never>]) in
+            state -> (Item?, [Waiter]) in
             if let removal = state.removal.take() {
                 state.isRemoving = true
                 return (.removal(removal), [])

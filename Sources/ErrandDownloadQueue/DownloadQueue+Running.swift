@@ -173,21 +173,25 @@ extension DownloadQueue {
     }
 
     /// Waits until no download runs, and none waits, except paused ones and those of a paused queue.
-    public func untilIdle() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = shared.withLock { shared in
-                if shared.state.isIdle { return true }
-                shared.idleWaiters.append(continuation)
-                return false
+    ///
+    /// - Throws: ``RequestError/Code/cancelled``, at once, if the waiting Swift task is cancelled. The downloads continue.
+    public func untilIdle() async throws(RequestError) {
+        let isIdle = await Waiter.wait { waiter in
+            shared.withLock { shared in
+                guard !shared.state.isIdle else { return false }
+                shared.idleWaiters.append(waiter)
+                return true
             }
-            if isIdle { continuation.resume() }
+        } leave: { waiter in
+            shared.withLock { $0.idleWaiters.removeAll { $0 === waiter } }
         }
+        guard isIdle else { throw .cancelled }
     }
 
     private func publish() {
         let now = agent.clock.uptime
         let (handlers, waiters) = shared.withLock {
-            shared -> ([QueueProgressHandler], [CheckedContinuation<Void, Never>]) in
+            shared -> ([QueueProgressHandler], [Waiter]) in
             // Yielding under the lock keeps the order; a stream runs no user code.
             if !shared.readers.isEmpty {
                 let entries = shared.state.ordered

@@ -36,7 +36,7 @@ public final class DownloadQueue: Sendable {
         var progressReaders: [UUID: AsyncStream<TransferProgress>.Continuation] = [:]
         var progressHandlers: [QueueProgressHandler] = []
         var readers: [UUID: AsyncStream<[Entry]>.Continuation] = [:]
-        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        var idleWaiters: [Waiter] = []
         var timer: Task<Void, Never>?
         var network: Task<Void, Never>?
         /// The last write, after which the next one begins.

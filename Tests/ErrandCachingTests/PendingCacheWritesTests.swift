@@ -151,4 +151,16 @@ struct PendingCacheWritesTests {
             return
         }
     }
+
+    @Test func cancelledFlushEndsAtOnce() async throws {
+        store.holdWrites()
+        writes.enqueue(.store(entry("one")), for: key, in: store)
+        let flush = Task { [writes] in await writes.flush() }
+        flush.cancel()
+        await flush.value
+        #expect(read() == "one")
+        store.releaseWrites()
+        await writes.flush()
+        #expect(read() == nil)
+    }
 }

@@ -26,7 +26,7 @@ import Testing
         let rows = try await DownloadQueueDatabase(path: fixture.database).rows()
         #expect(queue.entries[0].part != nil)
         fixture.gate.open()
-        await queue.untilIdle()
+        try await queue.untilIdle()
         await queue.close()
         try await DownloadQueueDatabase(path: fixture.database).save(rows)
     }
@@ -48,7 +48,7 @@ import Testing
         let expected = isFolder ? download.destination.appendingPathComponent("a") : fixture.file()
         let next = try await fixture.queue()
         #expect(next.entries.map(\.state) == [.finished(expected)])
-        await next.untilIdle()
+        try await next.untilIdle()
         #expect(fixture.server.requests.count == 1)
         await next.close()
         // The next process reads the state from the database.
@@ -83,7 +83,7 @@ import Testing
         #expect(link(fixture.file().path, part.path) == 0)
         let next = try await fixture.queue()
         #expect(next.entries.map(\.state) == [.finished(fixture.file())])
-        await next.untilIdle()
+        try await next.untilIdle()
         #expect(fixture.server.requests.count == 1)
         #expect(!FileManager.default.fileExists(atPath: part.path))
         await next.close()
@@ -97,7 +97,7 @@ import Testing
         try Data(count: DownloadQueueFixture.content.count).write(
             to: fixture.file(), options: .atomic)
         let next = try await fixture.queue()
-        await next.untilIdle()
+        try await next.untilIdle()
         #expect(fixture.server.requests.count == 2)
         #expect(haveSameBytes(try Data(contentsOf: fixture.file()), DownloadQueueFixture.content))
         await next.close()
@@ -111,7 +111,7 @@ import Testing
         try handle.truncate(atOffset: 100)
         try handle.close()
         let next = try await fixture.queue()
-        await next.untilIdle()
+        try await next.untilIdle()
         #expect(fixture.server.requests.count == 2)
         #expect(haveSameBytes(try Data(contentsOf: fixture.file()), DownloadQueueFixture.content))
         await next.close()
@@ -140,7 +140,7 @@ import Testing
                 DownloadQueue.Download(
                     "https://cdn.example.com/" + $0, to: folder, existingFile: policy)
             })
-        await queue.untilIdle()
+        try await queue.untilIdle()
         await queue.close()
         return queue.entries.map { entry -> String? in
             guard case .finished(let file) = entry.state else { return nil }
@@ -182,7 +182,7 @@ import Testing
         let id = try await queue.add([fixture.download()])[0]
         await fixture.until(queue) { $0.first?.progress.bytesReceived == 60_000 }
         try await queue.pause(id)
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(try fixture.names() == [".a.bin.errand-journal", ".a.bin.errand-part"])
         try await queue.remove(id, discardingPart: discards)
         #expect(try fixture.names().isEmpty == discards)
@@ -198,11 +198,11 @@ import Testing
         await fixture.until(queue) { $0.first?.progress.bytesReceived == 60_000 }
         try await queue.pause(ids[1])
         try await queue.pause(ids[0])
-        await queue.untilIdle()
+        try await queue.untilIdle()
         try await queue.remove(ids[0])
         fixture.gate.open()
         try await queue.resume(ids[1])
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(fixture.server.requests.map { $0.header("Range") } == [nil, "bytes=60000-"])
         #expect(haveSameBytes(try Data(contentsOf: fixture.file()), DownloadQueueFixture.content))
         await queue.close()
@@ -221,7 +221,7 @@ import Testing
         await queue.close()
         fixture.gate.open()
         let next = try await fixture.queue()
-        await next.untilIdle()
+        try await next.untilIdle()
         #expect(fixture.server.requests.map { $0.header("X-Channel") } == ["beta", "beta"])
         #expect(fixture.server.requests.map { $0.header("Accept-Language") } == ["de", "de"])
         await next.close()
@@ -256,7 +256,7 @@ import Testing
             download.expectedDigests = [digest]
             try await queue.add([download])
         }
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.entries[0].state == .finished(fixture.file()))
         for (entry, digest) in zip(queue.entries, digests).dropFirst() {
             guard case .failed(let message) = entry.state else {
@@ -332,7 +332,7 @@ import Testing
         clock.setNow(clock.now.addingTimeInterval(3600))
         clock.advance(by: DownloadQueue.longestWait)
         await fixture.until(queue) { $0[0].state != .waiting }
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.entries[0].state == .finished(fixture.file()))
         await queue.close()
         await fixture.server.stop()
@@ -355,7 +355,7 @@ import Testing
         #expect(queue.entries[0].state == .waiting && fixture.server.requests.isEmpty)
         clock.advance(by: .seconds(7200))
         await fixture.until(queue) { $0[0].state != .waiting }
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.entries[0].state == .finished(fixture.file()))
         await queue.close()
         await fixture.server.stop()

@@ -17,7 +17,7 @@ import Testing
         fixture.gate.open()
         let queue = try await fixture.queue(transport: kind.makeTransport())
         let ids = try await queue.add(["a", "b", "missing"].map { fixture.download($0) })
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(try fixture.haveContent(["a", "b"]))
         #expect(queue.entries.map(\.id) == ids)
         #expect(queue.entries[0].state == .finished(fixture.file("a")))
@@ -44,10 +44,10 @@ import Testing
         await fixture.until(queue) { $0.first?.progress.bytesReceived == 60_000 }
         try await queue.pause(id)
         #expect(queue.entries[0].state == .paused)
-        await queue.untilIdle()
+        try await queue.untilIdle()
         fixture.gate.open()
         try await queue.resume(id)
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(try fixture.haveContent(["a"]))
         #expect(fixture.server.requests.map { $0.header("Range") } == [nil, "bytes=60000-"])
         await queue.close()
@@ -64,7 +64,7 @@ import Testing
         #expect(fixture.server.requests.count == 1)
         try await queue.setPriority(.high, of: ids[2])
         fixture.gate.open()
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(fixture.server.requests.map(\.path) == ["/a", "/c", "/b"])
         #expect(try fixture.haveContent(["a", "b", "c"]))
         await queue.close()
@@ -78,11 +78,11 @@ import Testing
         try await queue.add(["a", "b"].map { fixture.download($0) })
         await fixture.until(queue) { $0.allSatisfy { $0.progress.bytesReceived == 60_000 } }
         queue.isPaused = true
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.entries.allSatisfy { $0.state == .waiting })
         fixture.gate.open()
         queue.isPaused = false
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(try fixture.haveContent(["a", "b"]))
         #expect(
             fixture.server.requests.suffix(2).allSatisfy { $0.header("Range") == "bytes=60000-" })
@@ -97,7 +97,7 @@ import Testing
         let id = try await queue.add([fixture.download("a")])[0]
         await fixture.until(queue) { $0.first?.progress.bytesReceived == 60_000 }
         try await queue.remove(id)
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.entries.isEmpty)
         await queue.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path)
@@ -114,9 +114,9 @@ import Testing
         fixture.gate.open()
         let queue = try await fixture.queue(transport: kind.makeTransport())
         let id = try await queue.add([fixture.download("missing")])[0]
-        await queue.untilIdle()
+        try await queue.untilIdle()
         try await queue.retry(id)
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(fixture.server.requests.count == 2)
         await queue.close()
         await fixture.server.stop()
@@ -134,7 +134,7 @@ import Testing
         #expect(queue.entries[0].state == .waiting)
         clock.advance(by: .seconds(3600))
         await fixture.until(queue) { $0[0].state != .waiting }
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(try fixture.haveContent(["a"]))
         await queue.close()
         await fixture.server.stop()
@@ -155,7 +155,7 @@ import Testing
         fixture.gate.open()
         network.update(NetworkStatus(.wifi))
         await fixture.until(queue) { $0[0].state != .waiting }
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(try fixture.haveContent(["a"]))
         #expect(fixture.server.requests.last?.header("Range") == "bytes=60000-")
         await queue.close()
@@ -269,7 +269,7 @@ import Testing
         fixture.gate.open()
         let queue = try await fixture.queue(transport: kind.makeTransport())
         #expect(queue.entries.count == 2)
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(try fixture.haveContent(["a", "b"]))
         let ranges = fixture.server.requests.map { $0.header("Range") }
         #expect(ranges.suffix(2) == ["bytes=60000-", "bytes=60000-"])
@@ -296,6 +296,33 @@ import Testing
             while queue.bandwidth.isHolding { await Task.yield() }
         }
         #expect(clock.uptime >= .seconds(40 * 0.95))
+        await queue.close()
+        await fixture.server.stop()
+    }
+
+    /// The downloads continue.
+    @Test func cancelledWaitEndsAtOnce() async throws {
+        try await fixture.server.start()
+        let queue = try await fixture.queue()
+        _ = try await queue.add([fixture.download("a")])
+        await fixture.until(queue) { $0.first?.progress.bytesReceived == 60_000 }
+        let waits = (0..<3).map { _ in
+            Task {
+                await #expect(throws: RequestError.self) { try await queue.untilIdle() }
+            }
+        }
+        for wait in waits { wait.cancel() }
+        for wait in waits { #expect(await wait.value?.code == .cancelled) }
+        fixture.gate.open()
+        try await queue.untilIdle()
+        #expect(try fixture.haveContent(["a"]))
+        // An idle queue needs no wait.
+        let idle = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await queue.untilIdle()
+        }
+        idle.cancel()
+        try await idle.value
         await queue.close()
         await fixture.server.stop()
     }

@@ -106,7 +106,7 @@ import Testing
             try await queue.open()
             Task {
                 // A queue that has nothing to do is a failure of the test.
-                await queue.untilIdle()
+                try await queue.untilIdle()
                 exit(EXIT_FAILURE)
             }
             // Another signal than the expected one, if a download stalls.
@@ -171,7 +171,7 @@ import Testing
         fixture.gate.open()
 
         let queue = try await fixture.queue(Self.limits, transport: kind.makeTransport())
-        await queue.untilIdle()
+        try await queue.untilIdle()
         let files = Self.resources.map { fixture.file($0.name) }
         let states = files.map { DownloadQueue.State.finished($0) }
         #expect(queue.entries.map(\.state) == states, "seed \(seed)")

@@ -24,7 +24,7 @@ import Testing
         fixture.gate.open()
         let queue = try await fixture.queue(transport: kind.makeTransport())
         try await queue.add([download])
-        await queue.untilIdle()
+        try await queue.untilIdle()
         await queue.close()
         let state = try #require(queue.entries.first?.state)
         // The next process reads the same state.

@@ -50,7 +50,7 @@ import Testing
         #expect(running(queue) == [3] && transport.requestCount == 4)
         gates[3].open()
         gates[4].open()
-        await queue.untilIdle()
+        try await queue.untilIdle()
         let files = gates.indices.map { fixture.file("\($0)") }
         #expect(queue.entries.map(\.state) == files.map { DownloadQueue.State.finished($0) })
         await queue.close()
@@ -94,7 +94,7 @@ import Testing
             finished[host(path), default: 0] += 1
             gates[path]?.open()
         }
-        await queue.untilIdle()
+        try await queue.untilIdle()
         for (number, entry) in queue.entries.enumerated() {
             #expect(entry.state == .finished(fixture.file("\(number)")))
             let data = try Data(contentsOf: fixture.file("\(number)"))

@@ -25,7 +25,7 @@ import Testing
             #expect(progress.fractionReceived == 1)
             break
         }
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.progress.bytesReceived == 400_000)
         #expect(queue.progress.bytesReceivedPerSecond == nil)
         await queue.close()
@@ -68,7 +68,7 @@ import Testing
         queue.onProgress { value.yield($0) }
         #expect(await values.first { _ in true }?.bytesReceived == 60_000)
         fixture.gate.open()
-        await queue.untilIdle()
+        try await queue.untilIdle()
         await queue.close()
         await fixture.server.stop()
     }
@@ -83,7 +83,7 @@ import Testing
         let progress = await values.first { $0.bytesReceived == 60_000 }
         #expect(progress?.totalBytesToReceive == 200_000)
         fixture.gate.open()
-        await queue.untilIdle()
+        try await queue.untilIdle()
         await queue.close()
         await fixture.server.stop()
     }
@@ -95,7 +95,7 @@ import Testing
             if progress.bytesReceived == 60_000 { queue?.isPaused = true }
         }
         try await queue.add([fixture.download()])
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.isPaused && queue.entries.map(\.state) == [.waiting])
         fixture.gate.open()
         await queue.close()

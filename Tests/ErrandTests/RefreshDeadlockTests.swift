@@ -142,6 +142,28 @@ private final class TokenSource: Sendable {
         for task in fixture.agent.activeTasks { await task.untilEnded() }
     }
 
+    /// The total limit is shorter than that of the refresh: the error names the loop.
+    @Test func totalLimitOfARequestThatWaitsForItselfNamesTheRefresh() async throws {
+        let fixture = fixture(loginNeedsToken: true) {
+            $0.timeouts.total = .seconds(10)
+        } refresh: { agent in
+            let login = RequestDescription(endpoint: "Login", url: "login")
+            _ = try await Task.detached { try await agent.start(login).response() }.value
+        }
+        defer { source.agent = nil }
+        let task = start("x", fixture)
+        for _ in 0..<2 { _ = try await fixture.transport.nextRequest() }
+        // Two total limits and the limit of the refresh.
+        try await fixture.clock.untilSleeping(3)
+        try await untilWaiting(2, fixture)
+        fixture.clock.advance(by: .seconds(10))
+        let error = await failure(of: task)
+        #expect(error?.code == .timedOut && error?.timeout == .total)
+        #expect(error?.message.contains("waited for a refresh of its credentials") == true)
+        #expect(error?.message.contains("usesAuthenticators") == true)
+        for task in fixture.agent.activeTasks { await task.untilEnded() }
+    }
+
     @Test func hungRefreshFailsAllWaitersAndTheNext401StartsANewOne() async throws {
         let hung = Gate()
         let isFirst = Atomic(true)

@@ -149,7 +149,9 @@ extension RequestAgent {
         case .deadline:
             error = RequestError(
                 .timedOut, stage: .transport,
-                "The request took longer than its total limit of \(limit ?? .zero). Increase timeouts.total, or read the events to see what it waited for.",
+                "The request took longer than its total limit of \(limit ?? .zero). Increase timeouts.total, or read the events to see what it waited for."
+                    + (underlying?.code == .authenticationFailed
+                        ? " " + (underlying?.message ?? "") : ""),
                 timeout: .total)
         }
         error.attempts = attempts

@@ -265,7 +265,7 @@ public final class RequestAgent: Sendable {
     /// Accepts no more requests, lets current requests end or cancels them, then closes the transport.
     ///
     /// A suspended request keeps a draining agent waiting until it is resumed. Cancelling the calling Swift task cancels
-    /// the requests that have not ended.
+    /// the requests that have not ended, and ends the wait for pending cache writes.
     ///
     /// - Parameter draining: Whether current requests run to their end (default true).
     public func shutdown(draining: Bool = true) async {
@@ -296,7 +296,9 @@ public final class RequestAgent: Sendable {
         }
     }
 
-    /// Waits until all pending cache writes have finished.
+    /// Waits until all pending cache writes have finished, or the calling Swift task is cancelled.
+    ///
+    /// After a cancellation the writes continue.
     public func flushCache() async { await writes.flush() }
 
     /// Removes all stored responses, for example after a sign-out.

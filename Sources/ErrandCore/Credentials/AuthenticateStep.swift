@@ -191,7 +191,11 @@ private final class AuthenticatedRequest: Sendable {
             pipelineRequest.context.emit(.credentialsNotRenewed(nil))
             return first
         case .failed(var error):
-            if error.isCancellation { throw error }
+            if error.isCancellation {
+                // Says what the total limit has interrupted.
+                error.underlying = CredentialOperation.interrupted
+                throw error
+            }
             pipelineRequest.context.emit(.credentialsNotRenewed(error))
             error.response = first
             throw error

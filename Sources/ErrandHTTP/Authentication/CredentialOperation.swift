@@ -88,6 +88,14 @@ extension CredentialOperation {
                 + "of the same authenticator. \(remedy). Nothing was sent.")
     }
 
+    /// The reason for a time-out of a request that waits for a refresh.
+    package static var interrupted: RequestError {
+        RequestError(
+            .authenticationFailed, stage: .adapt,
+            "The request waited for a refresh of its credentials, which perhaps waits for this request. \(remedy)."
+        )
+    }
+
     /// The error of the requests that wait for a refresh that exceeded its limit.
     package static func timedOut(_ limit: Duration) -> RequestError {
         RequestError(

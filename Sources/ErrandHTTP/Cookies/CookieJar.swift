@@ -16,7 +16,7 @@ public final class CookieJar: Sendable {
     private struct State {
         var cookies = CookieStorageState()
         var writing = CookieWriteState()
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [Waiter] = []
         var failure: (any Error)?
         var hasReportedSuffixes = false
     }
@@ -165,16 +165,19 @@ public final class CookieJar: Sendable {
 
     /// Waits until all changes are saved, for example before the process exits.
     ///
-    /// - Throws: The error of the last load or save, if it failed.
+    /// - Throws: The error of the last load or save, if it failed; ``RequestError/Code/cancelled``, at once, if the waiting
+    ///   Swift task is cancelled.
     public func flush() async throws {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if state.writing.isIdle { return true }
-                state.waiters.append(continuation)
-                return false
+        let isIdle = await Waiter.wait { waiter in
+            state.withLock { state in
+                guard !state.writing.isIdle else { return false }
+                state.waiters.append(waiter)
+                return true
             }
-            if isIdle { continuation.resume() }
+        } leave: { waiter in
+            state.withLock { $0.waiters.removeAll { $0 === waiter } }
         }
+        guard isIdle else { throw RequestError.cancelled }
         if let failure = persistenceFailure { throw failure }
     }
 
@@ -201,7 +204,7 @@ public final class CookieJar: Sendable {
     private func nextToWrite() -> [Cookie]? {
         let now = clock.now
         let (saved, waiters) = state.withLock {
-            state -> ([Cookie]?, [CheckedContinuation<Void, Never>]) in
+            state -> ([Cookie]?, [Waiter]) in
             if state.writing.next() {
                 return (state.cookies.all(now: now).filter { !$0.isSession }, [])
             }

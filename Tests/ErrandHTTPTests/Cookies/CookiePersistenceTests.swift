@@ -93,4 +93,24 @@ private final class RecordingPersistence: CookiePersistence {
         try await jar.flush()
         #expect(Set(persistence.last ?? []) == Set((0..<40).map { "n\($0)" }))
     }
+
+    /// Holds each save until the semaphore is signalled.
+    private final class HeldPersistence: CookiePersistence {
+        let gate = DispatchSemaphore(value: 0)
+        func load() throws -> [Cookie] { [] }
+        func save(_ cookies: [Cookie]) throws { gate.wait() }
+    }
+
+    @Test func cancelledFlushEndsAtOnce() async throws {
+        let persistence = HeldPersistence()
+        let jar = CookieJar(persistence: persistence, clock: clock)
+        jar.receive("a=1; Max-Age=60", from: origin)
+        let flush = Task {
+            await #expect(throws: RequestError.self) { try await jar.flush() }
+        }
+        flush.cancel()
+        #expect(await flush.value?.code == .cancelled)
+        persistence.gate.signal()
+        try await jar.flush()
+    }
 }
