@@ -27,10 +27,10 @@ public final class MemoryResponseStore: ResponseStore, EvictionReporting {
     ///
     /// - Parameters:
     ///   - maximumBytes: The maximum size of all headers and bodies. Default 32 MiB.
-    ///   - maximumEntries: The maximum number of entries, at least 1. Default `nil`, no limit.
+    ///   - maximumEntries: The maximum number of entries; 0 and less keeps none. Default `nil`, no limit.
     public init(maximumBytes: Int = 32 << 20, maximumEntries: Int? = nil) {
         self.maximumBytes = max(0, maximumBytes)
-        self.maximumEntries = maximumEntries.map { max(1, $0) }
+        self.maximumEntries = maximumEntries.map { max(0, $0) }
         state = Mutex(State(table: LRUTable(limit: self.maximumBytes)))
     }
 

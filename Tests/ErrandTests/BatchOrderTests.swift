@@ -7,7 +7,7 @@ import Testing
 /// Every order of ends, every combination of outcomes and every policy, for up to five members.
 @Suite(.timeLimit(.minutes(15))) struct BatchOrderTests {
     private static let policies: [BatchRequest.Policy] = [
-        .failFast, .collectAll, .firstSuccess, .quorum(2), .quorum(3),
+        .failFast, .collectAll, .requireAll, .firstSuccess, .quorum(2), .quorum(3),
     ]
 
     /// Whether the batch has succeeded or failed after these ends; `nil` if it is open.
@@ -17,6 +17,7 @@ import Testing
         switch policy {
         case .failFast: bad > 0 ? false : good == count ? true : nil
         case .collectAll: good + bad == count ? true : nil
+        case .requireAll: good + bad == count ? bad == 0 : nil
         case .firstSuccess: good > 0 ? true : bad == count ? false : nil
         case .quorum(let number): good >= number ? true : count - bad < number ? false : nil
         }

@@ -7,7 +7,7 @@ import Testing
 /// How the results of the members decide the result of a batch.
 @Suite(.timeLimit(.minutes(15))) struct BatchPolicyTests {
     private static let policies: [BatchRequest.Policy] = [
-        .failFast, .collectAll, .firstSuccess, .quorum(0), .quorum(1), .quorum(2), .quorum(3),
+        .failFast, .collectAll, .requireAll, .firstSuccess, .quorum(1), .quorum(2), .quorum(3),
     ]
 
     /// Compares the tally with each policy's definition for every sequence of results of up to five members.
@@ -37,9 +37,9 @@ import Testing
         switch policy {
         case .failFast: return bad > 0 ? .failed : isOver ? .succeeded : .open
         case .collectAll: return isOver ? .succeeded : .open
+        case .requireAll: return !isOver ? .open : bad > 0 ? .failed : .succeeded
         case .firstSuccess: return good > 0 ? .succeeded : bad == count ? .failed : .open
         case .quorum(let number):
-            let number = max(1, number)
             return good >= number ? .succeeded : count - bad < number ? .failed : .open
         }
     }

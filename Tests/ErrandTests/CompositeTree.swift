@@ -89,6 +89,8 @@ indirect enum CompositeTree: Sendable, CustomStringConvertible {
         switch policy {
         case .failFast: return bad > 0 ? .failure : good == count ? .success : .none
         case .collectAll: return good + bad == count ? .success : .none
+        case .requireAll:
+            return good + bad < count ? .none : bad == 0 ? .success : .failure
         case .firstSuccess: return good > 0 ? .success : bad == count ? .failure : .none
         case .quorum(let number):
             return good >= number ? .success : count - bad < number ? .failure : .none

@@ -49,7 +49,9 @@ struct GraphStateTests {
         var verdict: GraphState.Verdict {
             if let decision { return decision }
             if isStopped { return .stopped }
-            return inputs.indices.allSatisfy { end(of: $0) != nil } ? .succeeded : .open
+            guard inputs.indices.allSatisfy({ end(of: $0) != nil }) else { return .open }
+            if policy == .requireAll, let first = failures.first { return .failed(first) }
+            return .succeeded
         }
 
         mutating func record(_ node: Int, _ isSuccess: Bool) {
@@ -68,7 +70,7 @@ struct GraphStateTests {
         private mutating func decide(_ successes: Int, _ possible: Int, _ failed: Int) {
             let needed: Int
             switch policy {
-            case .failFast, .collectAll: return
+            case .failFast, .collectAll, .requireAll: return
             case .firstSuccess: needed = 1
             case .quorum(let number): needed = number
             }
@@ -143,7 +145,7 @@ struct GraphStateTests {
     }
 
     private static let policies: [BatchRequest.Policy] = [
-        .failFast, .collectAll, .firstSuccess, .quorum(2), .quorum(3),
+        .failFast, .collectAll, .requireAll, .firstSuccess, .quorum(2), .quorum(3),
     ]
 
     /// Whether the graph has as many final nodes as the policy requires; others are refused before the run.

@@ -29,6 +29,12 @@ extension BatchRequest {
             super.init(members: members, policy: policy, maxConcurrent: maxConcurrent, keys: keys)
         }
 
+        override var fixedMembers: RequestError? {
+            .invalidCombination(
+                "A member was added to a typed batch, whose output has the members of its initializer. Create it with all "
+                    + "members, or use a BatchRequest without types.")
+        }
+
         /// The outputs of the last run; `nil` before it, and if a member has none.
         public var output: Values? {
             guard hasSucceeded else { return nil }

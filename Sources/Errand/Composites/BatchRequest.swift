@@ -18,6 +18,11 @@ nonisolated public class BatchRequest: CompositeRun {
         ///
         /// Only a cancellation and the ``BatchRequest/deadline`` let it fail.
         case collectAll
+        /// All members run to their ends; then the batch fails with the error of the member that failed first, if one
+        /// has failed.
+        ///
+        /// The results of all members are in ``BatchRequest/results``, also after a failure.
+        case requireAll
         /// The batch succeeds with the first success, which cancels the other members.
         ///
         /// Use it for several mirrors of one resource. The batch fails when all members have failed.
@@ -26,7 +31,7 @@ nonisolated public class BatchRequest: CompositeRun {
         /// members.
         ///
         /// When so many members have failed that the number cannot be reached, the batch fails and
-        /// cancels the others. A number greater than the number of members fails with
+        /// cancels the others. A number below 1, or greater than the number of members, fails with
         /// ``RequestError/Code/invalidConfiguration`` before anything is sent.
         case quorum(Int)
     }
@@ -34,12 +39,14 @@ nonisolated public class BatchRequest: CompositeRun {
     /// The requests in order, including those of nested batches, chains and graphs, as far as they are known.
     public var requests: [BaseRequest] { items.flatMap { $0.flattened } }
     /// The members in order.
-    let items: [any CompositeMember]
+    private(set) var items: [any CompositeMember]
     /// The keys of the members of a batch that was made from a dictionary, otherwise empty.
     let keys: [any Hashable & Sendable]
     /// The effect of a member's end on the batch.
     public let policy: Policy
     /// The maximum number of members in progress at the same time; `nil` is no limit.
+    ///
+    /// Errors: ``RequestError/Code/invalidConfiguration`` for a number below 1, before anything is sent.
     public let maxConcurrent: Int?
     /// A number for the caller's own use.
     ///
@@ -107,8 +114,26 @@ nonisolated public class BatchRequest: CompositeRun {
         items = members
         self.keys = keys
         self.policy = policy
-        self.maxConcurrent = maxConcurrent.map { max(1, $0) }
+        self.maxConcurrent = maxConcurrent
     }
+
+    /// Adds a request, a batch, a chain or a graph as the last member.
+    ///
+    /// A member that is added during a run takes part in the next one: the run has described and counted its members. A
+    /// ``Typed`` batch, whose output has the members of its initializer, then fails with
+    /// ``RequestError/Code/invalidCombination`` when it is sent.
+    public func add(_ member: any CompositeMember) {
+        if let fixedMembers {
+            mistake = fixedMembers
+        } else {
+            items.append(member)
+        }
+    }
+
+    /// The error of a batch whose members are fixed, and to which one was added; `nil` if members can be added.
+    var fixedMembers: RequestError? { nil }
+    /// The error of a member that cannot be added.
+    private var mistake: RequestError?
 
     /// Whether every response of the last run came from the store.
     public var isFromCache: Bool {
@@ -143,6 +168,8 @@ nonisolated public class BatchRequest: CompositeRun {
     /// Lets the next run repeat only the members without a success in the last one.
     func repeatFailed() {
         guard task == nil, !found.isEmpty else { return }
+        // Members that were added after the last run have no result.
+        found += Array(repeating: nil, count: items.count - found.count)
         repeated = found.indices.filter { index in
             if case .success = found[index] { false } else { true }
         }
@@ -153,6 +180,10 @@ nonisolated public class BatchRequest: CompositeRun {
 
     /// The error of a policy that requires more successes than there are members.
     private var impossibility: RequestError? {
+        if let mistake { return mistake }
+        if let fault = BatchState.fault(policy, maxConcurrent: maxConcurrent, in: "batch") {
+            return fault
+        }
         guard let needed = BatchState.needed(by: policy), needed > items.count else { return nil }
         return RequestError(
             .invalidConfiguration, stage: .build,
@@ -201,7 +232,7 @@ nonisolated public class BatchRequest: CompositeRun {
         guard let run = active else { return .cancelled }
         defer { active = nil }
         var state = BatchState(
-            policy, count: indices.count, successes: items.count - indices.count,
+            policy, count: indices.count, successes: found.count - indices.count,
             maxConcurrent: maxConcurrent)
         var firstError: RequestError?
         while true {

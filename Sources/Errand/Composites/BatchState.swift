@@ -25,7 +25,7 @@ nonisolated struct BatchState: Sendable {
         self.policy = policy
         self.count = count
         earlier = successes
-        self.maxConcurrent = max(1, maxConcurrent ?? .max)
+        self.maxConcurrent = maxConcurrent ?? .max
         verdict = .open
         judge()
     }
@@ -33,9 +33,26 @@ nonisolated struct BatchState: Sendable {
     /// The number of required successes; `nil` for policies without such a number.
     static func needed(by policy: BatchRequest.Policy) -> Int? {
         switch policy {
-        case .failFast, .collectAll: nil
+        case .failFast, .collectAll, .requireAll: nil
         case .firstSuccess: 1
-        case .quorum(let number): max(1, number)
+        case .quorum(let number): number
+        }
+    }
+
+    /// The error of a policy and a limit with which no run is possible; `nil` if they are valid.
+    static func fault(
+        _ policy: BatchRequest.Policy, maxConcurrent: Int?, in kind: String
+    ) -> RequestError? {
+        var problem: String?
+        if let maxConcurrent, maxConcurrent < 1 {
+            problem = "maxConcurrent is \(maxConcurrent). Set at least 1, or nil for no limit."
+        } else if case .quorum(let number) = policy, number < 1 {
+            problem =
+                "its policy requires \(number) successes. Require at least 1, or use collectAll."
+        }
+        return problem.map {
+            RequestError(
+                .invalidConfiguration, stage: .build, "The \(kind) cannot run: \($0)")
         }
     }
 
@@ -71,6 +88,8 @@ nonisolated struct BatchState: Sendable {
             if earlier + successes >= needed { verdict = .succeeded }
             if earlier + count - failures < needed { verdict = .failed }
         case (.failFast, nil) where failures > 0: verdict = .failed
+        case (.requireAll, nil) where failures > 0:
+            if successes + failures == count { verdict = .failed }
         case (_, nil):
             if successes + failures == count { verdict = .succeeded }
         }

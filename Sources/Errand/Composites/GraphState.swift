@@ -53,7 +53,7 @@ nonisolated struct GraphState: Sendable {
     init(_ topology: GraphTopology, _ policy: BatchRequest.Policy, maxConcurrent: Int? = nil) {
         self.topology = topology
         self.policy = policy
-        self.maxConcurrent = max(1, maxConcurrent ?? .max)
+        self.maxConcurrent = maxConcurrent ?? .max
         let count = topology.inputs.count
         pending = topology.inputs.map(\.count)
         ready = topology.inputs.indices.filter { topology.inputs[$0].isEmpty }
@@ -106,7 +106,7 @@ nonisolated struct GraphState: Sendable {
 
     private mutating func judge() {
         guard let needed = BatchState.needed(by: policy) else {
-            if policy == .failFast, let firstFailure {
+            if policy == .failFast || (policy == .requireAll && open == 0), let firstFailure {
                 verdict = .failed(firstFailure)
             } else if open == 0 {
                 verdict = .succeeded

@@ -7,11 +7,15 @@ extension RequestGraph {
     /// inputs.
     ///
     /// - Throws: ``RequestError/Code/invalidConfiguration`` with the path of the cycle or of the missing node; its
-    ///   underlying error is an ``InvalidDefinition``.
+    ///   underlying error is an ``InvalidDefinition``. The same code, without one, for a ``maxConcurrent`` or a
+    ///   ``BatchRequest/Policy/quorum(_:)`` below 1.
     public func validate() throws(RequestError) { _ = try topology() }
 
     /// The valid topology of the nodes that have been added so far.
     func topology() throws(RequestError) -> GraphTopology {
+        if let fault = BatchState.fault(policy, maxConcurrent: maxConcurrent, in: "graph") {
+            throw fault
+        }
         do throws(InvalidDefinition) {
             return try checkedTopology()
         } catch {

@@ -22,7 +22,9 @@ nonisolated public final class RequestGraph: CompositeRun, BaseRequest.TypedMemb
     /// that need a failed node are skipped, and the others run. ``BatchRequest/Policy/firstSuccess`` and
     /// ``BatchRequest/Policy/quorum(_:)`` count the successes of the final nodes, those that no other node needs.
     public var policy: BatchRequest.Policy
-    /// The maximum number of nodes in progress at the same time, at least 1; `nil` is no limit.
+    /// The maximum number of nodes in progress at the same time; `nil` is no limit.
+    ///
+    /// Errors: ``RequestError/Code/invalidConfiguration`` for a number below 1, before anything is sent.
     public var maxConcurrent: Int?
     /// The priority of all requests of the graph, except those of nested composites.
     ///
