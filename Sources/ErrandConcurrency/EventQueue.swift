@@ -145,6 +145,9 @@ extension RequestEvent.Kind {
         }
     }
 
+    /// Whether the event is about the progress of the request.
+    package var isProgress: Bool { if case .progress = self { true } else { false } }
+
     /// Whether the event is the last one that every listener receives.
     package var isEnd: Bool { if case .ended = self { true } else { false } }
 }
@@ -159,6 +162,8 @@ extension RequestEvent {
         case (.chunkReceived(let attempt, let bytes), .chunkReceived(let other, let more))
         where attempt == other:
             kind = .chunkReceived(attempt: attempt, bytes: bytes + more)
+        // The newest value is enough for a slow listener.
+        case (.progress, .progress): kind = next.kind
         default: return false
         }
         return true

@@ -68,6 +68,7 @@ extension KindForm {
         case "connectionReused": .connectionReused(attempt: try number(), try link())
         case "chunkSent": .chunkSent(attempt: try number(), bytes: try size())
         case "chunkReceived": .chunkReceived(attempt: try number(), bytes: try size())
+        case "progress": .progress(try require(progress, "progress").value)
         case "requestBodySent": .requestBodySent(attempt: try number(), bytes: try size())
         case "bodyReceived": .bodyReceived(attempt: try number(), bytes: try size())
         case "informational": .informational(attempt: try number(), try code())

@@ -79,6 +79,7 @@ extension KindForm {
             KindForm("chunkSent") { ($0.attempt, $0.bytes) = (attempt, bytes) }
         case .chunkReceived(let attempt, let bytes):
             KindForm("chunkReceived") { ($0.attempt, $0.bytes) = (attempt, bytes) }
+        case .progress(let progress): KindForm("progress") { $0.progress = Progress(progress) }
         case .requestBodySent(let attempt, let bytes):
             KindForm("requestBodySent") { ($0.attempt, $0.bytes) = (attempt, bytes) }
         case .bodyReceived(let attempt, let bytes):

@@ -4,26 +4,32 @@ package struct ListenerList: Sendable {
     private final class Member: Sendable {
         let listener: any RequestEventListener
         let observesChunks: Bool
+        let observesProgress: Bool
 
         init(_ listener: any RequestEventListener) {
             self.listener = listener
             observesChunks = listener.observesChunks
+            observesProgress = listener.observesProgress
         }
     }
 
     private let members: [Member]
     /// Whether a listener observes the parts of bodies.
     package let observesChunks: Bool
+    /// Whether a listener observes the progress of requests.
+    package let observesProgress: Bool
 
     package init(_ listeners: [any RequestEventListener]) {
         members = listeners.map(Member.init)
         observesChunks = members.contains(where: \.observesChunks)
+        observesProgress = members.contains(where: \.observesProgress)
     }
 
-    /// Calls the listeners in order; for parts of bodies, those that observe them.
+    /// Calls the listeners in order; for parts of bodies and progress, those that observe them.
     package func receive(_ event: RequestEvent) {
-        let isChunk = event.kind.isChunk
-        for member in members where !isChunk || member.observesChunks {
+        let (isChunk, isProgress) = (event.kind.isChunk, event.kind.isProgress)
+        for member in members
+        where (!isChunk || member.observesChunks) && (!isProgress || member.observesProgress) {
             member.listener.handle(event)
         }
     }

@@ -84,6 +84,36 @@ struct KindForm: Codable {
     var timings: AttemptTimings?
     var connection: Response.Connection?
     var mismatch: PinMismatch?
+    var progress: Progress?
+
+    /// The members of the progress.
+    struct Progress: Codable {
+        var sent: Int64
+        var toSend: Int64?
+        var received: Int64
+        var toReceive: Int64?
+        var resumed: Int64
+        var sentPerSecond: Double?
+        var receivedPerSecond: Double?
+
+        init(_ progress: TransferProgress) {
+            (sent, toSend) = (progress.bytesSent, progress.totalBytesToSend)
+            (received, toReceive) = (progress.bytesReceived, progress.totalBytesToReceive)
+            resumed = progress.resumedBytes
+            sentPerSecond = progress.bytesSentPerSecond
+            receivedPerSecond = progress.bytesReceivedPerSecond
+        }
+
+        var value: TransferProgress {
+            var progress = TransferProgress()
+            (progress.bytesSent, progress.totalBytesToSend) = (sent, toSend)
+            (progress.bytesReceived, progress.totalBytesToReceive) = (received, toReceive)
+            progress.resumedBytes = resumed
+            progress.bytesSentPerSecond = sentPerSecond
+            progress.bytesReceivedPerSecond = receivedPerSecond
+            return progress
+        }
+    }
 
     init(_ type: String) { self.type = type }
 

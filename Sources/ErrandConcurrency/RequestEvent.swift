@@ -182,6 +182,10 @@ public struct RequestEvent: Sendable {
         /// A part of the response body was received, with its size after content decoding; only for listeners with
         /// ``RequestEventListener/observesChunks``.
         case chunkReceived(attempt: Int, bytes: Int64)
+        /// The progress of the request has changed; only for listeners with ``RequestEventListener/observesProgress``.
+        ///
+        /// At most ten times a second for a request; the last value comes before ``ended(_:)``.
+        indirect case progress(TransferProgress)
         /// A response head was received.
         case headReceived(attempt: Int, HTTPResponse.Status)
         /// A redirect is followed to this URL, given without query.
@@ -250,6 +254,11 @@ public protocol RequestEventListener: Sendable {
     ///
     /// Read when the configuration is set. Default false, because a large body has very many.
     var observesChunks: Bool { get }
+
+    /// Whether the listener receives ``RequestEvent/Kind/progress(_:)``, the progress of all requests of its agents.
+    ///
+    /// Read when the configuration is set. Default false, because it costs a timer and a measurement for each request.
+    var observesProgress: Bool { get }
 }
 
 extension RequestEventListener {
@@ -257,4 +266,6 @@ extension RequestEventListener {
     public func handleConnection(_ event: ConnectionEvent) {}
     /// Receives no events of parts of bodies.
     public var observesChunks: Bool { false }
+    /// Receives no events of progress.
+    public var observesProgress: Bool { false }
 }

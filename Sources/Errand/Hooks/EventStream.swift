@@ -26,7 +26,7 @@ public final class EventStream: RequestEventListener {
     /// The events from now on.
     ///
     /// - Parameters:
-    ///   - capacity: The number of events buffered for a slow reader. Default 1024.
+    ///   - capacity: The number of events buffered for a slow reader; less than 1 counts as 1. Default 1024.
     ///   - isWanted: Selects events. Called on any thread; it must be fast. Default: all events.
     public func events(
         keeping capacity: Int = 1024,
@@ -41,7 +41,7 @@ public final class EventStream: RequestEventListener {
 
     /// The openings and ends of the transport's connections from now on.
     ///
-    /// - Parameter capacity: The number of events buffered for a slow reader. Default 1024.
+    /// - Parameter capacity: The number of events buffered for a slow reader; less than 1 counts as 1. Default 1024.
     public func connectionEvents(keeping capacity: Int = 1024) -> AsyncStream<ConnectionEvent> {
         AsyncStream.subscribed(keeping: .bufferingNewest(max(1, capacity))) { stream in
             connectionReaders.withLock { $0.add(stream) }
@@ -108,8 +108,8 @@ public struct FilteredListener: RequestEventListener {
         self.handler = handler
     }
 
-    /// Creates a listener that passes matching events to another listener, except those of connections and of parts of
-    /// bodies.
+    /// Creates a listener that passes matching events to another listener, except those of connections, of parts of
+    /// bodies and of progress.
     public init(
         endpoints: Set<String>? = nil, tags: Set<Int>? = nil, to listener: any RequestEventListener
     ) {

@@ -57,6 +57,7 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         sharedTransfer = nil
         eventSource = hasListeners ? Self.source(id, description) : nil
         self.description = consume description
+        if sharedConfiguration.listeners.observesProgress { emitProgress() }
     }
 
     /// Makes the context of a shared transfer; its events belong to one of its members.
@@ -73,6 +74,13 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         position = Mutex(QueuePosition(priority: leader.priority))
         self.sharedTransfer = sharedTransfer
         eventSource = nil
+    }
+
+    /// Emits the progress from now on.
+    private func emitProgress() {
+        progress.listen(every: .milliseconds(100)) { [weak self] progress in
+            self?.emit(.progress(progress))
+        }
     }
 
     private static func source(
@@ -389,6 +397,6 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     private func notify(_ event: RequestEvent) {
         sharedConfiguration.listeners.receive(event)
         guard event.kind.isEnd || hasReaders.load(ordering: .acquiring) else { return }
-        if !event.kind.isChunk { yieldToReaders(event) }
+        if !event.kind.isChunk, !event.kind.isProgress { yieldToReaders(event) }
     }
 }

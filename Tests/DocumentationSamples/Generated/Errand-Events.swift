@@ -32,19 +32,29 @@ struct ErrandEventsSamples {
         }
     }
 
-    // Sample 3: Events as JSON
+    // Sample 3: Progress of all requests
+    struct TransferBoard: RequestEventListener {
+        var observesProgress: Bool { true }
+
+        func handle(_ event: RequestEvent) {
+            guard case .progress(let progress) = event.kind else { return }
+            print(event.endpoint, event.tag, progress.bytesReceived)
+        }
+    }
+
+    // Sample 4: Events as JSON
     func line(_ event: RequestEvent) throws -> String {
         String(decoding: try JSONEncoder().encode(event), as: UTF8.self)
     }
 
-    // Sample 4: The record of a task
+    // Sample 5: The record of a task
     func printRecord(of task: RequestTask) throws {
         let record = task.record
         print(record.state, record.attempts, record.duration, record.cacheMiss ?? "")
         print(String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
     }
 
-    // Sample 5: Filtered listeners and streams
+    // Sample 6: Filtered listeners and streams
     final class GetUser: BaseRequest {
         override var url: String { "/users/7" }
     }
@@ -59,7 +69,7 @@ struct ErrandEventsSamples {
         for await event in stream.events(where: { $0.tag == 7 }) { print(event.uptime) }
     }
 
-    // Sample 6: Phases of a task
+    // Sample 7: Phases of a task
     func printPhases(of task: RequestTask) async {
         for await phase in task.phases { print(phase) }
     }

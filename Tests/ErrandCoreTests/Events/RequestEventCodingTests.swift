@@ -27,6 +27,10 @@ import Testing
             id: 7, host: "api.example.com", port: 443, remoteAddress: "192.0.2.1:443",
             isSecure: true, httpVersion: .http2)
         let mismatch = PinMismatch(host: "a.example", seen: ["x", "y"], isReportOnly: true)
+        var progress = TransferProgress()
+        (progress.bytesSent, progress.totalBytesToSend) = (1, 2)
+        (progress.bytesReceived, progress.totalBytesToReceive) = (3, 1 << 40)
+        (progress.resumedBytes, progress.bytesReceivedPerSecond) = (1, 2.5)
         return [
             .started, .adapted(method: .post, url: "https://api.example.com/users"), .joined,
             .cacheHit(age: .milliseconds(1500), source: .revalidated), .cacheMiss(.expired),
@@ -44,6 +48,7 @@ import Testing
             .credentialsRenewed, .credentialsNotRenewed(error), .credentialsNotRenewed(nil),
             .attemptStarted(4), .pinMismatch(mismatch), .publicSuffixesIncomplete,
             .connectionOpened(attempt: 1, connection), .connectionReused(attempt: 2, connection),
+            .progress(progress), .progress(TransferProgress()),
             .chunkSent(attempt: 1, bytes: 65536), .chunkReceived(attempt: 1, bytes: 1),
             .headReceived(attempt: 1, .notFound), .redirected(to: "https://b.example/", .found),
             .attemptEnded(3, timings, error), .retrying(after: .seconds(2), error),
@@ -78,7 +83,7 @@ import Testing
             #expect(object["type"] as? String == name)
             types.insert(name)
         }
-        #expect(types.count == 44, "add the new kinds here, to KindForm and to the article Events")
+        #expect(types.count == 45, "add the new kinds here, to KindForm and to the article Events")
     }
 
     @Test func formIsStable() throws {
