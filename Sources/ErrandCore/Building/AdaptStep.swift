@@ -87,6 +87,7 @@ package final class AdaptStep: Step {
         pipelineRequest.context.description.onAdapted?(pipelineRequest.request.url)
         pipelineRequest.context.enter(.waiting)
         let context = pipelineRequest.context
+        if context.retriesProcessing { context.keep(builtRequest: pipelineRequest.request) }
         context.emit(
             .adapted(
                 method: pipelineRequest.request.method,

@@ -60,11 +60,13 @@ public typealias RetryVerdict = FailedAttempt.Verdict
 
 /// A failed attempt that a ``RetryDecider`` decides about.
 ///
-/// A response with a status that the endpoint accepts is a success; no decider is called for it.
+/// A response with a status that the endpoint accepts is a success; no decider is called for it, unless a processor or
+/// the decoder fails and ``RetryPolicy/retriesProcessing`` is true.
 public struct FailedAttempt: Sendable {
     /// The description of the request.
     public var description: RequestDescription
-    /// The request that was sent.
+    /// The request that was sent; after a failure of a processor or a decoder, the request as it was built, without
+    /// credentials and cookies.
     public var request: TransportRequest
     /// The error.
     public var error: RequestError

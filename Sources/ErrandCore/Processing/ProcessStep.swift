@@ -19,6 +19,9 @@ package final class ProcessStep: Step {
         do {
             let response = try await next(pipelineRequest)
             if pipelineRequest.description.isStreamed { return response }
+            if pipelineRequest.context.retriesProcessing {
+                return try await refine(response, orRepeat: pipelineRequest, next)
+            }
             return try await refine(response, of: pipelineRequest)
         } catch {
             failure = await map(error, of: pipelineRequest)
@@ -29,6 +32,36 @@ package final class ProcessStep: Step {
         let response = pipelineRequest.decodable(recovered)
         try makeOutput(of: response, pipelineRequest)
         return response
+    }
+
+    /// Processes a response; if that fails, and a decider says so, repeats the request.
+    @inline(never)  // decision 10
+    private func refine(
+        _ first: Response, orRepeat pipelineRequest: PipelineRequest, _ next: Next
+    ) async throws(RequestError) -> Response {
+        let context = pipelineRequest.context
+        var (response, attempts) = (first, 0)
+        while true {
+            attempts += max(1, response.attempts)
+            var failure: RequestError
+            do {
+                var refined = try await refine(response, of: pipelineRequest)
+                if attempts > refined.attempts, attempts > 1 { refined.attempts = attempts }
+                return refined
+            } catch {
+                failure = error
+            }
+            failure.name(context)
+            failure.attempts = attempts
+            guard
+                let pause = RetryStep.pause(
+                    afterProcessing: failure, attempts: attempts, context)
+            else { throw failure }
+            context.emit(.retrying(after: pause, failure))
+            context.enter(.waiting)
+            try await pipelineRequest.sleep(for: pause)
+            response = try await next(pipelineRequest)
+        }
     }
 
     private func run(

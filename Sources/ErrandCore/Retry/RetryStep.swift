@@ -238,6 +238,43 @@ package final class RetryStep: Step {
         return deciders.lazy.map { $0(failed) }.first { $0 != .asPolicy } ?? .asPolicy
     }
 
+    /// The delay after which a request is repeated whose response could not be processed; `nil` if that is final.
+    ///
+    /// - Parameter attempts: The number of attempts so far.
+    static func pause(
+        afterProcessing error: RequestError, attempts: Int, _ context: TaskContext
+    ) -> Duration? {
+        guard !error.isCancellation, let request = context.builtRequest else { return nil }
+        let deciders = [context.description.retryDecider, context.configuration.retryDecider]
+        let failed = FailedAttempt(
+            description: context.description, request: request, error: error, attempt: attempts)
+        for decider in deciders.compactMap(\.self) {
+            switch decider(failed) {
+            case .asPolicy: continue
+            case .giveUp: return declined(.decider, context)
+            case .again(let delay):
+                guard attempts < limit(of: context) else {
+                    return declined(.attemptsSpent, context)
+                }
+                guard request.body?.isConsumed != true else { return declined(.bodySpent, context) }
+                return delay
+            }
+        }
+        return nil
+    }
+
+    private static func declined(_ reason: RetryRefusal, _ context: TaskContext) -> Duration? {
+        context.emit(.retryDeclined(reason))
+        return nil
+    }
+
+    /// The maximum number of attempts that a decider can ask for.
+    private static func limit(of context: TaskContext) -> Int {
+        let policy = context.description.retryPolicy ?? context.configuration.retryPolicy
+        let hasPolicy = policy.maximumAttempts > 1 || context.description.retryPolicy != nil
+        return hasPolicy ? policy.maximumAttempts : RetryPolicy.deciderAttempts
+    }
+
     private func decide(
         _ error: RequestError, policy: RetryPolicy, _ verdict: RetryVerdict,
         _ pipelineRequest: PipelineRequest
@@ -246,11 +283,9 @@ package final class RetryStep: Step {
         case .asPolicy: break
         case .giveUp: return .giveUp(.decider)
         case .again(let delay):
-            let hasPolicy =
-                policy.maximumAttempts > 1
-                || pipelineRequest.context.description.retryPolicy != nil
-            let limit = hasPolicy ? policy.maximumAttempts : RetryPolicy.deciderAttempts
-            guard Self.counted(pipelineRequest) < limit else { return .giveUp(.attemptsSpent) }
+            guard Self.counted(pipelineRequest) < Self.limit(of: pipelineRequest.context) else {
+                return .giveUp(.attemptsSpent)
+            }
             guard pipelineRequest.request.body?.isConsumed != true else {
                 return .giveUp(.bodySpent)
             }

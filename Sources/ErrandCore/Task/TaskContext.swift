@@ -108,6 +108,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         var drain: DrainTicket?
         /// The stored response of ``CachePolicy/cacheThenLoad``; in a box, because there is rarely one.
         var stored: Shared<StoredDelivery>?
+        /// The request as it was built last; only if failures of its processing can be retried.
+        var builtRequest: Shared<TransportRequest>?
     }
 
     /// A stored response that is delivered before the end, and its receiver.
@@ -193,6 +195,20 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     package var output: (any Sendable)? { kept.withLock { $0.output } }
 
     package func keep(output: any Sendable) { kept.withLock { $0.output = output } }
+
+    /// Whether a decider decides about failures of processors and of the decoding.
+    var retriesProcessing: Bool {
+        // Not the policy, which would be copied.
+        if let own = description.retryPolicy { return own.retriesProcessing }
+        return configuration.retryPolicy.retriesProcessing
+    }
+
+    /// The request as it was built last, if the request ``retriesProcessing``.
+    var builtRequest: TransportRequest? { kept.withLock { $0.builtRequest?.value } }
+
+    func keep(builtRequest: TransportRequest) {
+        kept.withLock { $0.builtRequest = Shared(builtRequest) }
+    }
 
     /// The reason why the store had no usable response; `nil` if it had one, or was not asked.
     package var cacheMiss: CacheMissReason? { kept.withLock { $0.cacheMiss } }

@@ -92,6 +92,11 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// All attempts send the same key, and such requests are retried like idempotent ones.
     public var sendsIdempotencyKey: Bool
+    /// Whether a retry decider also decides about failures of response processors and of the decoding (default false).
+    ///
+    /// Another attempt then repeats the whole request, also one whose response came from the store. Without a decider,
+    /// or with `asPolicy`, such a failure is final. The maximum number of attempts counts those of all repetitions.
+    public var retriesProcessing = false
 
     /// Creates a policy.
     public init(

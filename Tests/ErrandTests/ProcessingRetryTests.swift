@@ -1,0 +1,94 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Failures of response processors and of the decoding that a decider repeats.
+@Suite(.timeLimit(.minutes(15))) struct ProcessingRetryTests {
+    private struct Refused: Error {}
+
+    /// Fails for bodies that contain "late".
+    private struct LateProcessor: ResponseProcessor {
+        func process(_ response: Response, attempt: Int) async throws -> Response {
+            if response.string?.contains("late") == true { throw Refused() }
+            return response
+        }
+    }
+
+    private static let late = ScriptedResponse.json(#"{"nick":"late","level":1}"#)
+    private static let odd = ScriptedResponse.json(#"{"nick":7}"#)
+    private static let good = ScriptedResponse.json(#"{"nick":"a","level":3}"#)
+
+    private func fixture(
+        _ responses: ScriptedResponse..., isOn: Bool = true, attempts: Int = 3,
+        decide: @escaping RetryDecider = { _ in .again(after: .zero) }
+    ) -> AgentFixture {
+        let fixture = AgentFixture {
+            $0.retryPolicy = RetryPolicy(maximumAttempts: attempts, baseDelay: .zero)
+            $0.retryPolicy.retriesProcessing = isOn
+            $0.retryDecider = decide
+            $0.responseProcessors = [LateProcessor()]
+        }
+        for response in responses { fixture.transport.on(.get, "/users", response) }
+        return fixture
+    }
+
+    @Test func failureIsRepeatedIfTheAuthorSaysSo() async throws {
+        let seen = Shared<[FailedAttempt]>([])
+        let fixture = AgentFixture {
+            $0.retryPolicy = RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
+            $0.retryPolicy.retriesProcessing = true
+            $0.retryDecider = { attempt in
+                seen.value.append(attempt)
+                return .again(after: .seconds(2))
+            }
+            $0.responseProcessors = [LateProcessor()]
+        }
+        fixture.transport.on(.get, "/users", Self.late, Self.odd, Self.good)
+        let run = Task { try await fixture.with(GetUser(id: 7)).send() }
+        for _ in 0..<2 {
+            try await fixture.clock.untilSleeping()
+            fixture.clock.advance(by: .seconds(2))
+        }
+        let response = try await run.value
+        #expect(response.attempts == 3 && fixture.transport.requestCount == 3)
+        #expect(seen.value.map(\.attempt) == [1, 2])
+        #expect(seen.value.map(\.error.code) == [.processingFailed, .undecodable])
+        #expect(seen.value.allSatisfy { $0.request.url.path == "/users" })
+        #expect(fixture.events.names.count { $0 == "retrying" } == 2)
+    }
+
+    @Test func failureIsFinalByDefaultAndByTheDecider() async throws {
+        for (isOn, verdict) in [
+            (false, RetryVerdict.again(after: .zero)), (true, .giveUp), (true, .asPolicy),
+        ] {
+            let fixture = fixture(Self.late, isOn: isOn) { _ in verdict }
+            let error = await #expect(throws: RequestError.self) {
+                try await fixture.with(GetUser(id: 7)).send()
+            }
+            #expect(error?.code == .processingFailed && fixture.transport.requestCount == 1)
+        }
+    }
+
+    /// The decider always asks for another attempt.
+    @Test(arguments: [1, 2, 5])
+    func attemptsHaveTheLimitOfThePolicy(attempts: Int) async throws {
+        let fixture = fixture(Self.late, attempts: attempts)
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.with(GetUser(id: 7)).send()
+        }
+        let count = attempts == 1 ? RetryPolicy.deciderAttempts : attempts
+        #expect(error?.attempts == count && fixture.transport.requestCount == count)
+        #expect(fixture.events.names.contains("retryDeclined"))
+    }
+
+    @Test func pauseEndsWithTheTask() async throws {
+        let fixture = fixture(Self.late) { _ in .again(after: .seconds(60)) }
+        let task = fixture.agent.start(GetUser(id: 7).describe())
+        try await fixture.clock.untilSleeping()
+        task.cancel()
+        let error = await #expect(throws: RequestError.self) { try await task.response() }
+        #expect(error?.code == .cancelled && fixture.transport.requestCount == 1)
+        #expect(fixture.clock.sleepers == 0)
+    }
+}
