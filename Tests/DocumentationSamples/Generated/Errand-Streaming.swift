@@ -56,8 +56,7 @@ struct ErrandStreamingSamples {
     }
 
     func listen() async throws {
-        let stream = try await Notifications().stream()
-        for try await event in stream.serverSentEvents {
+        for try await event in try await Notifications().serverSentEvents() {
             print(event.type, event.data, event.id)
         }
     }
