@@ -52,9 +52,12 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     /// A file of this size or more is not a journal.
     private static let maximumSize = 64 << 10
 
-    /// Reads a journal; `nil` for a file that cannot be read, and for invalid or contradictory data.
+    /// Reads a journal; `nil` for a file that cannot be read or that another user can have written, and for invalid or
+    /// contradictory data.
     init?(of file: URL) {
-        guard let data = SourceFile.beginning(of: file, Self.maximumSize) else { return nil }
+        guard let data = SourceFile.beginning(ofOwn: file.path, Self.maximumSize) else {
+            return nil
+        }
         self.init(decoding: data)
     }
 

@@ -43,14 +43,13 @@ package enum FileLock {
         // Between opening and locking, another process may have finished and renamed the file. The
         // lock is then on its destination, so only a file that still has its name is accepted.
         for _ in 0..<100 {
-            // Not through a symbolic link, which would let a user of the directory choose the
-            // overwritten file.
-            let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
-            let descriptor = open(url.path, flags, 0o666)
-            guard descriptor >= 0 else {
-                throw .file(
-                    "\(url.path) could not be opened: \(String(cString: strerror(errno))). Choose a "
-                        + "writable destination.")
+            let descriptor: Int32
+            do throws(FileAccess.Refusal) {
+                // A second name is handled under the lock.
+                descriptor = try FileAccess.ownOrNew(
+                    url.path, mode: 0o644, mayHaveSecondName: true)
+            } catch {
+                throw error.error(url.path, advice: "Choose a writable destination.")
             }
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK {
                 Foundation.close(descriptor)
@@ -75,10 +74,9 @@ package enum FileLock {
 
     private static func identity(_ descriptor: Int32, _ path: String) -> Identity {
         var opened = stat()
-        var named = stat()
-        guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0,
-            opened.st_ino == named.st_ino, opened.st_dev == named.st_dev
-        else { return .replaced }
+        guard FileAccess.isName(path, of: descriptor), fstat(descriptor, &opened) == 0 else {
+            return .replaced
+        }
         return opened.st_nlink > 1 ? .sharedWithAnotherName : .current
     }
 

@@ -10,12 +10,13 @@ package enum FilePlacement {
         package var isNew = true
     }
 
+    /// - Parameter part: The descriptor of the part file.
     package static func place(
-        _ destination: DownloadDestination, _ policy: DownloadPlan.ExistingFile,
+        _ part: Int32, _ destination: DownloadDestination, _ policy: DownloadPlan.ExistingFile,
         _ attributes: FileAttributes = FileAttributes()
     ) throws(RequestError) -> Placed {
         do {
-            try attributes.apply(to: destination.part)
+            try attributes.apply(to: part, named: destination.part)
             return try place(destination.part, destination, policy)
         } catch is OtherFileSystem {
             // Copied below.
@@ -24,11 +25,10 @@ package enum FilePlacement {
         } catch {
             throw failure(destination.file, EIO)
         }
-        try copy(destination)
-        defer { unlink(destination.copy.path) }
+        let copy = try copy(part, destination, attributes)
+        defer { unlink(copy.path) }
         do {
-            try attributes.apply(to: destination.copy)
-            let placed = try place(destination.copy, destination, policy)
+            let placed = try place(copy, destination, policy)
             unlink(destination.part.path)
             return placed
         } catch let error as RequestError {
@@ -76,26 +76,56 @@ package enum FilePlacement {
 
     /// Syncs a directory, which holds the names of its files, to disk.
     package static func syncDirectory(_ folder: URL) {
-        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
+        guard let descriptor = try? FileAccess.folder(folder.path) else { return }
         _ = PartFile.flush(descriptor)
         close(descriptor)
     }
 
-    /// Copies the part file to the file system of the destination, beside it.
-    private static func copy(_ destination: DownloadDestination) throws(RequestError) {
-        let copy = destination.copy
-        unlink(copy.path)
+    /// Copies the part file to the file system of the destination, beside it; the copy has its attributes.
+    private static func copy(
+        _ part: Int32, _ destination: DownloadDestination, _ attributes: FileAttributes
+    ) throws(RequestError) -> URL {
+        var path: String?
         do {
-            try FileManager.default.copyItem(at: destination.part, to: copy)
-            let descriptor = open(copy.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-            defer { close(descriptor) }
-            guard descriptor >= 0, PartFile.flush(descriptor) else { throw POSIXError(.EIO) }
+            let copy = try FileAccess.temporary(
+                beside: destination.file.path, reusing: destination.copy.path)
+            path = copy.path
+            defer { close(copy.descriptor) }
+            try copyBytes(of: part, to: copy.descriptor)
+            let url = URL(fileURLWithPath: copy.path, isDirectory: false)
+            try attributes.apply(to: copy.descriptor, named: url)
+            guard PartFile.flush(copy.descriptor) else { throw POSIXError(.EIO) }
+            return url
         } catch {
-            unlink(copy.path)
+            if let path { unlink(path) }
             throw .file(
-                "The finished download could not be copied to \(copy.deletingLastPathComponent().path). "
+                "The finished download could not be copied to \(destination.folder.path). "
                     + "Free some space there, or choose a writable destination.", underlying: error)
+        }
+    }
+
+    private static func copyBytes(of part: Int32, to copy: Int32) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        var offset: off_t = 0
+        while true {
+            let count = pread(part, buffer.baseAddress, buffer.count, offset)
+            if count == 0 { return }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+            var written = 0
+            while written < count {
+                let rest = UnsafeRawBufferPointer(rebasing: buffer[written..<count])
+                let more = pwrite(copy, rest.baseAddress, rest.count, offset + off_t(written))
+                if more < 0, errno == EINTR { continue }
+                guard more > 0 else {
+                    throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .ENOSPC)
+                }
+                written += more
+            }
+            offset += off_t(count)
         }
     }
 
@@ -149,17 +179,19 @@ package struct FileAttributes: Sendable, Hashable {
     }
 
     /// Sets the attributes before the file gets its name, so that it never has others.
-    func apply(to file: URL) throws(RequestError) {
-        guard mode != nil || modified != nil else { return }
-        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        defer { close(descriptor) }
-        guard descriptor >= 0 else { throw failure(file, errno) }
+    ///
+    /// Only its owner can write a part file; the finished file gets the permissions that the umask allows.
+    func apply(to descriptor: Int32, named file: URL) throws(RequestError) {
+        let folder = file.deletingLastPathComponent().path
+        let mode = mode.map { mode_t($0) } ?? FileAccess.defaultMode(in: folder)
         if let modified {
             let seconds = modified.timeIntervalSince1970.rounded(.down)
             let time = timespec(tv_sec: Int(seconds), tv_nsec: 0)
             guard futimens(descriptor, [time, time]) == 0 else { throw failure(file, errno) }
         }
-        if let mode, fchmod(descriptor, mode_t(mode)) != 0 { throw failure(file, errno) }
+        guard let mode, fchmod(descriptor, mode) != 0 else { return }
+        // A file system without permissions refuses the default as well.
+        if self.mode != nil { throw failure(file, errno) }
     }
 
     private func failure(_ file: URL, _ code: Int32) -> RequestError {

@@ -1,3 +1,4 @@
+import ErrandHTTP
 package import Foundation
 
 /// Replaces a small file as a whole, so that a killed process leaves the old or the new one.
@@ -18,15 +19,19 @@ package enum FileReplacement {
     /// Writes a temporary file and renames it; readable by the current user only.
     ///
     /// - Parameters:
-    ///   - temporary: The path of the temporary file, in the same folder.
+    ///   - fixed: The path of the temporary file, in the same folder, for callers that hold a lock; `nil` chooses a
+    ///     random name.
     ///   - flush: Writes the temporary file to the disk; false if that failed.
     ///   - place: Calls its argument, which renames the file, unless the data is outdated.
     package static func write(
-        _ data: Data, to path: String, through temporary: String, flush: (Int32) -> Bool,
+        _ data: Data, to path: String, through fixed: String? = nil, flush: (Int32) -> Bool,
         place: (() -> Bool) -> Bool = { $0() }
     ) throws(Failure) {
-        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw Failure(step: .create, code: errno) }
+        let (file, temporary): (Int32, String)
+        do throws(FileAccess.Refusal) {
+            let new = try FileAccess.temporary(beside: path, reusing: fixed)
+            (file, temporary) = (new.descriptor, new.path)
+        } catch { throw Failure(step: .create, code: error.code) }
         let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
         var code = errno
         var isSafe = count == data.count

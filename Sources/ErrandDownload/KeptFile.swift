@@ -23,13 +23,18 @@ package enum KeptFile {
         _ file: URL, _ plan: DownloadPlan
     ) throws(RequestError) -> DownloadedFile {
         let expectations = DigestExpectations(plan)
-        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        let descriptor: Int32
+        do throws(FileAccess.Refusal) {
+            descriptor = try FileAccess.reading(file.path)
+        } catch {
+            throw .file(
+                "The existing file \(file.path) could not be read: \(error.reason). "
+                    + "Remove it, or choose another policy for existing files.")
+        }
         defer { close(descriptor) }
         var status = stat()
-        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
-            throw .file(
-                "The existing file \(file.path) could not be read: \(String(cString: strerror(errno))). "
-                    + "Remove it, or choose another policy for existing files.")
+        guard fstat(descriptor, &status) == 0 else {
+            throw .file("The existing file \(file.path) could not be read. Remove it.")
         }
         var digests: [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] = [:]
         if !expectations.algorithms.isEmpty {

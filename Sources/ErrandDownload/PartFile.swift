@@ -70,10 +70,16 @@ package final class PartFile: Sendable {
     /// Opens and locks the part file of a destination, and creates it if necessary.
     ///
     /// - Throws: ``RequestError/Code/fileFailed`` if another download in any process has locked it,
-    ///   or the directory cannot be written.
+    ///   the directory cannot be written, or another user can have put the part file or its journal there.
     package convenience init(
         _ destination: DownloadDestination, syncInterval: Int64 = 16 << 20
     ) throws(RequestError) {
+        let journal = destination.journal.path
+        for path in [journal, journal + Self.tableSuffix] {
+            do throws(FileAccess.Refusal) {
+                try FileAccess.checkOwn(path)
+            } catch { throw error.error(path, advice: "Choose a writable destination.") }
+        }
         self.init(
             destination, descriptor: try FileLock.openLocked(destination.part),
             syncInterval: syncInterval)
@@ -260,7 +266,13 @@ package final class PartFile: Sendable {
             let descriptor = state.withLock { $0.descriptor }
             guard flush(descriptor) else { throw Self.failure("synced", errno) }
             try FileLock.createFolder(destination.folder)
-            let placed = try FilePlacement.place(destination, policy, attributes)
+            // Another user of the folder may have replaced the file under its name.
+            guard FileAccess.isName(destination.part.path, of: descriptor) else {
+                throw .file(
+                    "\(destination.part.path) was replaced by another program while the download ran. Choose a "
+                        + "folder that only the current user can write.")
+            }
+            let placed = try FilePlacement.place(descriptor, destination, policy, attributes)
             FilePlacement.syncDirectory(destination.folder)
             removeJournal()
             closeNow()

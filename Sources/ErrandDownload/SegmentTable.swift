@@ -25,9 +25,11 @@ struct SegmentTable: Sendable {
     ) throws(POSIXError) -> SegmentTable {
         let name =
             name ?? String(UUID().uuidString.lowercased().filter { $0 != "-" }.prefix(headerSize))
-        let temporary = path + "-new"
-        let descriptor = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw error() }
+        let (descriptor, temporary): (Int32, String)
+        do throws(FileAccess.Refusal) {
+            let new = try FileAccess.temporary(beside: path, reusing: path + "-new")
+            (descriptor, temporary) = (new.descriptor, new.path)
+        } catch { throw POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO) }
         var bytes = Array(name.utf8)
         for extent in extents { bytes += entry(extent) }
         let count = pwrite(descriptor, bytes, bytes.count, 0)
@@ -61,7 +63,7 @@ struct SegmentTable: Sendable {
     static func read(at path: String, name: String, below end: Int64) -> [Range<Int64>] {
         let limit = headerSize + maximumEntries * entrySize
         guard
-            let data = SourceFile.beginning(of: URL(fileURLWithPath: path), limit),
+            let data = SourceFile.beginning(ofOwn: path, limit),
             data.count >= headerSize,
             data.prefix(headerSize).elementsEqual(name.utf8)
         else { return [] }

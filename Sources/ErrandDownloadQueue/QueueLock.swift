@@ -54,11 +54,13 @@ final class QueueLock: Sendable {
             atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let file = path + "-lock"
-        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
+        let descriptor: Int32
+        do throws(FileAccess.Refusal) {
+            descriptor = try FileAccess.ownOrNew(file, mode: 0o600)
+        } catch {
             throw failure(
-                "cannot be locked, because \(file) could not be opened: "
-                    + "\(String(cString: strerror(errno))). Choose a path in a writable folder.")
+                "cannot be locked, because \(file) cannot be used: \(error.reason). "
+                    + (error.advice ?? "Choose a path in a writable folder."))
         }
         // Any other failure means a file system without locks.
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK {

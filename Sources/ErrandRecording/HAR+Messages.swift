@@ -135,7 +135,8 @@ package struct MessageWriter: Sendable {
         case .data(let data): return limited(data)
         case .file(let file):
             let size = Self.size(of: file)
-            guard size <= Int64(maximumBodyBytes), let data = try? Data(contentsOf: file) else {
+            guard size <= Int64(maximumBodyBytes), let data = try? FileAccess.contents(of: file)
+            else {
                 return RecordedBody(count: size, problem: tooLarge(size))
             }
             return limited(data)

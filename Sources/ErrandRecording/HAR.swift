@@ -22,7 +22,7 @@ public struct HAR: Sendable, Hashable, Codable {
     /// - Throws: ``RequestError/Code/fileFailed`` if the file cannot be read, or is not an archive.
     public init(contentsOf file: URL) throws(RequestError) {
         do {
-            let bytes = try Data(contentsOf: file)
+            let bytes = try FileAccess.contents(of: file)
             self = try FastJSONDecoder().decode(HAR.self, from: bytes)
         } catch {
             throw RequestError(

@@ -15,17 +15,19 @@ package struct HARFile {
     ///
     /// - Throws: ``RequestError/Code/fileFailed``.
     package init(_ file: URL, entries: [HAR.Entry] = []) throws(RequestError) {
-        let temporary = file.deletingLastPathComponent()
-            .appendingPathComponent(".\(file.lastPathComponent).\(UUID().uuidString)")
+        let temporary: FileAccess.Named
+        do throws(FileAccess.Refusal) {
+            temporary = try FileAccess.temporary(beside: file.path)
+        } catch {
+            throw Self.failure(
+                file, POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO))
+        }
         let head = Self.head
+        handle = FileHandle(fileDescriptor: temporary.descriptor, closeOnDealloc: true)
         do {
-            try Data().write(to: temporary, options: .withoutOverwriting)
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o600], ofItemAtPath: temporary.path)
-            handle = try FileHandle(forWritingTo: temporary)
             try handle.write(contentsOf: head + Self.footer)
         } catch {
-            try? FileManager.default.removeItem(at: temporary)
+            unlink(temporary.path)
             throw Self.failure(file, error)
         }
         end = UInt64(head.count)
@@ -36,7 +38,7 @@ package struct HARFile {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }
         } catch {
-            try? FileManager.default.removeItem(at: temporary)
+            unlink(temporary.path)
             throw Self.failure(file, error)
         }
     }

@@ -1,4 +1,5 @@
 import CSQLite
+import ErrandCaching
 import Foundation
 
 /// A database file that cannot be used.
@@ -43,15 +44,9 @@ struct BrokenDatabase {
     /// Creates the lock file and locks it; -1 if that is impossible.
     private func lockFile() -> Int32 {
         for _ in 0..<100 {
-            let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard lock >= 0 else { return lock }
+            guard let lock = try? FileAccess.ownOrNew(lockPath, mode: 0o600) else { return -1 }
             _ = flock(lock, LOCK_EX)
-            var (locked, present) = (stat(), stat())
-            if fstat(lock, &locked) == 0, stat(lockPath, &present) == 0,
-                locked.st_ino == present.st_ino, locked.st_dev == present.st_dev
-            {
-                return lock
-            }
+            if FileAccess.isName(lockPath, of: lock) { return lock }
             // The previous holder has removed it, and another process may lock a new one.
             close(lock)
         }

@@ -199,8 +199,7 @@ final class OpenDatabase {
     /// A number that SQLite changes when it starts the log again at its beginning: the salts in the
     /// log's header; `nil` if it cannot be read.
     var logGeneration: UInt64? {
-        let file = open(logPath, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
+        guard let file = try? FileAccess.reading(logPath) else { return nil }
         defer { close(file) }
         var salts: UInt64 = 0
         return pread(file, &salts, 8, 16) == 8 ? salts : nil

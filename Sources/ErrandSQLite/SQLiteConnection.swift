@@ -1,4 +1,5 @@
 import CSQLite
+import ErrandCaching
 import Foundation
 
 /// A connection to a database; closed when deallocated.
@@ -16,6 +17,13 @@ final class SQLiteConnection {
     ///     connection holds the lock. Then it fails, and callers that can suspend try again.
     ///   - vfs: The name of the SQLite file system layer; `nil` for the default one.
     init(path: String, busyMilliseconds: Int32, vfs: String? = nil) throws(SQLiteFailure) {
+        do throws(FileAccess.Refusal) {
+            try FileAccess.checkUnopened(path)
+        } catch {
+            throw SQLiteFailure(
+                code: SQLITE_CANTOPEN, message: "\(path) cannot be used: \(error.reason)",
+                hint: error.advice)
+        }
         var handle: OpaquePointer?
         // SQLite's own mutex is not needed: the store's lock serialises all calls.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX

@@ -90,12 +90,6 @@ package final class SpooledCopy: Sendable {
 
     /// Opens a file that has no name any more; -1 if that is not possible.
     private static func unnamedFile() -> Int32 {
-        var template = Array((NSTemporaryDirectory() + "/errand-copy-XXXXXX").utf8CString)
-        let file = mkstemp(&template)
-        if file >= 0 {
-            unlink(template)
-            _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-        }
-        return file
+        (try? FileAccess.unnamed(in: NSTemporaryDirectory(), as: "errand-copy")) ?? -1
     }
 }

@@ -1,4 +1,5 @@
 #if os(Linux) || os(Android)
+    import ErrandHTTP
     import Foundation
 
     /// Detects whether a connection is still being established.
@@ -93,8 +94,8 @@
 
         private static func read(_ path: String) -> String {
             // Files in /proc report the size 0, so they are read to the end.
-            guard let handle = FileHandle(forReadingAtPath: path) else { return "" }
-            defer { try? handle.close() }
+            guard let file = try? FileAccess.reading(path) else { return "" }
+            let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
             let data = (try? handle.readToEnd()) ?? nil
             return String(decoding: data ?? Data(), as: UTF8.self)
         }

@@ -9,18 +9,11 @@ final class UnlinkedFile: Sendable {
 
     init() throws(RequestError) {
         let directory = FileManager.default.temporaryDirectory.path
-        var template = Array("\(directory)/errand-XXXXXX".utf8CString)
-        let descriptor = template.withUnsafeMutableBufferPointer { buffer -> Int32 in
-            guard let path = buffer.baseAddress else { return -1 }
-            let descriptor = mkstemp(path)
-            if descriptor >= 0 { unlink(path) }
-            return descriptor
+        do throws(FileAccess.Refusal) {
+            descriptor = try FileAccess.unnamed(in: directory)
+        } catch {
+            throw Self.failure("Could not create a temporary file in \(directory)", error.code)
         }
-        guard descriptor >= 0 else {
-            throw Self.failure("Could not create a temporary file in \(directory)")
-        }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }
@@ -58,8 +51,8 @@ final class UnlinkedFile: Sendable {
 
     func empty() { _ = ftruncate(descriptor, 0) }
 
-    private static func failure(_ what: String) -> RequestError {
-        let reason = String(cString: strerror(errno))
+    private static func failure(_ what: String, _ code: Int32 = errno) -> RequestError {
+        let reason = String(cString: strerror(code))
         return RequestError(
             .fileFailed, stage: .transport,
             "\(what): \(reason). Free some disk space, or set TMPDIR.")

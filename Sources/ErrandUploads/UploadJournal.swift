@@ -93,11 +93,14 @@ final class UploadJournalFile: Sendable {
 
     /// Locks the journal; it need not exist.
     ///
-    /// - Throws: ``RequestError/Code/fileFailed`` if another run has locked it, or its folder cannot be
-    ///   written.
+    /// - Throws: ``RequestError/Code/fileFailed`` if another run has locked it, its folder cannot be
+    ///   written, or another user can have put it there.
     init(_ url: URL) throws(RequestError) {
         self.url = url
         lock = url.appendingPathExtension("lock")
+        do throws(FileAccess.Refusal) {
+            try FileAccess.checkOwn(url.path)
+        } catch { throw error.error(url.path) }
         descriptor = try FileLock.openLocked(lock)
     }
 
@@ -110,9 +113,7 @@ final class UploadJournalFile: Sendable {
     /// The journal; `nil` if there is none, or it is invalid.
     func read() -> UploadJournal? {
         // Journals are small: a larger file is not one.
-        let handle = try? FileHandle(forReadingFrom: url)
-        defer { try? handle?.close() }
-        return (try? handle?.read(upToCount: 64 << 10)).flatMap(UploadJournal.init(decoding:))
+        SourceFile.beginning(ofOwn: url.path, 64 << 10).flatMap(UploadJournal.init(decoding:))
     }
 
     func write(_ journal: UploadJournal) throws(RequestError) {

@@ -16,6 +16,23 @@ import Testing
 
     private func entries() throws -> [HAR.Entry] { try HAR(contentsOf: file).log.entries }
 
+    /// A named pipe would block the reader, and a folder has no bytes.
+    @Test(arguments: [PlantedFile.pipe, .folder, .danglingLink]) func archivesAreRegularFiles(
+        _ planted: PlantedFile
+    ) throws {
+        try planted.plant(at: file)
+        let error = #expect(throws: RequestError.self) { try HAR(contentsOf: file) }
+        #expect(error?.code == .fileFailed && error?.message.contains("session.har") == true)
+    }
+
+    @Test(arguments: PlantedFile.possible.filter { $0 != .folder })
+    func archiveReplacesPlantedFilesAsAWhole(_ planted: PlantedFile) async throws {
+        try planted.plant(at: file)
+        let recorder = try HARRecorder(writingTo: file)
+        try await recorder.finish()
+        #expect(try entries().isEmpty && planted.victimIsIntact(beside: file))
+    }
+
     private func request(_ path: String, _ body: HTTPBody? = nil) -> TransportRequest {
         var request = TransportRequest(
             method: body == nil ? .get : .post,

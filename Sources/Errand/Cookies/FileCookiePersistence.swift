@@ -1,3 +1,5 @@
+import ErrandDownload
+import ErrandHTTP
 public import Foundation
 
 /// Stores cookies in a file with one JSON object per line, readable for its owner only.
@@ -20,10 +22,18 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
 
     /// Reads the file; returns no cookies if it does not exist.
     ///
-    /// - Throws: `CocoaError` if the file exists and cannot be read.
+    /// - Throws: ``RequestError`` with the code ``RequestError/Code/fileFailed`` if the file exists and cannot be read,
+    ///   or if another user can have written it: if it is a link, belongs to another user, or is writable by others.
     public func load() throws -> [Cookie] {
-        guard FileManager.default.fileExists(atPath: file.path) else { return [] }
-        let bytes = try Data(contentsOf: file)
+        let descriptor: Int32
+        do throws(FileAccess.Refusal) {
+            descriptor = try FileAccess.own(file.path)
+        } catch {
+            if error == .failed(ENOENT) || error == .failed(ENOTDIR) { return [] }
+            throw error.error(file.path)
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let bytes = try handle.readToEnd() ?? Data()
         let decoder = JSONDecoder()
         var cookies: [Cookie] = []
         var isBroken = false
@@ -34,13 +44,13 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
                 isBroken = true
             }
         }
-        if isBroken { try copyBrokenFile() }
+        if isBroken { try replace(file.appendingPathExtension("broken"), by: bytes) }
         return cookies
     }
 
     /// Replaces the file.
     ///
-    /// - Throws: `CocoaError` or `POSIXError` if it cannot be written; the old file is kept.
+    /// - Throws: `CocoaError` or ``RequestError`` if it cannot be written; the old file is kept.
     public func save(_ cookies: [Cookie]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -56,48 +66,19 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
                 at: folder, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
         }
-        let fresh = folder.appendingPathComponent(
-            ".\(file.lastPathComponent).\(UUID().uuidString)")
-        do {
-            try write(bytes, to: fresh)
-            try replace(file, by: fresh)
+        try replace(file, by: bytes)
+    }
+
+    /// Replaces a file atomically by one that only its owner can read.
+    private func replace(_ file: URL, by bytes: Data) throws {
+        do throws(FileReplacement.Failure) {
+            try FileReplacement.write(bytes, to: file.path, flush: PartFile.flush)
         } catch {
-            try? manager.removeItem(at: fresh)
-            throw error
+            throw RequestError(
+                .fileFailed, stage: .transport,
+                "\(file.path) could not be written: \(String(cString: strerror(error.code))). Free some space, or "
+                    + "choose a path in a writable folder.",
+                underlying: POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO))
         }
-    }
-
-    private func write(_ bytes: Data, to fresh: URL) throws {
-        // Create the file with its mode before anything is written to it.
-        guard
-            FileManager.default.createFile(
-                atPath: fresh.path, contents: Data(), attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteUnknown) }
-        let handle = try FileHandle(forWritingTo: fresh)
-        do {
-            try handle.write(contentsOf: bytes)
-            try handle.synchronize()
-            try handle.close()
-        } catch {
-            try? handle.close()
-            throw error
-        }
-    }
-
-    /// Replaces a file atomically.
-    ///
-    /// `FileManager` has no call that does so on all platforms.
-    private func replace(_ old: URL, by fresh: URL) throws {
-        guard rename(fresh.path, old.path) == 0 else {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        }
-    }
-
-    private func copyBrokenFile() throws {
-        let copy = file.appendingPathExtension("broken")
-        try? FileManager.default.removeItem(at: copy)
-        try FileManager.default.copyItem(at: file, to: copy)
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o600], ofItemAtPath: copy.path)
     }
 }

@@ -1,3 +1,4 @@
+import ErrandHTTP
 import ErrandTransport
 public import Foundation
 
@@ -12,12 +13,14 @@ nonisolated extension MultipartBody {
     /// - Throws: ``RequestError/Code/invalidBody``, ``RequestError/Code/bodyReadFailed``,
     ///   ``RequestError/Code/fileFailed``.
     public func write(to file: URL) async throws(RequestError) -> HTTPBody {
-        let part = file.appendingPathExtension("part")
         let source = try makeSource()
         defer { source.close() }
+        let part: FileAccess.Named
+        do throws(FileAccess.Refusal) {
+            part = try FileAccess.temporary(beside: file.path, mode: 0o666)
+        } catch { throw error.error(file.path, stage: .build) }
         do {
-            try Data().write(to: part)
-            let handle = try FileHandle(forWritingTo: part)
+            let handle = FileHandle(fileDescriptor: part.descriptor, closeOnDealloc: true)
             try await Self.copy(source, to: handle)
             try handle.close()
             // An atomic replacement of an existing file.
@@ -25,7 +28,7 @@ nonisolated extension MultipartBody {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }
         } catch {
-            try? FileManager.default.removeItem(at: part)
+            unlink(part.path)
             throw error as? RequestError
                 ?? RequestError(
                     .fileFailed, stage: .build,

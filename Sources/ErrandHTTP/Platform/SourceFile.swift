@@ -15,12 +15,17 @@ package final class SourceFile: Sendable {
 
     package init(_ url: URL) throws(Problem) {
         guard url.isFileURL else { throw .noFileURL }
-        // Without O_NONBLOCK, opening a named pipe would block until another process writes to it.
-        descriptor = url.withUnsafeFileSystemRepresentation { path in
-            path.map { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) } ?? -1
+        do throws(FileAccess.Refusal) {
+            descriptor = try FileAccess.reading(url.path)
+        } catch {
+            if case .failed(let code) = error { throw .cannotOpen(code) }
+            throw .notRegular
         }
-        guard descriptor >= 0 else { throw .cannotOpen(errno) }
-        guard let information, information.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+    }
+
+    /// Opens a file that the package has written; see ``FileAccess/own(_:_:mayHaveSecondName:)``.
+    package init(own path: String) throws(FileAccess.Refusal) {
+        descriptor = try FileAccess.own(path)
     }
 
     deinit { if descriptor >= 0 { _ = close(descriptor) } }
@@ -47,13 +52,21 @@ package final class SourceFile: Sendable {
     ///
     /// FileHandle does the same, and loads 0.5 MB more of Foundation into the memory of a process.
     package static func beginning(of url: URL, _ count: Int) -> Data? {
-        guard let file = try? SourceFile(url) else { return nil }
+        (try? SourceFile(url))?.beginning(count)
+    }
+
+    /// The same for a file that the package has written; `nil` also if another user can have written it.
+    package static func beginning(ofOwn path: String, _ count: Int) -> Data? {
+        (try? SourceFile(own: path))?.beginning(count)
+    }
+
+    private func beginning(_ count: Int) -> Data? {
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             let whole = UnsafeMutableRawBufferPointer(buffer)
             while filled < count {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: whole[filled...])
-                guard let read = file.read(into: rest, at: Int64(filled)) else {
+                guard let read = read(into: rest, at: Int64(filled)) else {
                     failed = true
                     return
                 }

@@ -195,7 +195,7 @@ public struct Response: Sendable {
     public var data: Data {
         switch body {
         case .data(let data): data
-        case .file(let url): (try? Data(contentsOf: url, options: .mappedIfSafe)) ?? Data()
+        case .file(let url): (try? FileAccess.contents(of: url)) ?? Data()
         }
     }
 

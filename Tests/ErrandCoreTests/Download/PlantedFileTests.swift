@@ -1,0 +1,107 @@
+import ErrandHTTP
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import ErrandCore
+@testable import ErrandDownload
+
+/// Files that another user has put under the names of a download's own files.
+@Suite(.timeLimit(.minutes(5))) struct PlantedFileTests {
+    private let fixture: DownloadStepFixture
+    private let content = DownloadStepFixture.bytes(100_000)
+
+    init() throws { fixture = try DownloadStepFixture() }
+
+    private func file(_ name: String) -> URL {
+        fixture.directory.appendingPathComponent(".f.bin.errand-" + name)
+    }
+
+    private func use(segments: Int) {
+        fixture.plan { $0.options.segments = .init(maximum: segments, minimumSize: 5000) }
+    }
+
+    @Test(arguments: PlantedFile.possible, ["part", "journal", "journal-table"])
+    func plantedFilesAreRefusedBeforeAnythingIsSent(
+        _ planted: PlantedFile, _ name: String
+    ) async throws {
+        try planted.plant(at: file(name))
+        let error = await fixture.runToError()
+        if planted == .hardLink, name == "part" {
+            // Also the state after a process was killed between two steps of a rename; the name is removed.
+            #expect(error == nil && haveSameBytes(fixture.content(), content))
+        } else {
+            #expect(error?.code == .fileFailed && fixture.server.requests.isEmpty)
+            #expect(error?.message.contains(file(name).path) == true)
+            #expect(fixture.content() == nil)
+        }
+        #expect(planted.victimIsIntact(beside: file(name)))
+    }
+
+    @Test(
+        arguments: PlantedFile.possible,
+        ["journal-new", "journal-sync-new", "journal-table-new", "copy"])
+    func plantedTemporaryFilesAreNotUsed(_ planted: PlantedFile, _ name: String) async throws {
+        for segments in [1, 4] {
+            try planted.plant(at: file(name))
+            use(segments: segments)
+            try await fixture.run()
+            #expect(haveSameBytes(fixture.content(), content))
+            #expect(planted.victimIsIntact(beside: file(name)))
+            for file in [file(name), file(name).appendingPathExtension("victim")] {
+                try? FileManager.default.removeItem(at: file)
+            }
+        }
+    }
+
+    /// Another user's part file, and the journal that belongs to it.
+    @Test(arguments: [PlantedFile.ofAnotherUser, .writableByAll, .writableByGroup])
+    func plantedPartIsNotResumed(_ planted: PlantedFile) async throws {
+        guard PlantedFile.possible.contains(planted) else { return }
+        let journal = DownloadJournal(
+            url: "http://a/f.bin", validator: "\"v1\"", total: 100_000, offset: 10_000,
+            session: BootSession.current)
+        try planted.plant(at: fixture.journal, journal.encoded())
+        try planted.plant(at: fixture.part, Data(count: 10_000))
+        #expect(await fixture.runToError()?.code == .fileFailed)
+        #expect(fixture.content() == nil && fixture.server.requests.isEmpty)
+    }
+
+    @Test func partThatIsReplacedDuringTheDownloadIsNotTheResult() async throws {
+        let part = fixture.part
+        fixture.server.change {
+            $0.onChunk = { _ in
+                unlink(part.path)
+                try? Data("planted".utf8).write(to: part)
+            }
+        }
+        let error = await fixture.runToError()
+        #expect(error?.code == .fileFailed && error?.message.contains(part.path) == true)
+        #expect(fixture.content() == nil)
+    }
+
+    @Test(arguments: [1, 4]) func onlyTheOwnerCanWriteThePart(segments: Int) async throws {
+        use(segments: segments)
+        fixture.server.change { $0.cut = { $0 < 3 ? 30_000 : nil } }
+        _ = await fixture.runToError()
+        var status = stat()
+        for file in [fixture.part, fixture.journal] {
+            #expect(stat(file.path, &status) == 0 && status.st_mode & 0o022 == 0)
+        }
+        try await fixture.run()
+        #expect(stat(fixture.destination.path, &status) == 0)
+        // As other files of the process.
+        #expect(status.st_mode & 0o777 == FileAccess.defaultMode(in: fixture.directory.path))
+    }
+
+    @Test(arguments: [PlantedFile.pipe, .folder]) func keptFileMustBeRegular(
+        _ planted: PlantedFile
+    ) async throws {
+        try planted.plant(at: fixture.destination)
+        fixture.plan {
+            $0.existingFile = .keep
+            $0.options.computedDigests = [.md5]
+        }
+        #expect(await fixture.runToError()?.code == .fileFailed)
+    }
+}
