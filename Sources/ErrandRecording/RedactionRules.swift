@@ -60,12 +60,12 @@ public struct RedactionRules: Sendable {
 
     /// The text with the values of ``substitutions`` replaced.
     private func substituted(_ text: String) -> String {
-        substitutions.reduce(text) { $0.replacing($1.value, with: $1.text) }
+        substitutions.reduce(text) { $0.replacing(bytes: $1.value, with: $1.text) }
     }
 
     /// Whether a value is a text of ``substitutions``.
     func isSubstitution(_ value: String) -> Bool {
-        substitutions.contains { $0.text == value }
+        substitutions.contains { $0.text.hasSameBytes(as: value) }
     }
 
     /// Whether nothing is replaced.
@@ -107,29 +107,38 @@ public struct RedactionRules: Sendable {
         }
         switch lowercase {
         case "cookie":
-            return value.split(separator: ";").map { redactedPair($0) }.joined(separator: "; ")
+            return value.pieces(at: ";").map { redactedPair($0) }.joined(separator: "; ")
         case "set-cookie":
-            let parts = value.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = value.pieces(at: ";", maxSplits: 1, keepingEmpty: true)
             return redactedPair(parts[0]) + (parts.count > 1 ? ";" + parts[1] : "")
         case "authorization", "proxy-authorization":
-            guard let space = value.firstIndex(of: " ") else { return hidden(value[...]) }
-            return value[...space] + hidden(value[value.index(after: space)...])
+            guard let space = value.firstIndex(ofByte: " ") else { return hidden(value[...]) }
+            return value[...space] + hidden(value[value.utf8.index(after: space)...])
         default: return hidden(value[...])
         }
     }
 
     private func redactedPair(_ pair: Substring) -> String {
-        let pair = pair.drop { $0 == " " }
-        guard let equals = pair.firstIndex(of: "=") else { return hidden(pair) }
-        return pair[...equals] + hidden(pair[pair.index(after: equals)...])
+        let pair = pair.dropping(leadingByte: " ")
+        guard let equals = pair.firstIndex(ofByte: "=") else { return hidden(pair) }
+        return pair[...equals] + hidden(pair[pair.utf8.index(after: equals)...])
     }
 
     private func hidden(_ value: Substring) -> String {
         isSubstitution(String(value)) ? String(value) : Self.placeholder
     }
 
+    /// A `Link` field whose targets have no secrets; a target without its closing bracket ends with the field.
     private func links(_ value: String) -> String {
-        value.replacing(/<([^>]*)>/) { "<\(url(String($0.output.1)))>" }
+        var result = ""
+        var rest = value[...]
+        while let open = rest.firstIndex(ofByte: "<") {
+            let target = rest[rest.utf8.index(after: open)...].prefix(upToByte: ">")
+            result += rest[...open]
+            result += url(String(target))
+            rest = rest[target.endIndex...]
+        }
+        return result + rest
     }
 
     /// A URL without user info and without the values of secret arguments.
@@ -144,10 +153,10 @@ public struct RedactionRules: Sendable {
 
     /// The pairs of a query or a form, with secret values replaced.
     func pairs(_ text: String) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "="),
+        text.pieces(at: "&", keepingEmpty: true).map { pair in
+            guard let equals = pair.firstIndex(ofByte: "="),
                 isSecret(name: FormText.decoded(pair[..<equals])),
-                !isSubstitution(FormText.decoded(pair[pair.index(after: equals)...]))
+                !isSubstitution(FormText.decoded(pair[pair.utf8.index(after: equals)...]))
             else { return String(pair) }
             return pair[...equals] + Self.placeholder
         }.joined(separator: "&")
@@ -184,14 +193,14 @@ private enum MediaType {
     case other
 
     init(_ contentType: String?) {
-        let essence = contentType?.prefix { $0 != ";" }.lowercased()
-            .trimmingCharacters(in: .whitespaces)
+        let essence = contentType?.prefix(upToByte: ";").trimmingBlanks().lowercasedASCII()
         switch essence {
         case "application/x-www-form-urlencoded": self = .form
         case "text/event-stream", "application/x-ndjson", "application/jsonl",
             "application/json-seq", "application/jsonlines":
             self = .lines
-        case let type? where type.hasSuffix("/json") || type.hasSuffix("+json"): self = .json
+        case let type? where type.ends(withBytes: "/json") || type.ends(withBytes: "+json"):
+            self = .json
         default: self = .other
         }
     }
@@ -207,8 +216,8 @@ enum FormText {
 
     /// The decoded names and values of a query or a form, in order.
     static func pairs(_ text: String) -> [(name: String, value: String)] {
-        text.split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        text.pieces(at: "&").map { pair in
+            let parts = pair.pieces(at: "=", maxSplits: 1, keepingEmpty: true)
             return (decoded(parts[0]), parts.count > 1 ? decoded(parts[1]) : "")
         }
     }

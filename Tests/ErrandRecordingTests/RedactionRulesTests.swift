@@ -31,6 +31,45 @@ import Testing
         #expect(RedactionRules.none.header(name, value) == value)
     }
 
+    /// Scalars that join an ASCII character before them to one Swift character.
+    private static let joining = ["\u{301}", "\u{200D}", "\u{FE0F}", "\u{20E3}", "\u{E0061}"]
+
+    @Test(arguments: joining)
+    func separatorsBeforeCombiningMarksSeparate(mark: String) {
+        let rules = RedactionRules.standard
+        #expect(rules.header("Cookie", "a=1;\(mark)b=2") == "a=REDACTED; \(mark)b=REDACTED")
+        #expect(rules.header("Cookie", "sid=\(mark)1") == "sid=REDACTED")
+        #expect(rules.header("Set-Cookie", "sid=\(mark)1;\(mark)x") == "sid=REDACTED;\(mark)x")
+        #expect(rules.header("Authorization", "Bearer \(mark)abc") == "Bearer REDACTED")
+        #expect(body("token=\(mark)b", "application/x-www-form-urlencoded") == "token=REDACTED")
+        #expect(
+            body("a=1&\(mark)&token=b", "application/x-www-form-urlencoded")?.contains("=b")
+                == false)
+        #expect(
+            body("{\"token\":\"b\"}", "application/json;\(mark)x") == "{\"token\":\"REDACTED\"}")
+        #expect(rules.header("Link", "<\(mark)/x?token=1>\(mark)").contains("token=1") == false)
+    }
+
+    @Test func charactersEquivalentToSeparatorsAreText() {
+        // U+037E is canonically equivalent to a semicolon.
+        #expect(RedactionRules.standard.header("Cookie", "a=1\u{37E}b=2") == "a=REDACTED")
+    }
+
+    @Test func everyTargetOfALinkIsRedacted() {
+        let rules = RedactionRules.standard
+        #expect(
+            rules.header("Link", "</a?token=1>; rel=\"x\", </b?q=2>, <>")
+                == "</a?token=REDACTED>; rel=\"x\", </b?q=2>, <>")
+        #expect(rules.header("Link", "no target") == "no target")
+        #expect(rules.header("Link", "</a>, </b?token=1") == "</a>, </b?token=REDACTED")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func linkWithoutClosingBracketsTakesLinearTime() {
+        // A regular expression needed minutes for this field.
+        let field = String(repeating: "<", count: 1_000_000)
+        #expect(RedactionRules.standard.header("Link", field) == "<REDACTED")
+    }
+
     @Test func furtherAndVisibleNamesChangeTheStandardRules() {
         var rules = RedactionRules.standard
         rules.headers = ["X-Tenant"]

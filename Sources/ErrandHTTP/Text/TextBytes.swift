@@ -1,0 +1,106 @@
+/// Operations on the bytes of text that a server, a file or a user wrote.
+///
+/// The operations of `Collection` on strings compare characters: for them, a semicolon that a combining mark follows
+/// is no semicolon, and U+037E (GREEK QUESTION MARK) is one. Protocols define their syntax over bytes. Separators
+/// must be ASCII.
+extension StringProtocol where SubSequence == Substring {
+    /// The parts between the occurrences of an ASCII character; empty parts are left out.
+    package func pieces(
+        at separator: Unicode.Scalar, maxSplits: Int = .max, keepingEmpty: Bool = false
+    ) -> [Substring] {
+        self[...].utf8.split(
+            separator: UInt8(ascii: separator), maxSplits: maxSplits,
+            omittingEmptySubsequences: !keepingEmpty
+        ).map { Substring($0) }
+    }
+
+    package func firstIndex(ofByte byte: Unicode.Scalar) -> String.Index? {
+        self[...].utf8.firstIndex(of: UInt8(ascii: byte))
+    }
+
+    package func lastIndex(ofByte byte: Unicode.Scalar) -> String.Index? {
+        self[...].utf8.lastIndex(of: UInt8(ascii: byte))
+    }
+
+    package func contains(byte: Unicode.Scalar) -> Bool { firstIndex(ofByte: byte) != nil }
+
+    package func contains(bytes text: some StringProtocol) -> Bool {
+        firstRange(ofBytes: text) != nil
+    }
+
+    package func starts(withBytes text: some StringProtocol) -> Bool {
+        utf8.starts(with: text.utf8)
+    }
+
+    package func ends(withBytes text: some StringProtocol) -> Bool {
+        utf8.reversed().starts(with: text.utf8.reversed())
+    }
+
+    package func hasSameBytes(as text: some StringProtocol) -> Bool {
+        utf8.elementsEqual(text.utf8)
+    }
+
+    /// Whether both texts have the same bytes, regardless of the case of ASCII letters.
+    package func hasSameBytes(ignoringCase text: some StringProtocol) -> Bool {
+        utf8.elementsEqual(text.utf8) { $0.asciiLowercase == $1.asciiLowercase }
+    }
+
+    /// The text before the first occurrence of an ASCII character; without one, the whole text.
+    package func prefix(upToByte byte: Unicode.Scalar) -> Substring {
+        self[..<(firstIndex(ofByte: byte) ?? endIndex)]
+    }
+
+    /// The text without the occurrences of an ASCII character at its start.
+    package func dropping(leadingByte byte: Unicode.Scalar) -> Substring {
+        Substring(self[...].utf8.drop { $0 == UInt8(ascii: byte) })
+    }
+
+    package func firstRange(ofBytes text: some StringProtocol) -> Range<String.Index>? {
+        let pattern = Array(text.utf8)
+        guard let first = pattern.first else { return startIndex..<startIndex }
+        var rest = self[...].utf8
+        while let start = rest.firstIndex(of: first) {
+            rest = rest[start...]
+            if rest.starts(with: pattern) {
+                return start..<rest.index(start, offsetBy: pattern.count)
+            }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    /// The text with every occurrence of a text replaced; an empty text does not occur.
+    package func replacing(bytes text: some StringProtocol, with other: String) -> String {
+        guard !text.isEmpty else { return String(self) }
+        var result = ""
+        var rest = self[...]
+        while let range = rest.firstRange(ofBytes: text) {
+            result += rest[..<range.lowerBound]
+            result += other
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
+    }
+
+    /// The text with its ASCII letters in lower case.
+    ///
+    /// `lowercased()` turns U+212A (KELVIN SIGN) into the letter k.
+    package func lowercasedASCII() -> String {
+        String(decoding: utf8.map(\.asciiLowercase), as: UTF8.self)
+    }
+
+    /// The text with its ASCII letters in upper case.
+    package func uppercasedASCII() -> String {
+        String(decoding: utf8.map(\.asciiUppercase), as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    package var asciiLowercase: UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+    }
+
+    package var asciiUppercase: UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) ? self & 0xDF : self
+    }
+}
