@@ -29,7 +29,6 @@ let lifecycle = optional(
     "ServiceLifecycle", of: "swift-service-lifecycle", trait: "ServiceLifecycle")
 let configuration = optional(
     "Configuration", of: "swift-configuration", trait: "Configuration")
-let flyingFox = optional("FlyingFox", of: "FlyingFox", trait: "Inspector")
 
 // Without the trait, libhiredis is not needed.
 let hiredis = Target.Dependency.target(
@@ -91,7 +90,7 @@ let package = Package(
             description: "Builds ErrandConfiguration. Only then is swift-configuration resolved."),
         .trait(
             name: "Inspector",
-            description: "Builds the inspector. Only then is FlyingFox resolved."),
+            description: "Builds the inspector's server."),
         .trait(
             name: "Redis", description: "Builds ErrandRedis. Only then is libhiredis needed."),
     ],
@@ -104,7 +103,6 @@ let package = Package(
             url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
         .package(
             url: "https://github.com/apple/swift-configuration.git", from: "1.0.0", traits: []),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         // Scripts/check-boundaries checks which modules the files of each target may import.
@@ -227,7 +225,7 @@ let package = Package(
             name: "ErrandInspector",
             dependencies: [
                 "ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandRecording",
-                httpTypes, flyingFox,
+                httpTypes,
             ],
             // Scripts/inspector-page copies these files to Swift sources.
             exclude: ["Page"],

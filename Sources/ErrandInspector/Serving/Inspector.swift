@@ -12,7 +12,7 @@
     /// The page shows each request live, with its phases, messages, cache decision, attempts and reasons to wait. It can
     /// send a request again with changes, and delay, hold, replace or fail transfers by rule.
     ///
-    /// It requires the package trait `Inspector`; without the trait, FlyingFox, which serves the page, is not resolved.
+    /// It requires the package trait `Inspector`; without the trait, the server of the page is not built.
     ///
     /// The inspector is for development. It listens on the loopback interface only, and each call needs the token of the
     /// URL. Secrets are replaced by ``RedactionRules`` before they leave the process. In a release build ``start(_:options:)``
@@ -108,7 +108,7 @@
                     memory: options.maximumMemory), clock: agent.clock)
             let token = AccessCheck.makeToken()
             let api = InspectorAPI(agent: agent, recorder: recorder, redaction: options.redaction)
-            let server = try await InspectorServer.start(
+            let server = try InspectorServer.start(
                 port: options.port, token: token, api: api)
             guard let url = URL(string: "http://127.0.0.1:\(server.port)/?token=\(token)") else {
                 await server.stop()
