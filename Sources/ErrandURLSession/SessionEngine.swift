@@ -13,8 +13,7 @@ final class SessionEngine: Sendable {
         var session: URLSession?
         var connectionLimit: OriginConnectionLimit
         var transfers: [ObjectIdentifier: URLSessionTransfer] = [:]
-        /// Sessions that serve one request each, which must not be replayed; see
-        /// ``TransportRequest/mayBeReplayed``.
+        /// Sessions that serve one request each, because sessions share no connections.
         var dedicatedSessions: [ObjectIdentifier: URLSession] = [:]
         /// Transfers that count towards the connection limit.
         var admitted: Set<ObjectIdentifier> = []
@@ -28,9 +27,11 @@ final class SessionEngine: Sendable {
     private let configuration: URLSessionConfiguration
     /// The headers that the configuration adds to requests; their names are in lower case.
     private let additionalHeaders: [String: String]
+    private let reusesConnections: Bool
     private let state: Mutex<State>
 
-    init(_ original: URLSessionConfiguration) {
+    init(_ original: URLSessionConfiguration, reusesConnections: Bool) {
+        self.reusesConnections = reusesConnections
         let configuration = original.copy() as? URLSessionConfiguration ?? .default
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
@@ -64,7 +65,7 @@ final class SessionEngine: Sendable {
             state.transfers[id] = transfer
             guard !state.isShutDown else { return (true, false) }
             let isAdmitted =
-                !Self.isLimited(request) || state.connectionLimit.acquire(request.url.origin, id)
+                !isLimited(request) || state.connectionLimit.acquire(request.url.origin, id)
             if isAdmitted { state.admitted.insert(id) }
             return (false, isAdmitted)
         }
@@ -104,9 +105,14 @@ final class SessionEngine: Sendable {
 
     /// Whether the connection limit applies.
     ///
-    /// Over TLS, HTTP/2 can multiplex requests on one connection.
-    private static func isLimited(_ request: TransportRequest) -> Bool {
-        request.url.scheme == "http"
+    /// In the shared session, HTTP/2 can multiplex requests over TLS on one connection.
+    private func isLimited(_ request: TransportRequest) -> Bool {
+        request.url.scheme == "http" || hasOwnConnection(request)
+    }
+
+    /// Whether the request has a session, and so a connection, of its own.
+    private func hasOwnConnection(_ request: TransportRequest) -> Bool {
+        !reusesConnections || !request.mayBeReplayed
     }
 }
 
@@ -166,7 +172,7 @@ extension SessionEngine {
     }
 
     private func session(for transfer: URLSessionTransfer) -> URLSession {
-        if !transfer.request.mayBeReplayed {
+        if hasOwnConnection(transfer.request) {
             let session = makeSession()
             state.withLock { $0.dedicatedSessions[ObjectIdentifier(transfer)] = session }
             return session
@@ -202,7 +208,7 @@ extension SessionEngine {
         let (next, dedicated) = state.withLock { state in
             state.transfers[id] = nil
             let dedicated = state.dedicatedSessions.removeValue(forKey: id)
-            guard Self.isLimited(transfer.request) else {
+            guard isLimited(transfer.request) else {
                 return (URLSessionTransfer?.none, dedicated)
             }
             let origin = transfer.request.url.origin

@@ -24,7 +24,8 @@ public import ErrandTransport
 /// - Truncated bodies in a content coding cannot be detected. Requests therefore accept no content coding, and
 ///   encoded responses fail with ``RequestError/Code/badContentEncoding``, unless the request has a header
 ///   `Accept-Encoding` that lists the coding.
-/// - A request that must not be replayed, such as a POST, always opens a new connection.
+/// - A server that sends more responses than requests mixes up the responses of a reused connection. Requests
+///   therefore open a connection each; see ``init(configuration:reusesConnections:)``.
 public final class URLSessionTransport: Transport {
     /// The transport's name in events and errors: `urlsession`.
     public let name = "urlsession"
@@ -35,9 +36,26 @@ public final class URLSessionTransport: Transport {
     ///
     /// The session is invalidated when the transport is released.
     ///
-    /// - Parameter configuration: The session's configuration, which is copied. Default `.default`.
-    public init(configuration: URLSessionConfiguration = .default) {
-        engine = SessionEngine(configuration)
+    /// On Linux, FoundationNetworking (Swift 6.3.1) takes the bytes that a server sends after the end of a response for
+    /// the response to the next request of the connection. The transport cannot see it: a request would receive a
+    /// response that belongs to another one, possibly of another user. So by default, each request has a connection of
+    /// its own there, which is closed after the response. This costs a TCP handshake for each request, a full TLS
+    /// handshake for `https`, and the multiplexing of HTTP/2.
+    ///
+    /// - Parameters:
+    ///   - configuration: The session's configuration, which is copied. Default `.default`.
+    ///   - reusesConnections: Whether requests share connections. Set it on Linux only for servers that you trust to
+    ///     send one response for each request. A request that must not be replayed, such as a POST, has a
+    ///     connection of its own nevertheless. Default `nil`: false on Linux, true on other platforms.
+    public init(
+        configuration: URLSessionConfiguration = .default, reusesConnections: Bool? = nil
+    ) {
+        #if os(Linux)
+            let isSafe = false
+        #else
+            let isSafe = true
+        #endif
+        engine = SessionEngine(configuration, reusesConnections: reusesConnections ?? isSafe)
     }
 
     /// Throws if `URLSession` cannot send the request as described.

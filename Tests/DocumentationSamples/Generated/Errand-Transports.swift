@@ -23,4 +23,9 @@ struct ErrandTransportsSamples {
             configuration: configuration, transport: CurlTransport(configuration: curl))
         _ = agent
     }
+
+    // Sample 3: One connection for each request
+    func agentForTrustedServer() -> RequestAgent {
+        RequestAgent(transport: URLSessionTransport(reusesConnections: true))
+    }
 }

@@ -2,12 +2,13 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import Synchronization
 import Testing
 
 /// Connections are reused, and a request that is not idempotent is never sent twice.
 @Suite("Contract: connection reuse", .timeLimit(.minutes(15)))
 struct ReuseContract {
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func sequentialRequestsShareAConnection(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { LoopbackResponse(body: $0.body) }
@@ -22,8 +23,30 @@ struct ReuseContract {
         }
     }
 
+    /// From the second request of a connection on, the server first sends a surplus response: the client can only take
+    /// it for the response to that request.
+    @Test func surplusResponseReachesNoOtherRequest() async throws {
+        try await ContractFixture.with(.urlSession) { fixture async throws in
+            let connections = Mutex(Set<Int>())
+            fixture.server.otherwise { request in
+                let length = request.target.utf8.count
+                let own = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n\(request.target)"
+                let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nsurplus"
+                let isFirst = connections.withLock { $0.insert(request.connection).inserted }
+                return .raw(isFirst ? own : surplus + own)
+            }
+            for number in 0..<20 {
+                let method = number.isMultiple(of: 2) ? HTTPMethod.get : .put
+                let record = try await fixture.succeed(fixture.request(method, "/\(number)"))
+                #expect(record.body == Data("/\(number)".utf8))
+            }
+            #expect(fixture.server.status.accepted == 20)
+            try await fixture.server.until { $0.open == 0 }
+        }
+    }
+
     /// A transport that cannot prevent the replay of a request on a kept connection uses another connection.
-    @Test(arguments: TransportKind.wire, [nil, "x"] as [String?])
+    @Test(arguments: TransportKind.reusing, [nil, "x"] as [String?])
     func requestsThatMustNotBeReplayed(kind: TransportKind, body: String?) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { _ in LoopbackResponse(body: "fine") }
@@ -38,7 +61,7 @@ struct ReuseContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func requestIsNotReplayedWithoutPermission(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             for method in [HTTPMethod.get, .put] {
@@ -56,7 +79,7 @@ struct ReuseContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func closedConnectionsAreReplaced(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { _ in LoopbackResponse(body: "x") }
@@ -69,7 +92,7 @@ struct ReuseContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func connectionCloseIsHonoured(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { _ in
@@ -89,7 +112,7 @@ struct ReuseContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func droppedGetIsRetried(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             try await prepareDroppedConnection(fixture)
@@ -100,7 +123,7 @@ struct ReuseContract {
     }
 
     /// As after a server restart: all idle connections are closed, and the client has not noticed it yet.
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func requestSucceedsIfAllIdleConnectionsAreClosed(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             let count = 6
@@ -118,7 +141,7 @@ struct ReuseContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire, [0, 1, 100_000])
+    @Test(arguments: TransportKind.reusing, [0, 1, 100_000])
     func droppedPostIsNotRetried(kind: TransportKind, size: Int) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             try await prepareDroppedConnection(fixture)
@@ -133,7 +156,7 @@ struct ReuseContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func droppedPostWithoutBodyIsNotRetried(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             try await prepareDroppedConnection(fixture)
@@ -142,7 +165,7 @@ struct ReuseContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func droppedPutIsRetriedCompletely(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             try await prepareDroppedConnection(fixture)
@@ -154,7 +177,7 @@ struct ReuseContract {
         }
     }
 
-    @Test(arguments: TransportKind.wire)
+    @Test(arguments: TransportKind.reusing)
     func hundredConcurrentRequestsSucceed(kind: TransportKind) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { LoopbackResponse(body: $0.target) }

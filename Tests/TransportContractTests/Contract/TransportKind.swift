@@ -13,6 +13,8 @@ import Testing
 enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case scripted
     case urlSession
+    /// `URLSessionTransport` whose requests share connections, on Linux too.
+    case sharedURLSession
     case curl
     /// `CurlTransport` with libcurl's HTTP/1.1.
     case libcurl
@@ -26,6 +28,9 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
     /// The transports that use sockets.
     static let wire: [TransportKind] = [.urlSession, .curl, .libcurl]
 
+    /// The transports that use sockets, and reuse connections.
+    static let reusing: [TransportKind] = [.sharedURLSession, .curl, .libcurl]
+
     /// The transports that use sockets and have a capability.
     static func wire(with capability: Capability) -> [TransportKind] {
         wire.filter { $0.capabilities.contains(capability) }
@@ -37,6 +42,8 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
         switch self {
         case .scripted: ScriptedTransport()
         case .urlSession: URLSessionTransport(configuration: .ephemeral)
+        case .sharedURLSession:
+            URLSessionTransport(configuration: .ephemeral, reusesConnections: true)
         case .curl: CurlTransport()
         case .libcurl: CurlTransport(configuration: Self.withoutOwnEngine)
         }
@@ -45,7 +52,7 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
     var capabilities: Set<Capability> {
         switch self {
         case .scripted: []
-        case .urlSession: Capability.ofURLSession
+        case .urlSession, .sharedURLSession: Capability.ofURLSession
         case .curl, .libcurl: Capability.ofCurl
         }
     }

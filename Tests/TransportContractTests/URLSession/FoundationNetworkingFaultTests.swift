@@ -48,6 +48,19 @@
             }
         }
 
+        /// The reason for connections of their own.
+        @Test func surplusResponseReachesTheNextRequest() async throws {
+            try await ContractFixture.with(.sharedURLSession) { fixture async throws in
+                fixture.server.otherwise { request in
+                    let own = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + request.path
+                    return .raw(request.number == 0 ? own : own.replacing("/b", with: "/x") + own)
+                }
+                _ = try await fixture.succeed(fixture.request(.get, "/a"))
+                let record = try await fixture.succeed(fixture.request(.get, "/b"))
+                #expect(record.body == Data("/x".utf8))
+            }
+        }
+
         @Test(arguments: ["9223372036854775296", "9223372036854775807"])
         func hugeContentLengthCrashesTheProcess(length: String) async {
             await #expect(processExitsWith: .failure) { [length] in

@@ -201,7 +201,7 @@
 
         @Test(arguments: all.keys.sorted())
         func optionIsHonoredOrRefused(name: String) async throws {
-            try await ContractFixture.with(.urlSession) { fixture async throws in
+            try await ContractFixture.with(.sharedURLSession) { fixture async throws in
                 fixture.server.otherwise { _ in LoopbackResponse(body: "text") }
                 switch try #require(Self.all[name]) {
                 case .elsewhere: break
