@@ -114,3 +114,7 @@ final class EncodingSession {
             escapesSlashes: escapesSlashes)
     }
 }
+
+/// Dictionaries with string keys; no strategy converts them.
+protocol StringKeyed {}
+extension Dictionary: StringKeyed where Key == String {}

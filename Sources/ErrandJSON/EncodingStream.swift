@@ -46,7 +46,7 @@ final class EncodingStream {
     ///
     /// - Returns: The range of bytes that was removed; nil if there was no such member.
     func note(
-        _ fingerprint: UInt64, start: Int, since first: Int, index: inout Set<UInt64>?
+        _ fingerprint: UInt64, start: Int, since first: Int, index: inout [UInt64: Int]?
     ) -> Range<Int>? {
         let earlier =
             members.count &- first > 32
@@ -54,16 +54,30 @@ final class EncodingStream {
             : members.position(of: fingerprint, since: first)
         members.append(.init(fingerprint: fingerprint, start: start))
         guard let earlier, sink.isSameText(members[earlier].start, start) else { return nil }
-        return remove(earlier)
+        let range = remove(earlier)
+        if index != nil { index = positions(since: first) }
+        return range
     }
 
-    /// Finds the key in an object with many members, using a set of fingerprints.
+    /// Finds the key in an object with many members, with a table of the first position of each fingerprint.
+    ///
+    /// The table makes a search as fast for fingerprints that collide, which keys of a server could be chosen for.
     private func indexed(
-        _ fingerprint: UInt64, since first: Int, _ index: inout Set<UInt64>?
+        _ fingerprint: UInt64, since first: Int, _ index: inout [UInt64: Int]?
     ) -> Int? {
-        if index == nil { index = Set((first..<members.count).map { members[$0].fingerprint }) }
-        if index?.insert(fingerprint).inserted != false { return nil }
-        return members.position(of: fingerprint, since: first)
+        if index == nil { index = positions(since: first) }
+        // A member whose encoding failed was dropped, and its position may have another one.
+        if let place = index?[fingerprint], place < members.count,
+            members[place].fingerprint == fingerprint
+        {
+            return place
+        }
+        index?[fingerprint] = members.count
+        return nil
+    }
+
+    private func positions(since first: Int) -> [UInt64: Int] {
+        Dictionary((first..<members.count).map { (members[$0].fingerprint, $0) }) { one, _ in one }
     }
 
     private func remove(_ earlier: Int) -> Range<Int>? {

@@ -1,5 +1,29 @@
 // Performance annotations: decision 17.
 
+/// A hash table of the members of an object.
+enum MemberTable {
+    /// Keys as written in the document.
+    case written([ExactKey: Int])
+    /// Keys after the conversion of `keyDecodingStrategy`.
+    case converted([String: Int])
+}
+
+/// A key compared by its bytes, as `MemberCursor` does; `String` compares by canonical equivalence.
+struct ExactKey: Hashable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: ExactKey, right: ExactKey) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 /// Member lookup by key for decoders, fastest in document order.
 extension TapeDecoder {
     /// Prepares the lookup for converted keys; called when a container is created.
@@ -8,9 +32,9 @@ extension TapeDecoder {
     }
 
     private func convertKeys() {
-        guard table == nil, !keepsKeys, let convertKey = session.convertKey else { return }
+        guard table == nil, let convertKey = session.convertKey else { return }
         let path = codingPath
-        table = makeTable { convertKey(path, $0) }
+        table = .converted(makeTable { convertKey(path, $0) })
     }
 
     /// The index of the value for `key`; nil if there is none.
@@ -35,40 +59,44 @@ extension TapeDecoder {
     private func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         if table != nil { return findInTable(key) }
         let place = cursor.find(key)
-        return place > 0 ? place : recordMiss(key)
+        // Successful searches compare members as well: in an object with many members each search
+        // may start at the first one.
+        if cursor.skipped > 16 &* cursor.count &+ 256 { table = .written(makeTable(ExactKey.init)) }
+        return place
     }
 
     private func findInTable(_ key: UnsafeBufferPointer<UInt8>) -> Int {
-        table?[String(decoding: key, as: UTF8.self)] ?? 0
-    }
-
-    /// Creates a hash table if the searches so far have compared too many members.
-    private func recordMiss(_ key: UnsafeBufferPointer<UInt8>) -> Int {
-        if cursor.skipped > 16 &* cursor.count &+ 256 { table = makeTable { $0 } }
-        return 0
-    }
-
-    private func makeTable(_ convert: (String) -> String) -> [String: Int] {
-        let tape = session.tape
-        var table = [String: Int](minimumCapacity: Word.count(tape.words[index + 1]))
-        forEachKey { place in
-            let key = convert(tape.string(at: place))
-            if table[key] == nil { table[key] = place + 1 }
+        let key = String(decoding: key, as: UTF8.self)
+        switch table {
+        case .written(let places): return places[ExactKey(key)] ?? 0
+        case .converted(let places): return places[key] ?? 0
+        case nil: return 0
         }
-        return table
+    }
+
+    private func makeTable<Key: Hashable>(_ key: (String) -> Key) -> [Key: Int] {
+        let tape = session.tape
+        var places = [Key: Int](minimumCapacity: Word.count(tape.words[index + 1]))
+        forEachKey { place in
+            let key = key(tape.string(at: place))
+            if places[key] == nil { places[key] = place + 1 }
+        }
+        return places
     }
 
     /// The converted keys in document order, each once.
     func memberKeys() -> [String] {
         var keys: [String] = []
         var seen: Set<String> = []
-        let convert = keepsKeys ? nil : session.convertKey
+        let convert = session.convertKey
         let path = convert == nil ? [] : codingPath
         forEachKey { place in
             let key = session.tape.string(at: place)
             let converted = convert?(path, key) ?? key
             if seen.insert(converted).inserted { keys.append(converted) }
         }
+        // The caller will probably look up each of the keys.
+        if table == nil, keys.count > 64 { table = .written(makeTable(ExactKey.init)) }
         return keys
     }
 

@@ -23,7 +23,7 @@ final class StreamEncoder: Encoder {
     /// The stream depth at which this encoder may write; -1 when it is done.
     private var writableDepth: Int
     @exclusivity(unchecked) private var firstMember: Int
-    @exclusivity(unchecked) private var keyIndex: Set<UInt64>?
+    @exclusivity(unchecked) private var keyIndex: [UInt64: Int]?
     /// A Bloom filter of the keys written, one bit for each fingerprint.
     private var keyBits: UInt64 = 0
     /// Values with their own streams, and the offsets at which to insert them.

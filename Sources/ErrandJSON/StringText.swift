@@ -34,9 +34,11 @@ extension Tape {
     private func isEscapedString(
         at index: Int, equalTo other: UnsafeBufferPointer<UInt8>
     ) -> Bool {
-        // An escape is never shorter than its character.
+        // An escape is never shorter than its character, and at most six times as long. The second
+        // bound keeps comparisons of short keys with a long one cheap.
         let length = Word.length(words[index])
-        return length >= other.count && unescapedBytes(at: index).elementsEqual(other)
+        return length >= other.count && length <= 6 * other.count
+            && unescapedBytes(at: index).elementsEqual(other)
     }
 }
 

@@ -9,6 +9,9 @@ protocol TapeCollection {
     static func decode(
         at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
     ) throws -> Self
+
+    /// Decodes the value of `decoder`.
+    static func decode(_ decoder: TapeDecoder) throws -> Self
 }
 
 extension Array: TapeCollection where Element: Decodable {
@@ -34,6 +37,13 @@ extension Array: TapeCollection where Element: Decodable {
             return unsafeBitCast(items, to: [Element].self)
         }
         return try parent.child(index, key: key, position: position).items()
+    }
+
+    static func decode(_ decoder: TapeDecoder) throws -> [Element] {
+        guard decoder.words[decoder.index] >> 60 == Word.Kind.array.rawValue else {
+            throw decoder.session.mismatch([Any].self, at: decoder.index, decoder.codingPath)
+        }
+        return try decoder.items()
     }
 }
 
@@ -101,18 +111,25 @@ extension Dictionary: TapeCollection where Key == String, Value: Decodable {
     static func decode(
         at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
     ) throws -> [String: Value] {
-        let tape = parent.session.tape
-        guard tape.kind(at: index) == .object else {
+        guard parent.words[index] >> 60 == Word.Kind.object.rawValue else {
             throw parent.session.mismatch(
                 [String: Any].self, at: index, parent.path(key, position))
         }
-        let child = try parent.child(index, key: key, position: position)
+        return try decode(parent.child(index, key: key, position: position))
+    }
+
+    static func decode(_ decoder: TapeDecoder) throws -> [String: Value] {
+        let tape = decoder.session.tape
+        let index = decoder.index
+        guard tape.kind(at: index) == .object else {
+            throw decoder.session.mismatch([String: Any].self, at: index, decoder.codingPath)
+        }
         var values = [String: Value](minimumCapacity: Word.count(tape.words[index + 1]))
         var place = index + 2
-        while place < child.cursor.stop {
+        while place < decoder.cursor.stop {
             let name = tape.string(at: place)
             if values[name] == nil {
-                values[name] = try child.decode(
+                values[name] = try decoder.decode(
                     Value.self, at: place + 1, key: PlainKey(name), position: 0)
             }
             place = tape.end(of: place + 1)

@@ -14,8 +14,6 @@ final class TapeDecoder: Decoder {
     @exclusivity(unchecked) private(set) var key: (any CodingKey)?
     private(set) var position: Int
     private(set) var depth: Int
-    /// Whether keys are not converted, because they are dictionary keys.
-    let keepsKeys: Bool
 
     /// The session's tape, copied to avoid an indirection.
     private(set) var words: UnsafePointer<UInt64>
@@ -23,7 +21,7 @@ final class TapeDecoder: Decoder {
     /// The lookup position in the object, shared by all containers of this value.
     @exclusivity(unchecked) var cursor: MemberCursor
     /// A hash table of the keys, created for converted keys and for objects with many members.
-    @exclusivity(unchecked) var table: [String: Int]?
+    @exclusivity(unchecked) var table: MemberTable?
 
     /// Whether the decoder is reused for other values, see `DecoderReuse.swift`.
     var isReused = false
@@ -33,7 +31,7 @@ final class TapeDecoder: Decoder {
     var containerKey: ObjectIdentifier?
 
     convenience init(_ session: DecodingSession, _ index: Int) {
-        self.init(session, index, parent: nil, key: nil, position: 0, depth: 0, keepsKeys: false)
+        self.init(session, index, parent: nil, key: nil, position: 0, depth: 0)
     }
 
     @inline(__always)
@@ -42,13 +40,13 @@ final class TapeDecoder: Decoder {
     ) {
         self.init(
             parent.session, index, parent: parent, key: key, position: position,
-            depth: parent.depth &+ 1, keepsKeys: false)
+            depth: parent.depth &+ 1)
     }
 
     @inline(__always)
     init(
         _ session: DecodingSession, _ index: Int, parent: TapeDecoder?, key: (any CodingKey)?,
-        position: Int, depth: Int, keepsKeys: Bool
+        position: Int, depth: Int
     ) {
         self.session = session
         self.index = index
@@ -56,7 +54,6 @@ final class TapeDecoder: Decoder {
         self.owner = parent
         self.key = key
         self.position = position
-        self.keepsKeys = keepsKeys
         self.depth = depth
         words = session.tape.words
         bytes = session.tape.bytes
@@ -200,18 +197,17 @@ final class TapeDecoder: Decoder {
             return try parent.decode(type, at: index, key: key, position: position)
         }
         if session.foundation.handles(type) { return try session.foundation.decode(type, self) }
-        guard session.convertKey != nil, type is any StringKeyed.Type else {
+        guard let collection = session.record(of: type).pointee.collection else {
             return try T(from: self)
         }
-        return try T(
-            from: TapeDecoder(
-                session, index, parent: nil, key: nil, position: 0, depth: 0, keepsKeys: true))
+        return try decodeSelf(as: collection)
+    }
+
+    private func decodeSelf<C: TapeCollection, T>(as type: C.Type) throws -> T {
+        // `T` and `C` are the same type, but the compiler cannot know it.
+        unsafeBitCast(try type.decode(self), to: T.self)
     }
 }
-
-/// Dictionaries with string keys; no strategy converts them.
-protocol StringKeyed {}
-extension Dictionary: StringKeyed where Key == String {}
 
 extension TapeDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool { isNull(at: index) }
