@@ -32,6 +32,12 @@ extension StreamEncoder: SingleValueEncodingContainer {
         text.withUTF8 { sink.write($0) }
     }
 
+    /// Writes a value as it is.
+    func encode(json: JSON) {
+        beginScalar()
+        JSONPrinter.print(json, to: sink, style: .init(escapesSlashes: escapesSlashes))
+    }
+
     private func integer(_ value: some FixedWidthInteger) {
         beginScalar()
         sink.write(integer: value)

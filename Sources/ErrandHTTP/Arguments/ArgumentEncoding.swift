@@ -6,7 +6,8 @@ public import Foundation
 public struct ArgumentEncoding: Sendable {
     /// The style of arrays; default ``ArrayStyle/brackets``.
     public var arrays: ArrayStyle
-    /// The style of nulls; default ``NullStyle/keyOnly``.
+    /// The style of nulls, of dictionaries and literals as well as of nil properties of `Encodable` values; default
+    /// ``NullStyle/keyOnly``.
     public var nulls: NullStyle
     /// The style of Booleans; default ``BoolStyle/numeric``.
     ///

@@ -52,7 +52,7 @@ package struct ArgumentJSONWriter {
         try arguments.check()
         bytes.append(UInt8(ascii: "{"))
         let items = encoding.sortsKeys ? arguments.sorted().items : arguments.items
-        for (index, item) in items.enumerated() {
+        for (index, item) in items.lazy.filter({ !$0.isAbsent }).enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             if depth == 0 { name = item.name }
             write(item.name)

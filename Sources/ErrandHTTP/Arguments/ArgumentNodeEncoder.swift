@@ -9,21 +9,29 @@ package struct ArgumentNodeEncoder: Encoder {
         /// The tree in this slot; a slot without a value is null.
         package var node: ArgumentNode {
             switch content {
-            case .nothing: return .null
+            case .nothing, .absent: return .null
             case .value(let node): return node
             case .array(let slots): return .array(slots.map(\.node))
             case .object(let members):
                 var arguments = Arguments()
                 arguments.items = members.map {
-                    Arguments.Item(name: $0, node: $1.node, source: .codingKey)
+                    Arguments.Item(
+                        name: $0, node: $1.node, source: .codingKey, isAbsent: $1.isAbsent)
                 }
                 return .object(arguments)
             }
+        }
+
+        fileprivate var isAbsent: Bool {
+            if case .absent = content { return true }
+            return false
         }
     }
 
     package enum Content {
         case nothing
+        /// The value of a property that is nil.
+        case absent
         case value(ArgumentNode)
         case array([Slot])
         case object([(String, Slot)])
@@ -51,6 +59,7 @@ package struct ArgumentNodeEncoder: Encoder {
         case let value as URL: return value.argumentNode
         case let value as UUID: return value.argumentNode
         case let value as Decimal: return .decimal(value)
+        case let value as JSON: return value.argumentNode
         default: break
         }
         let slot = Slot()
@@ -157,6 +166,63 @@ private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
             try scalarNode(of: value)
             ?? ArgumentNodeEncoder.node(of: value, path: codingPath + [key])
         add(key.stringValue).content = .value(node)
+    }
+
+    /// Encodes a property; one that is nil gets the style of nulls in queries and forms.
+    private mutating func encodeOptional(_ value: (some Encodable)?, _ key: Key) throws {
+        guard let value else {
+            add(key.stringValue).content = .absent
+            return
+        }
+        try encode(value, forKey: key)
+    }
+
+    mutating func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+
+    // The standard library calls a function for each of these types.
+    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
+        try encodeOptional(value, key)
+    }
+    mutating func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+        try encodeOptional(value, key)
     }
 
     mutating func nestedContainer<Nested: CodingKey>(

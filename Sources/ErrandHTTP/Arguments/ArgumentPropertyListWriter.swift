@@ -30,7 +30,7 @@ package struct ArgumentPropertyListWriter {
     ) throws(RequestError) -> [String: Any] {
         try arguments.check()
         var dictionary: [String: Any] = [:]
-        for item in arguments.items {
+        for item in arguments.items where !item.isAbsent {
             let top = depth == 0 ? item.name : name
             guard dictionary[item.name] == nil else {
                 throw ArgumentText.invalid(

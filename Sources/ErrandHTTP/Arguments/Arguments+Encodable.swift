@@ -7,6 +7,9 @@ extension Arguments {
     /// the value is not an object or cannot be encoded, the request fails with
     /// ``RequestError/Code/invalidArguments`` before anything is sent.
     ///
+    /// A property that is nil is a null in queries and forms, which ``ArgumentEncoding/nulls`` writes or leaves out; JSON
+    /// and property lists leave it out, as encoders do.
+    ///
     /// Names follow the key strategy of the encoder. Dates, data and floats follow its strategies too; where a
     /// strategy is the default of `Configuration.jsonEncoder` (`.iso8601`, `.base64`, `.throw`), they follow
     /// ``ArgumentEncoding``, like other arguments.

@@ -13,6 +13,9 @@ public struct Arguments: Sendable, Hashable {
         package var node: ArgumentNode
         /// The origin of the name, which decides whether the strategies of a JSON encoder apply.
         package var source = Source.literal
+        /// Whether it is a nil property of an encoded type: a null in queries and forms, and left out of JSON and
+        /// property lists, as encoders do.
+        package var isAbsent = false
     }
 
     /// The origin of a name.
@@ -136,6 +139,7 @@ public struct Arguments: Sendable, Hashable {
             return
         }
         items[first].node = node
+        items[first].isAbsent = false
         let rest = items[(first + 1)...].filter { $0.name != name }
         items.replaceSubrange((first + 1)..., with: rest)
     }

@@ -83,6 +83,40 @@ struct FormEncodingTests {
         #expect(try form(arguments, ArgumentEncoding(nulls: .omit)) == "b%5B%5D=1")
     }
 
+    /// A nil property of an `Encodable` value is a null, as in a dictionary; JSON and property lists leave it out.
+    @Test func nilPropertiesFollowTheStyleOfNulls() throws {
+        struct Inner: Encodable {
+            var x: Double?
+            var y: [Int]? = [1]
+        }
+        struct Value: Encodable {
+            var a: String?
+            var b: Int? = 1
+            var c: Inner? = Inner()
+            var d: Inner?
+            var e: Bool?
+            var f: UInt8?
+            var g: Date?
+        }
+        let arguments = Arguments(encoding: Value())
+        #expect(try form(arguments) == "a&b=1&c%5Bx%5D&c%5By%5D%5B%5D=1&d&e&f&g")
+        #expect(
+            try form(arguments, ArgumentEncoding(nulls: .empty))
+                == "a=&b=1&c%5Bx%5D=&c%5By%5D%5B%5D=1&d=&e=&f=&g=")
+        #expect(
+            try form(arguments, ArgumentEncoding(nulls: .omit)) == "b=1&c%5By%5D%5B%5D=1")
+        let dictionary: Arguments = ["a": nil, "b": 1]
+        #expect(try form(dictionary) == "a&b=1")
+        let json = try ArgumentJSONWriter.bytes(of: arguments, encoding: ArgumentEncoding())
+        #expect(String(decoding: json, as: UTF8.self) == #"{"b":1,"c":{"y":[1]}}"#)
+        _ = try ArgumentPropertyListWriter(encoding: ArgumentEncoding())
+            .data(of: arguments, format: .xml)
+        var changed = arguments
+        changed["a"] = ArgumentNode.null
+        let null = try ArgumentJSONWriter.bytes(of: changed, encoding: ArgumentEncoding())
+        #expect(String(decoding: null, as: UTF8.self) == #"{"a":null,"b":1,"c":{"y":[1]}}"#)
+    }
+
     @Test func boolsAndNumbers() throws {
         #expect(try form(["t": true, "f": false]) == "t=1&f=0")
         #expect(
