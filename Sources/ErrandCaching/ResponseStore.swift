@@ -78,6 +78,12 @@ public protocol ResponseStore: Sendable {
     /// it. The agent calls this after an operation of a request that has event listeners, and emits
     /// each problem as the event `storeProblem`. Default: none.
     func takeProblems() -> [RequestError]
+
+    /// Releases the entries that the store caches in memory in addition to their permanent place.
+    ///
+    /// For a warning of the system about low memory. Default: does nothing, for a store whose entries are in memory
+    /// only.
+    func emptyMemory()
 }
 
 extension ResponseStore {
@@ -86,6 +92,9 @@ extension ResponseStore {
 
     /// The problems that the store has met since the last call: none.
     public func takeProblems() -> [RequestError] { [] }
+
+    /// Does nothing: the store caches no entries in memory in addition to their permanent place.
+    public func emptyMemory() {}
 }
 
 /// A stored response: metadata and body in one value.

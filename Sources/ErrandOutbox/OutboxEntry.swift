@@ -123,7 +123,9 @@ extension OutboxEntry {
         url = try from.decode(String.self, forKey: .url)
         headers = try from.decode([Header].self, forKey: .headers)
         body = try from.decodeIfPresent(Data.self, forKey: .body)
-        bodyBytes = try from.decodeIfPresent(Int.self, forKey: .bodyBytes) ?? body?.count ?? 0
+        // Numbers of a damaged entry must not overflow when they are added.
+        let bodyBytes = try from.decodeIfPresent(Int.self, forKey: .bodyBytes) ?? body?.count ?? 0
+        self.bodyBytes = max(0, min(bodyBytes, 1 << 40))
         acceptableStatusCodes = try from.decode(Range<Int>.self, forKey: .acceptableStatusCodes)
         func flag(_ key: CodingKeys) throws -> Bool {
             try from.decodeIfPresent(Bool.self, forKey: key) ?? true
@@ -134,7 +136,7 @@ extension OutboxEntry {
         allowsCellularAccess = try flag(.allowsCellularAccess)
         redirectPolicy = try from.decodeIfPresent(RedirectPolicy.self, forKey: .redirectPolicy)
         timeouts = try from.decodeIfPresent(Timeouts.self, forKey: .timeouts)
-        refusals = try from.decode(Int.self, forKey: .refusals)
+        refusals = max(0, min(try from.decode(Int.self, forKey: .refusals), 1 << 32))
         lastFailure = try from.decodeIfPresent(String.self, forKey: .lastFailure)
         isParked = try from.decode(Bool.self, forKey: .isParked)
     }

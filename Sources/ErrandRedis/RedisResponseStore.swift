@@ -87,6 +87,9 @@
         /// The problems since the last call; ``problems`` keeps them.
         public func takeProblems() -> [RequestError] { memory.takeNewProblems() }
 
+        /// Releases the entries that are cached in memory; those of the server stay.
+        public func emptyMemory() { memory.invalidateAll() }
+
         /// The largest body that is written and read in parts: that of `maximumEntryBytes`.
         public var maximumBytesInParts: Int? { configuration.maximumEntryBytes }
 

@@ -2,7 +2,7 @@ import CSQLite
 import ErrandCaching
 import Foundation
 
-/// A database file that cannot be used.
+/// A database file of a response store that cannot be used.
 ///
 /// Renames it, under a lock that all processes respect.
 struct BrokenDatabase {

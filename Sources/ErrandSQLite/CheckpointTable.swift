@@ -29,9 +29,7 @@ struct CheckpointTable {
             try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
         else {
             connection.keepLogAtClose()
-            var failure = SQLiteFailure.foreign("it is the database of another application")
-            failure.hint = "Give the checkpoint store a path of its own."
-            throw failure
+            throw .foreign("checkpoint store")
         }
     }
 

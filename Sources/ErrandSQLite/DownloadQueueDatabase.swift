@@ -47,7 +47,8 @@ package final class DownloadQueueDatabase: Sendable {
                 guard let id = select.text(0).flatMap(UUID.init(uuidString:)) else { continue }
                 rows.append(
                     Row(
-                        id: id, sequence: select.integer(1),
+                        // Room for the sequences after a damaged one.
+                        id: id, sequence: max(-1 << 62, min(select.integer(1), 1 << 62)),
                         entry: select.bytes(2).map { Data($0) } ?? Data()))
             }
             return rows
@@ -92,9 +93,7 @@ package final class DownloadQueueDatabase: Sendable {
             try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
         else {
             connection.keepLogAtClose()
-            var failure = SQLiteFailure.foreign("it is the database of another application")
-            failure.hint = "Give the download queue a path of its own."
-            throw failure
+            throw .foreign("download queue")
         }
     }
 

@@ -1,3 +1,4 @@
+import CSQLite
 import ErrandCaching
 import Foundation
 import HTTPTypes
@@ -8,6 +9,11 @@ enum EntryRow {
     ///
     /// Two keys may have the same number; the key's text in the row distinguishes them.
     static func id(of key: CacheKey) -> Int64 { Int64(bitPattern: key.hash64) }
+
+    /// The maximum size of the fields of an entry, in bytes: 32 times the default limit of a response head.
+    ///
+    /// A larger entry is not written, and a larger row is damaged: it is not parsed.
+    static let maximumHeaderBytes = 8 << 20
 
     static let columns = """
         accessed, checksum, key, url, stored_at, cache_version, app_version, identity, tag, status, \
@@ -58,6 +64,12 @@ enum EntryRow {
         var keyText = key.canonical
         var url = entry.url
         let headers = encode(entry.headers)
+        guard headers.count <= maximumHeaderBytes else {
+            throw SQLiteFailure(
+                code: SQLITE_TOOBIG,
+                message: "its header fields have \(headers.count) bytes, and at most "
+                    + "\(maximumHeaderBytes) are stored")
+        }
         let result = headers.withUnsafeBytes { headers in
             entry.body.withUnsafeBytes { body in
                 keyText.withUTF8 { keyText in
@@ -120,7 +132,8 @@ enum EntryRow {
         // SQLite may move a column's bytes when it converts them to another type. Every column is
         // therefore read as bytes.
         guard let url = statement.text(3), let headers = statement.bytes(10),
-            let body = statement.bytes(11), let fields = decode(headers)
+            let body = statement.bytes(11), headers.count <= maximumHeaderBytes,
+            let fields = decode(headers)
         else { return .damaged }
         let entry = StoredResponse(
             status: Int(statement.integer(9)), headers: fields,
@@ -136,8 +149,8 @@ enum EntryRow {
         let accessed = statement.integer(0)
         guard let bodyID else { return .entry(entry, accessed: accessed) }
         // `bodies` has the count, too; damage in one of them is detected by comparison.
-        let (count, overflow) = Int(statement.integer(14)).subtractingReportingOverflow(entry.size)
-        guard !overflow, count >= 0, body.isEmpty else { return .damaged }
+        let count = statement.size(14) - entry.size
+        guard count >= 0, body.isEmpty else { return .damaged }
         return .parts(entry, bodyID: bodyID, count: count, accessed: accessed)
     }
 

@@ -16,20 +16,20 @@ struct BodyParts: Sendable, Equatable {
     static func newID() -> Int64 { Int64.random(in: 1..<(1 << 38)) }
 
     /// The number of parts; also an empty body has one.
-    var parts: Int { max(1, (count + partSize - 1) / partSize) }
+    var parts: Int { max(1, count / partSize + (count % partSize == 0 ? 0 : 1)) }
 
     /// Whether its parts can be numbered.
     var isValid: Bool { count >= 0 && partSize > 0 && parts <= 1 << Self.numberBits }
 
     /// The bytes of a part.
     func range(of part: Int) -> Range<Int> {
-        part * partSize..<min(count, (part + 1) * partSize)
+        part * partSize..<part * partSize + min(count - part * partSize, partSize)
     }
 
     static func firstRow(of id: Int64) -> Int64 { id << numberBits }
-    static func lastRow(of id: Int64) -> Int64 { (id + 1) << numberBits - 1 }
+    static func lastRow(of id: Int64) -> Int64 { firstRow(of: id) | (1 << numberBits - 1) }
 
-    func row(of part: Int) -> Int64 { Self.firstRow(of: id) + Int64(part) }
+    func row(of part: Int) -> Int64 { Self.firstRow(of: id) | Int64(part) }
 
     /// The checksum of a part, which also depends on its row.
     static func checksum(row: Int64, _ bytes: UnsafeRawBufferPointer) -> Int64 {
@@ -96,7 +96,7 @@ extension OpenDatabase {
         select.bind(id, at: 1)
         guard try select.step() else { return nil }
         return BodyParts(
-            id: id, count: Int(select.integer(0)), partSize: Int(select.integer(1)))
+            id: id, count: select.size(0), partSize: select.size(1))
     }
 
     /// The result of reading a part.

@@ -9,7 +9,7 @@ extension OpenDatabase {
         StoredEntryInfo(
             key: CacheKey(canonical: statement.text(4) ?? ""), url: statement.text(5) ?? "",
             storedAt: Date(timeIntervalSinceReferenceDate: statement.double(2)),
-            size: Int(statement.integer(1)), tag: Int(statement.integer(3)),
+            size: statement.size(1), tag: Int(statement.integer(3)),
             identity: statement.text(6),
             expiresAt: statement.isNull(7)
                 ? nil : Date(timeIntervalSinceReferenceDate: statement.double(7)))
@@ -77,7 +77,7 @@ extension OpenDatabase {
                 result.append(
                     SampledEntry(
                         id: statement.integer(0), accessed: statement.integer(1),
-                        size: Int(statement.integer(2)),
+                        size: statement.size(2),
                         bodyID: statement.isNull(3) ? nil : statement.integer(3)))
             }
             statement.reset()
@@ -96,15 +96,22 @@ extension OpenDatabase {
         while try statement.step() {
             result.append(
                 SampledEntry(
-                    id: statement.integer(0), accessed: 0, size: Int(statement.integer(1)),
+                    id: statement.integer(0), accessed: 0, size: statement.size(1),
                     bodyID: statement.isNull(2) ? nil : statement.integer(2)))
         }
         return result
     }
 
-    /// The number of entries, which triggers count.
+    /// The number of entries, which triggers count; a damaged number is counted again.
     func entryCount() throws(SQLiteFailure) -> Int {
-        Int(try statement("SELECT entries FROM totals WHERE id = 1").readInteger())
+        let count = try statement(
+            "SELECT entries FROM totals WHERE id = 1 AND typeof(entries) = 'integer'"
+        ).readInteger(orWithoutRow: -1)
+        if (0...Int64(UInt32.max)).contains(count) { return Int(count) }
+        try statement(
+            "INSERT OR REPLACE INTO totals VALUES (1, (SELECT count(*) FROM entries))"
+        ).run()
+        return Int(try statement("SELECT count(*) FROM entries").readInteger())
     }
 
     /// Whether a row exists.

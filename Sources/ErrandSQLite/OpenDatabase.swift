@@ -35,7 +35,7 @@ final class OpenDatabase {
         if connection.isReadOnly {
             throw SQLiteFailure(code: SQLITE_READONLY, message: "the file is read-only")
         }
-        try Schema.refuseNewer(connection)
+        try Schema.check(connection)
         // Set before anything is written, because SQLite creates log and index with this mode.
         chmod(path, 0o600)
         try Self.configure(connection, logLimit: logLimit)
@@ -57,7 +57,7 @@ final class OpenDatabase {
             deleteRow = try connection.prepare("DELETE FROM entries WHERE id = ?")
             touch = try connection.prepare("UPDATE entries SET accessed = ? WHERE id = ?")
         } catch  where error.code == SQLITE_ERROR {
-            throw .foreign("its table does not have the columns of this version")
+            throw .damagedSchema("its table does not have the columns of this version")
         }
     }
 

@@ -17,11 +17,29 @@ struct OutboxTable {
 
     // MARK: - The table
 
+    /// Refuses the file of a newer version or of another application, before anything is written.
+    func check() throws(SQLiteFailure) {
+        let id = try connection.integer("PRAGMA application_id")
+        let found = try connection.integer("PRAGMA user_version")
+        if id == Self.applicationID {
+            if (0...Self.version).contains(found) { return }
+            // The last connection to a file copies its log into it, unless the file is not to be changed.
+            connection.keepLogAtClose()
+            throw .newerSchema(found, upTo: Self.version)
+        }
+        guard id == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+            connection.keepLogAtClose()
+            throw .foreign("outbox")
+        }
+    }
+
     /// Creates the table if it does not exist, and migrates an older one.
     ///
     /// Entries are kept.
     func prepare() throws(SQLiteFailure) {
         try connection.transaction { () throws(SQLiteFailure) in
+            // Another process may have created or migrated the table since the first check.
+            try check()
             let id = try connection.integer("PRAGMA application_id")
             let version = try connection.integer("PRAGMA user_version")
             if id == Self.applicationID, version == Self.version { return }
@@ -30,12 +48,6 @@ struct OutboxTable {
                 return try separateBodies()
             }
             if id == Self.applicationID, version == 1 { return try separateBodies() }
-            guard id == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
-                throw .foreign(
-                    id == Self.applicationID
-                        ? "it was written by a newer version"
-                        : "it is the database of another application")
-            }
             // AUTOINCREMENT never reuses a number, so the order holds after removals.
             try connection.execute(
                 """
@@ -69,7 +81,7 @@ struct OutboxTable {
         while try select.step() {
             let bytes = select.bytes(1).map { Data($0) } ?? Data()
             // `SQLiteOutboxStore.entries()` reports an entry that cannot be decoded.
-            guard let entry = try? JSONDecoder().decode(OutboxEntry.self, from: bytes) else {
+            guard let entry = try? FastJSONDecoder().decode(OutboxEntry.self, from: bytes) else {
                 continue
             }
             positions.append((select.integer(0), entry))
@@ -97,7 +109,7 @@ struct OutboxTable {
             let bytes = next.bytes(1).map { Data($0) } ?? Data()
             next.reset()
             // An entry that cannot be decoded is kept unchanged; `entries()` reports it.
-            guard var entry = try? JSONDecoder().decode(OutboxEntry.self, from: bytes),
+            guard var entry = try? FastJSONDecoder().decode(OutboxEntry.self, from: bytes),
                 let body = entry.body
             else { continue }
             entry = entry.withoutBody

@@ -161,10 +161,10 @@ final class SQLiteStatement {
         return connection.changes
     }
 
-    /// Runs the statement and returns the first column of its first row, or 0 without a row.
-    func readInteger() throws(SQLiteFailure) -> Int64 {
+    /// Runs the statement and returns the first column of its first row, or `missing` without a row.
+    func readInteger(orWithoutRow missing: Int64 = 0) throws(SQLiteFailure) -> Int64 {
         defer { reset() }
-        return try step() ? integer(0) : 0
+        return try step() ? integer(0) : missing
     }
 
     /// Runs a statement that returns no rows, with bytes that are not copied; `nil` binds NULL.
@@ -259,6 +259,11 @@ final class SQLiteStatement {
     func clearBindings() { sqlite3_clear_bindings(handle) }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    /// A column that contains a size or a count; a damaged value is clamped to 0...2⁴⁰.
+    ///
+    /// Sums and products of such values with counts of rows and pages do not overflow.
+    func size(_ column: Int32) -> Int { Int(max(0, min(integer(column), 1 << 40))) }
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 

@@ -11,6 +11,8 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     let message: String
     /// What the user can do, if the code does not say it.
     var hint: String?
+    /// Whether the file is the database of another application, which is not changed.
+    var isForeign = false
 
     var description: String { "\(message) (SQLite \(code))" }
 
@@ -19,11 +21,22 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     /// Whether another connection holds the lock, so that a retry can succeed.
     var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
 
-    /// Whether the file is damaged, not a database, or the database of another application.
-    var isUnusableFile: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+    /// Whether the file is damaged or not a database.
+    var isUnusableFile: Bool {
+        (primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB) && !isForeign
+    }
 
-    /// The error for a database of another application or version.
-    static func foreign(_ message: String) -> SQLiteFailure {
+    /// The error for a database of another application, which is not changed.
+    ///
+    /// - Parameter store: The name of the store in the advice.
+    static func foreign(_ store: String) -> SQLiteFailure {
+        SQLiteFailure(
+            code: SQLITE_NOTADB, message: "it is the database of another application",
+            hint: "Give the \(store) a path of its own.", isForeign: true)
+    }
+
+    /// The error for a file of this store whose tables were changed by other means.
+    static func damagedSchema(_ message: String) -> SQLiteFailure {
         SQLiteFailure(code: SQLITE_NOTADB, message: message)
     }
 

@@ -17,6 +17,8 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
     /// Creates a store in a file that need not exist yet; nothing is opened before the first use.
     public init(path: String) {
         database = SharedDatabase(path: path) { connection throws(SQLiteFailure) in
+            try OutboxTable(connection).check()
+        } prepare: { connection throws(SQLiteFailure) in
             try OutboxTable(connection).prepare()
         }
     }
@@ -122,7 +124,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
         var entries: [OutboxEntry] = []
         for row in rows {
             do {
-                var entry = try JSONDecoder().decode(OutboxEntry.self, from: row.text)
+                var entry = try FastJSONDecoder().decode(OutboxEntry.self, from: row.text)
                 entry.sequence = row.sequence
                 if let body = row.body { entry.body = body }
                 entries.append(withBodies ? entry : entry.withoutBody)

@@ -9,8 +9,9 @@ import Synchronization
 /// read in parts of up to 256 KiB (``open(_:)``). Entries are found by key, URL prefix, tag,
 /// identity and age with indexes.
 ///
-/// A file that is damaged, is not a database or belongs to another application is renamed to
-/// `….broken-1` and replaced by a new one. While a file cannot be opened, because its path is a
+/// A file that is damaged or is not a database is renamed to `….broken-1` and replaced by a new
+/// one. The database of another application is not changed: every operation throws
+/// ``RequestError/Code/storeFailed``, and requests go to the network. While a file cannot be opened, because its path is a
 /// directory or cannot be written, or was written by a newer version, entries are kept in memory
 /// only. After a write to a full or failing disk, storing fails for a pause of 1 s, and after each
 /// further failure for twice as long, up to 60 s; reads and removals continue. ``problems``
@@ -189,6 +190,11 @@ public final class SQLiteResponseStore: ResponseStore, EvictionReporting {
         await sweep()
         await shrink()
     }
+
+    /// Releases the entries that are cached in memory; those in the file stay.
+    ///
+    /// While the file cannot be opened, the entries in memory are the only ones, and are removed.
+    public func emptyMemory() { state.withLock { $0.memoryCache.removeAll() } }
 
     /// The metadata of all entries, in no particular order.
     public func entries() async throws(RequestError) -> [StoredEntryInfo] {

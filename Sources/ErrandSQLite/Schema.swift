@@ -18,14 +18,28 @@ enum Schema {
         case current, older, empty
     }
 
-    /// Refuses a file of a newer version before anything is written.
-    static func refuseNewer(_ connection: SQLiteConnection) throws(SQLiteFailure) {
+    /// Refuses the file of a newer version or of another application, before anything is written.
+    ///
+    /// A file is recognized by its `application_id` and the table `entries`. A download queue has the same
+    /// `application_id` and no such table.
+    static func check(_ connection: SQLiteConnection) throws(SQLiteFailure) {
         let id = try connection.integer("PRAGMA application_id")
         let found = try connection.integer("PRAGMA user_version")
-        guard id == applicationID, found > version else { return }
-        // The last connection to a file copies its log into it, unless it is not to be changed.
-        connection.keepLogAtClose()
-        throw .newerSchema(found)
+        if id == applicationID, found > version {
+            // The last connection to a file copies its log into it, unless it is not to be changed.
+            connection.keepLogAtClose()
+            throw .newerSchema(found)
+        }
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
+        let entries = try connection.integer(
+            "SELECT count(*) FROM sqlite_schema WHERE name = 'entries'")
+        let isOwn =
+            tables == 0
+            ? id == applicationID || id == 0 && found == 0 : id == applicationID && entries == 1
+        guard isOwn else {
+            connection.keepLogAtClose()
+            throw .foreign("response store")
+        }
     }
 
     /// Creates the tables if there are none, and migrates those of an older version.
@@ -38,7 +52,7 @@ enum Schema {
             case .older: try migrate(connection)
             case .empty:
                 guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
-                    throw .foreign("it is the database of another application")
+                    throw .foreign("response store")
                 }
                 try create(in: connection)
             }
@@ -50,12 +64,11 @@ enum Schema {
         let found = try connection.integer("PRAGMA user_version")
         if id == applicationID, found == version { return .current }
         if id == applicationID, found == 1 { return .older }
-        // Another process may have migrated the file since `refuseNewer`.
+        // Another process may have migrated the file since `check`.
         if id == applicationID, found > version { throw .newerSchema(found) }
-        guard id == 0 && found == 0 else {
-            throw .foreign("it has application_id \(id) and user_version \(found)")
-        }
-        return .empty
+        if id == 0 && found == 0 { return .empty }
+        guard id == applicationID else { throw .foreign("response store") }
+        throw .damagedSchema("it has user_version \(found)")
     }
 
     /// Creates the tables; call it in a transaction.
@@ -90,7 +103,7 @@ enum Schema {
             try addIndexes(to: connection)
         } catch {
             guard error.code == SQLITE_ERROR else { throw error }
-            throw .foreign("its table does not have the columns of version 1")
+            throw .damagedSchema("its table does not have the columns of version 1")
         }
     }
 

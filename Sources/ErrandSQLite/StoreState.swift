@@ -34,6 +34,8 @@ struct StoreState {
     var isBlockedLogReported = false
     /// Whether the size of the file was checked since it was opened.
     var isFileChecked = false
+    /// Whether ``problems`` contains that the file belongs to another application.
+    private var isForeignReported = false
     /// When the log is copied into the database in the background.
     var checkpointDemand = CheckpointDemand()
 
@@ -94,7 +96,10 @@ struct StoreState {
             try delayedRemovals.perform(in: database)
             memoryCacheVersion = try database.dataVersion()
         } catch {
-            if error.isUnusableFile || error.isBusy && unavailability == nil { throw error }
+            if error.isForeign { reportForeign(error) }
+            if error.isUnusableFile || error.isForeign || error.isBusy && unavailability == nil {
+                throw error
+            }
             useMemory(after: error)
             return nil
         }
@@ -152,6 +157,15 @@ struct StoreState {
         }
         unavailability = Unavailability(
             failure: failure, retriesAt: .now + limits.reopenPause)
+    }
+
+    /// Records that the path is that of another application, once.
+    private mutating func reportForeign(_ failure: SQLiteFailure) {
+        if isForeignReported { return }
+        isForeignReported = true
+        report(
+            "The response store at \(path) cannot be used: \(failure.message). \(failure.advice)",
+            failure)
     }
 
     private mutating func replaceUnusableFile(_ failure: SQLiteFailure) {

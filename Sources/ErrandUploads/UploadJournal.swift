@@ -23,7 +23,7 @@ struct UploadJournal: Sendable, Hashable, Codable {
     /// Decodes a journal; `nil` for invalid or contradictory data.
     init?(decoding data: Data) {
         guard data.count < 64 << 10,
-            let journal = try? JSONDecoder().decode(Self.self, from: data),
+            let journal = try? FastJSONDecoder().decode(Self.self, from: data),
             journal.format == Self.currentFormat, journal.file.size >= 0,
             0...journal.file.size ~= journal.remote.offset,
             journal.remote.offset...journal.file.size ~= journal.remote.sent,

@@ -53,6 +53,21 @@ import Testing
         String(decoding: record.body, as: UTF8.self)
     }
 
+    /// A number that is no status, in a file that was edited or damaged, fails the transfer and not the process.
+    @Test(arguments: ["1000", "-1", "99", "9223372036854775807"])
+    func invalidStatusIsAnError(status: String) async throws {
+        network.on(.get, "/a", ScriptedResponse(body: Data("{}".utf8)))
+        try await record([request(.get, "/a")])
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let changed = text.replacingOccurrences(
+            of: #""status"\s*:\s*200"#, with: #""status":\#(status)"#, options: .regularExpression)
+        #expect(changed != text)
+        try changed.write(to: file, atomically: true, encoding: .utf8)
+        let record = try await run(request(.get, "/a"), replay())
+        let error = try #require(record.end?.error)
+        #expect(error.code == .fileFailed && error.message.contains("status"))
+    }
+
     // MARK: - Connections
 
     @Test func connectionsOfTheRecordingTransportAreReported() async throws {

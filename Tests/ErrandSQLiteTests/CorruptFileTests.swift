@@ -34,6 +34,16 @@ struct CorruptFileTests {
         #expect(directory.names.allSatisfy { !$0.hasSuffix(".repair") })
     }
 
+    @Test func emptyMemoryReadsFromTheFileAgain() async throws {
+        let store = SQLiteResponseStore(path: path)
+        try await store.store(entry("a"), for: key("a"))
+        #expect(try await store.entry(for: key("a")) == entry("a"))
+        #expect(store.memoryHits == 1)
+        store.emptyMemory()
+        #expect(try await store.entry(for: key("a")) == entry("a"))
+        #expect(store.memoryHits == 1)
+    }
+
     @Test func emptyFileBecomesANewDatabase() async throws {
         try Data().write(to: URL(fileURLWithPath: path))
         let store = SQLiteResponseStore(path: path)
@@ -42,14 +52,69 @@ struct CorruptFileTests {
     }
 
     @Test(
-        "A database of another application or schema is replaced",
+        "The database of another application is not changed",
         arguments: [
-            "CREATE TABLE users (id INTEGER)",
+            "CREATE TABLE users (id INTEGER)", "PRAGMA user_version = 3",
             "PRAGMA application_id = 42; CREATE TABLE entries (id INTEGER)",
+            "PRAGMA application_id = 42",
+            "PRAGMA application_id = 1163022916; PRAGMA user_version = 1; CREATE TABLE downloads (id)",
+        ])
+    func foreignDatabaseIsRefused(sql: String) async throws {
+        do { try SQLiteConnection(path: path, busyMilliseconds: 0).execute(sql) }
+        chmod(path, 0o640)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        do {
+            let store = SQLiteResponseStore(path: path)
+            for _ in 0..<2 {
+                let error = await #expect(throws: RequestError.self) {
+                    try await store.store(entry("x"), for: key("a"))
+                }
+                #expect(error?.code == .storeFailed)
+                #expect(error?.message.contains("another application") == true)
+                #expect(error?.message.contains("path of its own") == true)
+            }
+            await #expect(throws: RequestError.self) { try await store.entry(for: key("a")) }
+            await #expect(throws: RequestError.self) { try await store.removeAll(where: nil) }
+            #expect(store.takeProblems().count == 1)
+        }
+        #expect(directory.names == ["a.sqlite"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
+    }
+
+    @Test func foreignDatabaseIsNotChangedByOtherStores() async throws {
+        do {
+            try SQLiteConnection(path: path, busyMilliseconds: 0)
+                .execute("CREATE TABLE users (id INTEGER)")
+        }
+        chmod(path, 0o640)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        do {
+            for operation in [
+                { _ = try await SQLiteOutboxStore(path: path).entries() },
+                { _ = try await CheckpointDatabase(path: path).chains() },
+                { _ = try await DownloadQueueDatabase(path: path).rows() },
+            ] as [() async throws -> Void] {
+                let error = await #expect(throws: RequestError.self) { try await operation() }
+                #expect(error?.message.contains("another application") == true)
+                #expect(error?.message.contains("of its own") == true)
+            }
+        }
+        #expect(directory.names == ["a.sqlite"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
+    }
+
+    @Test(
+        "A store whose table was changed is replaced",
+        arguments: [
             "PRAGMA application_id = 1163022916; PRAGMA user_version = 2; CREATE TABLE entries (id)",
             "PRAGMA application_id = 1163022916; PRAGMA user_version = 1; CREATE TABLE entries (id)",
+            "PRAGMA application_id = 1163022916; PRAGMA user_version = 2",
         ])
-    func foreignDatabaseIsReplaced(sql: String) async throws {
+    func damagedSchemaIsReplaced(sql: String) async throws {
         try SQLiteConnection(path: path, busyMilliseconds: 0).execute(sql)
         let store = SQLiteResponseStore(path: path)
         try await expectWorking(store)

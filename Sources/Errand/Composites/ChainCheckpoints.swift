@@ -146,7 +146,7 @@ nonisolated private struct OutputCoder {
                 positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
             return try (output as? Value).map { try encoder.encode($0) }
         } decode: { data in
-            let decoder = JSONDecoder()
+            var decoder = FastJSONDecoder()
             decoder.nonConformingFloatDecodingStrategy = .convertFromString(
                 positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
             return try decoder.decode(Value.self, from: data) as? Member.Output

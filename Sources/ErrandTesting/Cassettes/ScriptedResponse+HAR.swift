@@ -18,8 +18,15 @@ extension ScriptedResponse {
         }
         if recorded.status != 0 {
             let fields = HTTPFields(recorded.headers, placeholders)
+            guard (100..<1000).contains(recorded.status) else {
+                let problem =
+                    "has the status \(recorded.status), which is not a number of three digits."
+                self.init(steps: [.fail(Self.unreadable(entry, problem))])
+                return
+            }
             guard let body = Self.body(recorded.content, placeholders) else {
-                self.init(steps: [.fail(Self.unreadable(entry))])
+                let problem = "has no body" + (recorded.content.comment.map { ": \($0)" } ?? ".")
+                self.init(steps: [.fail(Self.unreadable(entry, problem))])
                 return
             }
             let isEncoded = fields.contains(.contentEncoding)
@@ -47,11 +54,10 @@ extension ScriptedResponse {
         return Data(placeholders.inserted(in: text).utf8)
     }
 
-    private static func unreadable(_ entry: HAR.Entry) -> RequestError {
+    private static func unreadable(_ entry: HAR.Entry, _ problem: String) -> RequestError {
         RequestError(
             .fileFailed, stage: .transport,
-            "The recording of \(CassetteState.name(entry)) has no body"
-                + (entry.response.content.comment.map { ": \($0)" } ?? ".")
+            "The recording of \(CassetteState.name(entry)) \(problem)"
                 + " Record it again, or script the response with ScriptedTransport.")
     }
 
