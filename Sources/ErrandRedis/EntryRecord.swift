@@ -12,6 +12,8 @@
         static let headBytes = 64
         /// The bytes that are read for the metadata; more are read if they do not suffice.
         static let metadataBytes = 1024
+        /// The maximum size of the metadata, and of the rest of the fields; larger ones are damaged.
+        static let maximumFieldBytes = 8 << 20
         private static let magic: [UInt8] = Array("ERRC".utf8)
         private static let version: UInt8 = 1
 
@@ -100,7 +102,8 @@
                 var reader = RecordReader(UnsafeRawBufferPointer(rebasing: bytes[8..<headBytes]))
                 guard let info = reader.int(), let rest = reader.int(), let body = reader.int(),
                     let infoSum = reader.word(), let restSum = reader.word(),
-                    (0..<(1 << 40)).contains(info), (0..<(1 << 40)).contains(rest),
+                    (0..<EntryRecord.maximumFieldBytes).contains(info),
+                    (0..<EntryRecord.maximumFieldBytes).contains(rest),
                     (0..<(1 << 40)).contains(body)
                 else { return nil }
                 (self.info, self.rest, self.body) = (info, rest, body)
@@ -164,7 +167,8 @@
                 let storedAt = reader.word(), let parts = reader.int(),
                 let bodyCount = reader.int(), let size = reader.int(), let tag = reader.int(),
                 let identity = reader.optionalText(), let expiresAt = reader.optionalWord(),
-                (0...(1 << 24)).contains(parts), (0..<(1 << 40)).contains(bodyCount)
+                (0...(1 << 24)).contains(parts), (0..<(1 << 40)).contains(bodyCount),
+                parts <= bodyCount, (0..<(1 << 41)).contains(size)
             else { return nil }
             let stored = Date(timeIntervalSinceReferenceDate: Double(bitPattern: storedAt))
             let expiry = expiresAt.map {

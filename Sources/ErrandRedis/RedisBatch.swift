@@ -38,6 +38,10 @@
     /// Used by the reader of the connection only.
     struct RedisParser: ~Copyable {
         private let reader: UnsafeMutablePointer<redisReader>
+        private var bounds = ReplyBounds()
+
+        /// The bytes of strings that were received since the connection began, with wraparound.
+        var textBytes: UInt64 { bounds.textBytes }
 
         /// `nil` if there is no memory.
         init?() {
@@ -48,7 +52,8 @@
         deinit { redisReaderFree(reader) }
 
         /// Adds received bytes.
-        func feed(_ bytes: UnsafeRawBufferPointer) throws(RedisFailure) {
+        mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(RedisFailure) {
+            try bounds.check(bytes)
             guard redisReaderFeed(reader, bytes.baseAddress, bytes.count) == REDIS_OK else {
                 throw failure
             }

@@ -16,6 +16,10 @@
             var first = 0
             /// The time since which the oldest command makes no progress.
             var progress: Int64 = 0
+            /// The time since which the oldest command is the oldest.
+            var oldestSince: Int64 = 0
+            /// The bytes of strings that had been received at ``progress``.
+            var textBytes: UInt64 = 0
             var isClosed = false
             var reading = ReplyReading()
             /// What a caller found wrong while it received; the loop ends the connection.
@@ -26,7 +30,7 @@
 
         let descriptor: Int32
         private let state = Mutex(State())
-        private let parser: RedisParser
+        private var parser: RedisParser
         private let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: 64 << 10, alignment: 16)
         private let tls: TLSSession?
@@ -79,6 +83,7 @@
                     state.pending.removeAll(keepingCapacity: true)
                     state.first = 0
                     state.progress = now
+                    state.oldestSince = now
                 }
                 state.pending.append(batch)
                 var sent = Sent(isAccepted: true)
@@ -134,8 +139,25 @@
         /// Whether bytes wait until the socket accepts them.
         var hasOutput: Bool { state.withLock { !$0.output.isEmpty } }
 
-        /// The time since which the oldest command makes no progress; `nil` if none is pending.
-        var waitingSince: Int64? { state.withLock { $0.isEmpty ? nil : $0.progress } }
+        /// The number of limits after which a command ends, although its reply makes progress.
+        private static let limitsOfReply: Int64 = 20
+        /// The bytes of a reply that count as progress; fewer could keep a command waiting for ever.
+        private static let bytesOfProgress: UInt64 = 16 << 10
+        /// How often a read continues at most, before the clock is checked: 1 MiB.
+        private static let readsAtOnce = 16
+
+        /// The time at which the oldest command ends for lack of progress; `nil` if none is pending.
+        ///
+        /// A reply makes progress if it is complete, and with each 16 KiB of its strings.
+        func deadline(limit: Int64) -> Int64? {
+            state.withLock { state in
+                guard !state.isEmpty else { return nil }
+                let (last, overflow) = limit.multipliedReportingOverflow(by: Self.limitsOfReply)
+                return min(
+                    state.progress + limit,
+                    overflow ? .max : state.oldestSince.addingReportingOverflow(last).partialValue)
+            }
+        }
 
         /// Sends what the socket accepts.
         func flush(now: Int64) {
@@ -243,7 +265,7 @@
         private func read(
             now: Int64, unexpected: (RedisReply) throws(RedisFailure) -> Void
         ) throws(RedisFailure) {
-            while true {
+            for _ in 0..<Self.readsAtOnce {
                 let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
                 if count == 0 {
                     throw RedisFailure(
@@ -257,25 +279,30 @@
                 }
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 if let tls {
-                    try decrypt(bytes, tls, unexpected)
+                    try decrypt(bytes, tls, now: now, unexpected)
                 } else {
-                    try parse(bytes, unexpected)
+                    try parse(bytes, now: now, unexpected)
                 }
-                state.withLock { $0.progress = now }
+                let received = parser.textBytes
+                state.withLock { state in
+                    guard received &- state.textBytes >= Self.bytesOfProgress else { return }
+                    state.progress = now
+                    state.textBytes = received
+                }
                 if count < buffer.count { return }
             }
         }
 
         /// Passes on the replies in encrypted bytes.
         private func decrypt(
-            _ bytes: UnsafeRawBufferPointer, _ tls: TLSSession,
+            _ bytes: UnsafeRawBufferPointer, _ tls: TLSSession, now: Int64,
             _ unexpected: (RedisReply) throws(RedisFailure) -> Void
         ) throws(RedisFailure) {
             tls.feed(bytes)
             while true {
                 let count = try tls.read(into: plain)
                 guard count > 0 else { break }
-                try parse(UnsafeRawBufferPointer(rebasing: plain[..<count]), unexpected)
+                try parse(UnsafeRawBufferPointer(rebasing: plain[..<count]), now: now, unexpected)
             }
             // TLS itself responds to some messages, such as a request for a renegotiation.
             if tls.hasOutput { state.withLock { _ = append(tls.takeOutput(), &$0) } }
@@ -283,23 +310,25 @@
 
         /// Passes on the replies in bytes.
         private func parse(
-            _ bytes: UnsafeRawBufferPointer,
+            _ bytes: UnsafeRawBufferPointer, now: Int64,
             _ unexpected: (RedisReply) throws(RedisFailure) -> Void
         ) throws(RedisFailure) {
             try parser.feed(bytes)
             while let reply = try parser.next() {
-                if !deliver(reply) { try unexpected(reply) }
+                if !deliver(reply, now: now) { try unexpected(reply) }
             }
         }
 
         /// Passes a reply to the oldest batch; false if there is none.
-        private func deliver(_ reply: RedisReply) -> Bool {
+        private func deliver(_ reply: RedisReply, now: Int64) -> Bool {
             // One locked section, so that `end` cannot fail a batch that has its last reply.
             let (isExpected, finished) = state.withLock { state -> (Bool, RedisBatch?) in
                 guard !state.isEmpty else { return (false, nil) }
                 let batch = state.pending[state.first]
+                state.progress = now
                 guard batch.add(reply) else { return (true, nil) }
                 state.first += 1
+                state.oldestSince = now
                 // Batches that were finished are released, without moving the others each time.
                 if state.first >= 64, state.first * 2 >= state.pending.count {
                     state.pending.removeFirst(state.first)

@@ -48,7 +48,7 @@
         private func nextTime(_ links: [RedisLink], now: Int64) -> Int64 {
             var time = Int64.max
             for link in links {
-                if let since = link.waitingSince { time = min(time, since + shared.limit) }
+                if let deadline = link.deadline(limit: shared.limit) { time = min(time, deadline) }
             }
             return shared.state.withLock { state in
                 for waiter in state.waiters { time = min(time, waiter.deadline) }
@@ -189,7 +189,7 @@
         /// Ends the connections if a command makes no progress.
         private func watch(_ links: [RedisLink], now: Int64) {
             for link in links {
-                if let since = link.waitingSince, now - since >= shared.limit {
+                if let deadline = link.deadline(limit: shared.limit), now >= deadline {
                     return lose(.timedOut(shared.settings.commandLimit))
                 }
             }

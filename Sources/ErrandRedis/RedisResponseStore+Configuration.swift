@@ -61,6 +61,9 @@
             ///
             /// Default 50 ms.
             ///
+            /// A command makes progress when the server accepts its bytes, with each 16 KiB of a
+            /// reply, and with each complete reply. After twenty times the limit it ends anyway.
+            ///
             /// It is the longest time that a request waits for a server that does not respond. After
             /// that, requests bypass the server until it has responded to a new connection.
             public var commandLimit = Duration.milliseconds(50)

@@ -29,7 +29,7 @@
                 #expect(command.outcomes.isEmpty)
                 #expect(!pair.link.receiveReply(of: command.batch, until: later))
                 #expect(command.outcomes == [.success([.integer(number)])])
-                #expect(pair.link.waitingSince == nil)
+                #expect(pair.link.deadline(limit: 1) == nil)
             }
         }
 
@@ -41,7 +41,7 @@
             #expect(pair.link.receiveReply(of: command.batch, until: 0))
             #expect(command.outcomes.isEmpty)
             #expect(pair.link.isWatched)
-            #expect(pair.link.waitingSince != nil)
+            #expect(pair.link.deadline(limit: 1) != nil)
             pair.reply("lo\r\n")
             try pair.receive()
             #expect(command.outcomes == [.success([.string(Data("hallo".utf8))])])
@@ -144,6 +144,39 @@
             #expect(pair.failure()?.kind == kind)
         }
 
+        /// Bytes of a reply that is never complete do not keep a command waiting.
+        @Test func slowReplyIsNoProgress() throws {
+            let pair = try Pair()
+            let command = Command()
+            _ = pair.link.send(command.batch, now: 0, mayRead: false)
+            #expect(pair.link.deadline(limit: 10) == 10)
+            pair.reply("$1000000\r\n")
+            for number in 1...15 {
+                pair.reply(String(repeating: "x", count: 1024))
+                try pair.receive(now: Int64(number))
+                #expect(pair.link.deadline(limit: 10) == 10)
+            }
+            pair.reply(String(repeating: "x", count: 1024))
+            try pair.receive(now: 9)
+            #expect(pair.link.deadline(limit: 10) == 19)
+            for number in 1...40 {
+                pair.reply(String(repeating: "x", count: 16 << 10))
+                try pair.receive(now: Int64(10 * number))
+            }
+            #expect(pair.link.deadline(limit: 10) == 200)
+            #expect(command.outcomes.isEmpty)
+        }
+
+        @Test func completeReplyIsProgressOfTheNextCommand() throws {
+            let pair = try Pair()
+            let (first, second) = (Command(), Command())
+            _ = pair.link.send(first.batch, now: 0, mayRead: false)
+            _ = pair.link.send(second.batch, now: 5, mayRead: false)
+            pair.reply(":1\r\n")
+            try pair.receive(now: 8)
+            #expect(pair.link.deadline(limit: 10) == 18)
+        }
+
         @Test func commandThatDoesNotFitIsLeftToTheLoop() throws {
             let pair = try Pair()
             let command = Command(bytes: 8 << 20)
@@ -187,8 +220,8 @@
         }
 
         /// Receives as the loop does.
-        func receive() throws {
-            try link.receive(now: RedisTime.now, unexpected: RedisFailure.refuse)
+        func receive(now: Int64 = RedisTime.now) throws {
+            try link.receive(now: now, unexpected: RedisFailure.refuse)
         }
 
         /// The failure that the loop finds.
