@@ -125,9 +125,15 @@ extension CacheRules {
     /// The age is not checked.
     package func mismatch(_ entry: StoredResponse) -> CacheMissReason? {
         guard entry.cacheVersion == cacheVersion else { return .versionMismatch }
-        guard entry.identity == identity else { return .identityMismatch }
+        guard Self.isSame(entry.identity, identity) else { return .identityMismatch }
         guard entry.appVersion == appVersion else { return .appVersionMismatch }
         return nil
+    }
+
+    /// Whether two identities have the same bytes; `==` also treats different spellings of a name as equal.
+    private static func isSame(_ one: String?, _ other: String?) -> Bool {
+        guard let one, let other else { return one == nil && other == nil }
+        return one.utf8.elementsEqual(other.utf8)
     }
 
     /// Whether a status counts as an error of the server (RFC 5861 §4).

@@ -1,10 +1,25 @@
 /// Identifies a stored response by the canonical form of the final request.
+///
+/// Keys are equal if their texts have the same UTF-8 bytes, in every store. `String` itself also treats
+/// texts as equal that only look alike, such as the two spellings of "é", which are different URLs and
+/// different users.
 public struct CacheKey: Sendable, Hashable {
     /// Method, final URL, `Accept`, `Accept-Language`, body digest and identity, one per line.
     public let canonical: String
 
     /// Creates a key from its canonical text.
     public init(canonical: String) { self.canonical = canonical }
+
+    /// Whether both texts have the same bytes.
+    public static func == (left: CacheKey, right: CacheKey) -> Bool {
+        left.canonical.utf8.elementsEqual(right.canonical.utf8)
+    }
+
+    /// Hashes the bytes of the text.
+    public func hash(into hasher: inout Hasher) {
+        var text = canonical
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
 
     /// A 64-bit hash of the text (FNV-1a); equal on every machine and in every process.
     public var hash64: UInt64 {

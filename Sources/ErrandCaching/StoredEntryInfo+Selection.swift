@@ -47,7 +47,7 @@ extension StoredEntryInfo {
 
         /// Whether an entry belongs to the selection.
         ///
-        /// URLs are compared by their UTF-8 bytes.
+        /// URLs and identities are compared by their UTF-8 bytes.
         public func contains(_ info: StoredEntryInfo) -> Bool {
             if let keys, !keys.contains(info.key) { return false }
             if let urlPrefix, !info.url.utf8.starts(with: urlPrefix.utf8) { return false }
@@ -55,7 +55,8 @@ extension StoredEntryInfo {
             switch identity {
             case nil: break
             case .some(.none): if info.identity != nil { return false }
-            case .user(let user): if info.identity != user { return false }
+            case .user(let user):
+                guard info.identity?.utf8.elementsEqual(user.utf8) == true else { return false }
             }
             if let storedBefore, info.storedAt >= storedBefore { return false }
             if let expiredAt {

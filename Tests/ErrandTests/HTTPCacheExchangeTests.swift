@@ -158,6 +158,37 @@ import Testing
         #expect(stored.source == .cacheFresh && stored.headers[.setCookie] == nil)
     }
 
+    /// A 304 updates the response; its cookies are stored for their user only (RFC 9111 §3.2, §4.3.4).
+    @Test(arguments: ["ann", nil])
+    func cookiesOfAConfirmationAreDelivered(identity: String?) async throws {
+        let plain = AgentFixture { $0.usesCookies = false }
+        let count = Atomic(0)
+        plain.transport.respond { request in
+            let number = count.add(1, ordering: .relaxed).newValue
+            let isConditional = request.headers.contains(.ifNoneMatch)
+            var headers: HTTPFields = [
+                .cacheControl: isConditional ? "max-age=60" : "max-age=0", .eTag: "\"1\"",
+                .setCookie: "number=\(number)",
+            ]
+            headers.append(HTTPField(name: .setCookie, value: "also=\(number)"))
+            return ScriptedResponse(status: isConditional ? .notModified : .ok, headers: headers)
+        }
+        let endpoint = {
+            InlineRequest("a") {
+                $0.cachePolicy = .http
+                $0.cacheIdentity = identity
+            }
+        }
+        _ = try await plain.agent.send(endpoint())
+        let confirmed = try await plain.agent.send(endpoint())
+        #expect(confirmed.source == .revalidated)
+        #expect(confirmed.headers[values: .setCookie] == ["number=2", "also=2"])
+        let stored = try await plain.agent.send(endpoint())
+        #expect(stored.source == .cacheFresh)
+        let kept = identity == nil ? [] : ["number=2", "also=2"]
+        #expect(stored.headers[values: .setCookie] == kept)
+    }
+
     // MARK: - Parts
 
     /// A server for ten bytes; `tag` is its validator.

@@ -182,8 +182,10 @@ final class HTTPCacheTransaction: Sendable {
         else { return nil }
         // A response from a cache has an `Age` field (RFC 9111 §5.1).
         response.headers[.age] = String(max(0, min(age.components.seconds, 2_147_483_648)))
-        for name in CacheControl.fieldsToRevalidate(response.headers) {
-            response.headers[name] = nil
+        // Both numbers are the server's: one pass, and not a removal for each name.
+        let hidden = CacheControl.fieldsToRevalidate(response.headers)
+        if !hidden.isEmpty {
+            response.headers = HTTPFields(response.headers.filter { !hidden.contains($0.name) })
         }
         return response
     }
@@ -290,6 +292,9 @@ final class HTTPCacheTransaction: Sendable {
         } catch {
             return nil
         }
+        // Cookies that are not stored belong to this exchange, as those of a 200 do.
+        let cookies = response.headers[fields: .setCookie]
+        if !cookies.isEmpty { updated.headers[fields: .setCookie] = cookies }
         updated.attempts = response.attempts
         updated.timings = response.timings
         updated.httpVersion = response.httpVersion

@@ -99,8 +99,10 @@ enum SwiftEndpointSource {
     private static func structure(_ name: String, _ json: JSON) -> String {
         var lines = ["struct \(name): Decodable {"]
         var nested: [String] = []
-        for key in json.keys.sorted() where isIdentifier(key) {
-            let type = typeName(of: json[key], key, &nested)
+        // A subscript searches the members from the first one on.
+        let members = Dictionary((json.object ?? []).map { ($0.key, $0.value) }) { one, _ in one }
+        for (key, value) in members.sorted(by: { $0.key < $1.key }) where isIdentifier(key) {
+            let type = typeName(of: value, key, &nested)
             lines.append("    var \(escaped(key)): \(type)")
         }
         lines += nested.map { indented($0, by: 4) }
