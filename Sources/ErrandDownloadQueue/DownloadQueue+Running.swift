@@ -1,5 +1,5 @@
 import ErrandCore
-import ErrandHTTP
+public import ErrandHTTP
 import Foundation
 import Synchronization
 

@@ -80,8 +80,12 @@ struct ServerSentEventFormatTests {
             events: [ServerSentEvent(data: "a", id: "1")], lastEventID: "1"),
         Case(
             testDescription: "ID with other characters is kept",
-            text: "id: …é\u{1}\t:x \ndata: a\n\n",
-            events: [ServerSentEvent(data: "a", id: "…é\u{1}\t:x ")], lastEventID: "…é\u{1}\t:x "),
+            text: "id: …é\t:x \ndata: a\n\n",
+            events: [ServerSentEvent(data: "a", id: "…é\t:x ")], lastEventID: "…é\t:x "),
+        Case(
+            testDescription: "ID with another control character is ignored",
+            text: "id: 1\n\nid: \u{1}\nid: a\u{1F}b\nid: \u{7F}\nid:\u{1B}[0m\ndata: a\n\n",
+            events: [ServerSentEvent(data: "a", id: "1")], lastEventID: "1"),
         Case(
             testDescription: "names that only resemble the known ones",
             text: "DATA: 1\ndata : 2\ndat: 3\ndataa: 4\nda-ta: 5\n\0data: 6\ndata\0: 7\n data: 8\n"

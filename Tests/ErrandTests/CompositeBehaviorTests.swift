@@ -250,6 +250,13 @@ import Testing
 
     // MARK: - Size
 
+    /// The address of the stack: an async closure has its variables in a frame on the heap.
+    @inline(never)
+    private static func stackAddress() -> UInt {
+        var local = 0
+        return withUnsafeMutablePointer(to: &local) { UInt(bitPattern: $0) }
+    }
+
     @Test func chainOfTenThousandRequestsDoesNotGrowTheStack() async throws {
         var addresses: [UInt] = []
         weak var released: ChainRequest?
@@ -262,8 +269,7 @@ import Testing
             var last = chain.add(Plain("a"))
             for _ in 1..<10_000 {
                 last = last.then { _ in
-                    var local = 0
-                    withUnsafeMutablePointer(to: &local) { addresses.append(UInt(bitPattern: $0)) }
+                    addresses.append(Self.stackAddress())
                     return Plain("a")
                 }
             }

@@ -9,7 +9,8 @@ import Testing
 
     /// A closure or a method of the user that a chain awaits.
     enum Place: CaseIterable, Sendable {
-        case condition, member, next, nextWithOutput, replacement, value, storedSteps, savedStep
+        case condition, member, next, nextWithOutput, replacement, value, storedSteps, savedStep,
+            removal
     }
 
     enum Stop: CaseIterable, Sendable { case task, swiftTask, deadline }
@@ -43,7 +44,11 @@ import Testing
             return true
         }
 
-        func removeCheckpoint(of chain: String) async throws(RequestError) {}
+        func removeCheckpoint(of chain: String) async throws(RequestError) {
+            try await wait(.removal)
+        }
+
+        func unfinishedChains() async throws(RequestError) -> [String] { [] }
     }
 
     /// A chain that suspends at a place, after the gate was reached, until its Swift task is cancelled.
@@ -82,7 +87,7 @@ import Testing
                 try await gate.passed()
                 return 7
             })
-        case .storedSteps, .savedStep:
+        case .storedSteps, .savedStep, .removal:
             chain.name = "slow"
             chain.checkpointStore = SlowStore(place, gate)
             chain.add(GetNumber("n1"))

@@ -243,8 +243,8 @@ nonisolated public class ChainRequest: CompositeRun {
         }
         if let error = control.stopError ?? abortion { return error.following(succeeded) }
         do throws(RequestError) {
-            try await checkpoints?.remove()
-        } catch { return error.following(succeeded) }
+            try await call(control) { [checkpoints] in try await checkpoints?.remove() }
+        } catch { return (control.stopError ?? error).following(succeeded) }
         hasSucceeded = true
         return nil
     }
