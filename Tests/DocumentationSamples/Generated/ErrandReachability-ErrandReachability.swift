@@ -13,4 +13,12 @@ struct ErrandReachabilityErrandReachabilitySamples {
         configuration.connectivityPolicy = .waitForConnectivity
         configuration.timeouts.total = .seconds(60)
     }
+
+    // Sample 2: One host
+    func watch(_ host: String) async {
+        let reachability = HostReachability(host)
+        for await status in reachability.changes() {
+            print(host, status.isConnected == true ? "has a route" : "has none")
+        }
+    }
 }
