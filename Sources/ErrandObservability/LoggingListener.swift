@@ -107,7 +107,7 @@
                     }
                 logger.log(
                     level: level, "\(summary.line(event.endpoint))",
-                    metadata: metadata(of: summary, event))
+                    metadata: summary.attributes(of: event, urls).mapValues { "\($0)" })
             }
 
             private static func identity(of event: RequestEvent) -> Logger.Metadata {
@@ -115,31 +115,6 @@
                     HTTPAttribute.endpoint: "\(event.endpoint)",
                     HTTPAttribute.task: "\(event.taskID)", HTTPAttribute.tag: "\(event.tag)",
                 ]
-            }
-
-            private func metadata(
-                of summary: RequestSummary, _ event: RequestEvent
-            ) -> Logger.Metadata {
-                var metadata = Self.identity(of: event)
-                metadata[HTTPAttribute.method] = summary.method.map { "\($0.rawValue)" }
-                metadata[HTTPAttribute.url] = summary.url.map { "\(urls.text($0))" }
-                metadata[HTTPAttribute.address] = summary.url?.host.map { "\($0)" }
-                metadata[HTTPAttribute.port] = summary.url?.observedPort.map { "\($0)" }
-                if summary.resends > 0 {
-                    metadata[HTTPAttribute.resendCount] = "\(summary.resends)"
-                }
-                switch summary.result {
-                case .response(let status, let bytes, let source):
-                    metadata[HTTPAttribute.status] = "\(status)"
-                    metadata[HTTPAttribute.responseBodySize] = bytes.map { "\($0)" }
-                    metadata[HTTPAttribute.source] = "\(source.rawValue)"
-                case .failure(_, let type, let status):
-                    metadata[HTTPAttribute.errorType] = "\(type)"
-                    metadata[HTTPAttribute.status] = status.map { "\($0)" }
-                case .cancellation: metadata[HTTPAttribute.errorType] = "cancelled"
-                case nil: break
-                }
-                return metadata
             }
         }
     }

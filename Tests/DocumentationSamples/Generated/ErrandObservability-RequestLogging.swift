@@ -25,5 +25,15 @@ struct ErrandObservabilityRequestLoggingSamples {
         try rules.redact(path: "$.items[*].phone")
         return LoggingListener(logger, redaction: rules, maximumBodyBytes: 1000)
     }
+
+    // Sample 3: A log file
+    func logToFiles(in folder: URL, _ configuration: inout Configuration) throws -> RequestLogFile {
+        var options = RequestLogFile.Options()
+        options.maximumFiles = 10
+        options.header = ["app": "Mail", "version": "4.2"]
+        let log = try RequestLogFile(folder: folder, options: options)
+        configuration.eventListeners.append(log)
+        return log
+    }
 }
 #endif
