@@ -1,12 +1,14 @@
 # All commands of the project. `make test` is the complete check; `make help` lists the rest.
 .POSIX:
-.PHONY: help setup demo demo-hub test traits boundaries language lint format samples build unit airline hub fetch
+.PHONY: help setup demo demo-hub check test chaos traits boundaries language lint format samples build unit airline hub fetch
 .PHONY: release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
 	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
 	@echo 'make test          all checks: boundaries, lint, strict build, tests, examples, release build'
+	@echo 'make check         make test, then make chaos'
+	@echo 'make chaos         10,000 requests for each transport and style to a server that breaks the protocol at random'
 	@echo 'make lint          module boundaries, language, formatting, documentation, the list of deliberate faults'
 	@echo 'make format        format the Swift sources, update generated samples, tables and pictures'
 	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
@@ -33,6 +35,12 @@ demo-hub: setup
 
 test: setup boundaries language lint samples traits build unit check-docs airline hub fetch release
 	@echo 'make test: all checks passed'
+
+check: test chaos
+
+chaos: setup
+	@Scripts/setup --tests
+	@Scripts/chaos $(REQUESTS)
 
 traits: setup
 	@Scripts/check-traits
