@@ -22,20 +22,20 @@
 
         private func call(
             _ server: InspectorServer, _ target: String = "/api/state", token: String? = token,
-            host: String? = nil, _ more: String = "", method: String = "GET", body: String = ""
+            host: String? = nil, fields: String = "", method: String = "GET", body: String = ""
         ) -> String {
             let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
             return
                 "\(method) \(target) HTTP/1.1\r\nHost: \(host ?? "127.0.0.1:\(server.port)")\r\n"
-                + "\(authorization)\(more)\r\n\(body)"
+                + "\(authorization)\(fields)\r\n\(body)"
         }
 
         @Test(arguments: [
-            "GET /" + String(repeating: "a", count: 300 << 10),
-            "GET / HTTP/1.1\r\nX: " + String(repeating: "a", count: 300 << 10),
-            "GET / HTTP/1.1\r\n" + String(repeating: "X: a\r\n", count: 60 << 10),
+            ("GET /", "a", 300 << 10), ("GET / HTTP/1.1\r\nX: ", "a", 300 << 10),
+            ("GET / HTTP/1.1\r\n", "X: a\r\n", 60 << 10),
         ])
-        func endlessHeadIsRefused(head: String) async throws {
+        func endlessHeadIsRefused(start text: String, more: String, count: Int) async throws {
+            let head = text + String(repeating: more, count: count)
             let server = try start()
             let clients = try (0..<4).map { _ in try PortClient(port: server.port) }
             for client in clients {
@@ -62,7 +62,9 @@
             }
             let client = try PortClient(port: server.port)
             await client.send(
-                call(server, "/api/rules", "Content-Length: 5\r\n", method: "POST", body: "{"))
+                call(
+                    server, "/api/rules", fields: "Content-Length: 5\r\n", method: "POST", body: "{"
+                ))
             #expect(await client.read() == "")
             let idle = try PortClient(port: server.port)
             await idle.send(call(server))
@@ -79,10 +81,10 @@
             // The first five are closed without a response.
             for stranger in strangers.prefix(5) { #expect(await stranger.read() == "") }
             for stranger in strangers.suffix(3) {
-                await stranger.send(call(server, "Connection: close\r\n"))
+                await stranger.send(call(server, fields: "Connection: close\r\n"))
                 #expect(await stranger.read().hasPrefix("HTTP/1.1 200 "))
             }
-            await trusted.send(call(server, "Connection: close\r\n"))
+            await trusted.send(call(server, fields: "Connection: close\r\n"))
             #expect(await trusted.read().contains("HTTP/1.1 200 "))
             await server.stop()
         }
@@ -93,10 +95,13 @@
                 (call(server, host: "other:\(server.port)"), 403),
                 (call(server, host: ""), 403),
                 (call(server, token: "wrong"), 401),
-                (call(server, token: nil, "Content-Length: 8000000\r\n", method: "POST"), 401),
-                (call(server, "Content-Length: 8388609\r\n", method: "POST"), 413),
-                (call(server, "Transfer-Encoding: chunked\r\n", method: "POST"), 411),
-                (call(server, "Host: 127.0.0.1\r\n"), 400),
+                (
+                    call(server, token: nil, fields: "Content-Length: 8000000\r\n", method: "POST"),
+                    401
+                ),
+                (call(server, fields: "Content-Length: 8388609\r\n", method: "POST"), 413),
+                (call(server, fields: "Transfer-Encoding: chunked\r\n", method: "POST"), 411),
+                (call(server, fields: "Host: 127.0.0.1\r\n"), 400),
             ] {
                 let client = try PortClient(port: server.port)
                 // The second request must not be served.
@@ -126,9 +131,10 @@
             let rules = #"{"rules":[]}"#
             let length = "Content-Length: \(rules.utf8.count)\r\n"
             await client.send(
-                call(server, "/api/rules", length, method: "POST", body: rules)
+                call(server, "/api/rules", fields: length, method: "POST", body: rules)
                     + call(server, "/api/none") + call(server, "/api/rules", method: "HEAD")
-                    + call(server, "/?token=\(Self.token)", "Connection: close\r\n"), piece: piece)
+                    + call(server, "/?token=\(Self.token)", fields: "Connection: close\r\n"),
+                piece: piece)
             let text = await client.read()
             let statuses = text.ranges(of: "HTTP/1.1 ").map { text[$0.upperBound...].prefix(3) }
             #expect(statuses == ["200", "404", "404", "200"])
@@ -140,7 +146,7 @@
             let server = try start()
             let client = try PortClient(port: server.port)
             let head = "Content-Length: 12\r\nExpect: 100-continue\r\nConnection: close\r\n"
-            await client.send(call(server, "/api/rules", head, method: "POST"))
+            await client.send(call(server, "/api/rules", fields: head, method: "POST"))
             #expect(await client.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
             await client.send(#"{"rules":[]}"#)
             #expect(await client.read().hasPrefix("HTTP/1.1 200 "))

@@ -8,7 +8,7 @@
     /// Serves the page and its calls on a port of the loopback interface.
     ///
     /// Any process of this machine, and any web page in a browser, can connect. So a client without the token costs a bounded
-    /// amount of memory, time and descriptors.
+    /// amount of memory, time and descriptors. The server runs until ``stop()``, also if it is not retained.
     final class InspectorServer: Sendable {
         /// The limits for clients.
         struct Limits: Sendable {
@@ -70,8 +70,6 @@
             }
         }
 
-        deinit { state.withLock { $0.resume() } }
-
         private init(
             _ listener: InspectorSocket, _ port: UInt16, _ queue: DispatchQueue,
             _ handler: InspectorHandler, _ limits: Limits
@@ -85,7 +83,7 @@
             closed = Task { for await _ in stream {} }
             state.withLock { state in
                 let source = listener.readSource(
-                    { [weak self] in self?.acceptConnections() },
+                    { [self] in acceptConnections() },
                     closed: { continuation.finish() })
                 state.source = source
                 source.activate()
@@ -129,8 +127,8 @@
                 return state.evictOldestStranger()
             }
             oldest?.shutDown()
-            queue.asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
-                self?.state.withLock { $0.resume() }
+            queue.asyncAfter(deadline: .now() + .milliseconds(100)) { [self] in
+                state.withLock { $0.resume() }
             }
         }
 
@@ -144,10 +142,10 @@
                 state.accepted += 1
                 let connection = InspectorConnection(
                     socket: socket, handler: handler, limits: limits,
-                    becameTrusted: { [weak self] in self?.trust(id) })
-                let task = Task { [weak self] in
+                    becameTrusted: { [self] in trust(id) })
+                let task = Task {
                     await connection.serve()
-                    self?.remove(id)
+                    remove(id)
                 }
                 state.clients[id] = Client(socket: socket, task: task)
                 return displaced

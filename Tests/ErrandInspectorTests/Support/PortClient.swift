@@ -9,10 +9,10 @@
 
     /// A socket client that sends any bytes to a loopback port.
     ///
-    /// Its calls block a thread of their own, not one of the cooperative pool, which the server needs.
+    /// Its calls block threads of their own, not one of the cooperative pool, which the server needs.
     final class PortClient: Sendable {
         private let descriptor: Int32
-        private let queue = DispatchQueue(label: "port-client")
+        private let queue = DispatchQueue(label: "port-client", attributes: .concurrent)
 
         init(port: UInt16) throws {
             #if canImport(Glibc)
