@@ -39,6 +39,8 @@
     struct RedisParser: ~Copyable {
         private let reader: UnsafeMutablePointer<redisReader>
         private var bounds = ReplyBounds()
+        /// The reason why bytes were not accepted; thrown after the replies before them.
+        private var excess: RedisFailure?
 
         /// The bytes of strings that were received since the connection began, with wraparound.
         var textBytes: UInt64 { bounds.textBytes }
@@ -53,8 +55,8 @@
 
         /// Adds received bytes.
         mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(RedisFailure) {
-            try bounds.check(bytes)
-            guard redisReaderFeed(reader, bytes.baseAddress, bytes.count) == REDIS_OK else {
+            do throws(RedisFailure) { try bounds.check(bytes) } catch { excess = error }
+            guard redisReaderFeed(reader, bytes.baseAddress, bounds.accepted) == REDIS_OK else {
                 throw failure
             }
         }
@@ -63,7 +65,10 @@
         func next() throws(RedisFailure) -> RedisReply? {
             var reply: UnsafeMutableRawPointer?
             guard redisReaderGetReply(reader, &reply) == REDIS_OK else { throw failure }
-            guard let reply else { return nil }
+            guard let reply else {
+                if let excess { throw excess }
+                return nil
+            }
             defer { freeReplyObject(reply) }
             return RedisReply(reply.assumingMemoryBound(to: redisReply.self))
         }

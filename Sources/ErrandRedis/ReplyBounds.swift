@@ -19,13 +19,23 @@
         /// The position in a reply.
         private enum Position: Equatable {
             case type
-            /// In a line; the number is that of a length so far.
-            case line(Line, count: Int, number: Int, isNegative: Bool)
+            case line(Line)
             /// In a string, or in the line end after it.
             case text(left: Int)
         }
 
-        private enum Line: Equatable { case other, string, array }
+        private struct Line: Equatable {
+            enum Kind { case other, string, array }
+
+            let kind: Kind
+            /// The bytes after the first one.
+            var count = 0
+            /// The length of a string or an array so far.
+            var number = 0
+            var isNegative = false
+            /// Whether the last byte was a carriage return.
+            var hasReturn = false
+        }
 
         private var position = Position.type
         /// The elements that each open array still needs.
@@ -35,8 +45,12 @@
         /// The bytes of strings that were received since the connection began, with wraparound.
         private(set) var textBytes: UInt64 = 0
 
+        /// The bytes of the last call of ``check(_:)`` that are accepted.
+        private(set) var accepted = 0
+
         /// Checks the next bytes.
         mutating func check(_ bytes: UnsafeRawBufferPointer) throws(RedisFailure) {
+            accepted = 0
             var index = 0
             while index < bytes.count {
                 if case .text(let left) = position {
@@ -51,6 +65,7 @@
                     try check(bytes[index])
                     index += 1
                 }
+                accepted = index
             }
         }
 
@@ -62,33 +77,32 @@
         }
 
         private mutating func check(_ byte: UInt8) throws(RedisFailure) {
-            guard case .line(let line, let count, let number, let isNegative) = position else {
-                position = .line(try Self.line(byte), count: 0, number: 0, isNegative: false)
-                elementCount += 1
-                guard elementCount <= Self.elements else {
-                    throw Self.failure("a reply of more than \(Self.elements) elements")
-                }
+            guard case .line(var line) = position else {
+                position = .line(Line(kind: try Self.kind(byte)))
                 return
             }
-            guard count < Self.lineBytes else {
+            guard line.count < Self.lineBytes else {
                 throw Self.failure("a line of more than \(Self.lineBytes) bytes")
             }
-            if byte == UInt8(ascii: "\n") { return try end(line, isNegative ? -1 : number) }
-            var next = number
-            var negative = isNegative
-            if line != .other, byte != UInt8(ascii: "\r") {
+            // A line ends where it ends for hiredis: with both bytes.
+            if byte == UInt8(ascii: "\n"), line.hasReturn { return try end(line) }
+            if line.kind != .other {
                 switch byte {
-                case UInt8(ascii: "-") where count == 0: negative = true
+                case _ where line.hasReturn: throw Self.failure("a length that is no number")
+                case UInt8(ascii: "\r"): break
+                case UInt8(ascii: "-") where line.count == 0: line.isNegative = true
                 case UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    next = min(number * 10 + Int(byte - UInt8(ascii: "0")), 1 << 40)
+                    line.number = min(line.number * 10 + Int(byte - UInt8(ascii: "0")), 1 << 40)
                 default: throw Self.failure("a length that is no number")
                 }
             }
-            position = .line(line, count: count + 1, number: next, isNegative: negative)
+            line.hasReturn = byte == UInt8(ascii: "\r")
+            line.count += 1
+            position = .line(line)
         }
 
         /// The line that begins with a byte; the types of RESP3 are not negotiated.
-        private static func line(_ byte: UInt8) throws(RedisFailure) -> Line {
+        private static func kind(_ byte: UInt8) throws(RedisFailure) -> Line.Kind {
             switch byte {
             case UInt8(ascii: "$"): .string
             case UInt8(ascii: "*"): .array
@@ -97,15 +111,21 @@
             }
         }
 
-        private mutating func end(_ line: Line, _ number: Int) throws(RedisFailure) {
-            switch line {
-            case .string where number >= 0: position = .text(left: number + 2)
+        private mutating func end(_ line: Line) throws(RedisFailure) {
+            let number = line.isNegative ? -1 : line.number
+            switch line.kind {
+            case .string where number >= 0:
+                guard number <= Self.replyBytes else {
+                    throw Self.failure("a reply of more than \(Self.replyBytes) bytes")
+                }
+                position = .text(left: number + 2)
             case .array where number > 0:
                 guard open.count < Self.depth else {
                     throw Self.failure("arrays nested deeper than \(Self.depth)")
                 }
-                // The elements that the array promises count before they arrive: hiredis reserves memory for them.
-                guard number <= Self.elements - elementCount else {
+                // Elements count before they arrive: hiredis reserves memory for them.
+                elementCount += number
+                guard elementCount <= Self.elements else {
                     throw Self.failure("a reply of more than \(Self.elements) elements")
                 }
                 open.append(number)

@@ -29,4 +29,10 @@ struct ErrandJSONErrandJSONSamples {
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try decoder.decode(Profile.self, from: json["user"])
     }
+
+    // Sample 3: Overview
+    struct Event: Codable {
+        var name: String
+        var payload: JSON
+    }
 }
