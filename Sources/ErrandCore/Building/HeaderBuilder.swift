@@ -17,15 +17,19 @@ enum HeaderBuilder {
         var fields = try ownFields(of: description)
         if !fields.isEmpty {
             try removeTransportFields(
-                from: &fields, url: url, body: body, qualifier: "", of: description)
+                from: &fields, url: url, body: body, sender: description.endpoint)
         }
         try addAuthorization(of: description, to: &fields)
         if !shared.isEmpty {
             var shared = shared
             try removeTransportFields(
-                from: &shared, url: url, body: body, qualifier: "shared ", of: description)
+                from: &shared, url: url, body: body, qualifier: "shared ",
+                sender: description.endpoint)
             for name in configuration.fixedHeaderNames where shared.contains(name) {
                 fields[fields: name] = []
+            }
+            if !configuration.fixedHeaderNames.contains(.contentType) {
+                removeContentType(from: &shared, of: body)
             }
             // Fields with the same name are taken all together or not at all.
             let own = fields
@@ -46,11 +50,21 @@ enum HeaderBuilder {
                         value: try checked(apiVersion, of: name.rawName, description.endpoint)))
             }
         }
-        if let type = body?.contentType, !fields.contains(.contentType) {
-            fields.append(
-                HTTPField(
-                    name: .contentType,
-                    value: try checked(type, of: "Content-Type", description.endpoint)))
+        if let body {
+            if fields.contains(.contentType) {
+                try completeContentType(
+                    in: &fields, of: body, sender: description.endpoint,
+                    isShared: configuration.fixedHeaderNames.contains(.contentType))
+            } else if let type = body.contentType {
+                fields.append(
+                    HTTPField(
+                        name: .contentType,
+                        value: try checked(type, of: "Content-Type", description.endpoint)))
+                // The property can be set to a type without the boundary.
+                if body.multipart != nil {
+                    try completeContentType(in: &fields, of: body, sender: description.endpoint)
+                }
+            }
         }
         return try addingDefaults(to: fields, description, configuration)
     }
@@ -136,38 +150,102 @@ enum HeaderBuilder {
         "Basic " + Data(credentials).base64EncodedString()
     }
 
-    /// Removes fields that the transport writes itself, if their value is correct; otherwise fails.
-    private static func removeTransportFields(
-        from fields: inout HTTPFields, url: URI, body: HTTPBody?, qualifier: String,
-        of description: RequestDescription
+    /// Removes a shared content type if the body has its own.
+    ///
+    /// A shared `…+json` remains for a body of `application/json`: it names the same syntax more exactly.
+    static func removeContentType(from shared: inout HTTPFields, of body: HTTPBody?) {
+        guard let type = body?.contentType, let value = shared[.contentType] else { return }
+        let essence = value.prefix { $0 != ";" }.trimmingBlanks().lowercased()
+        if type == "application/json", essence.hasSuffix("+json") { return }
+        shared[fields: .contentType] = []
+    }
+
+    /// Adds the boundary to the content type of a multipart body, and refuses a content type without meaning for it.
+    static func completeContentType(
+        in fields: inout HTTPFields, of body: HTTPBody?, sender: String, isShared: Bool = false
     ) throws(RequestError) {
+        guard let body, let type = fields[.contentType] else { return }
+        guard let completed = body.completing(type) else {
+            throw invalid(
+                sender,
+                "has a multipart body, and a \(isShared ? "shared " : "")header Content-Type that is not multipart/… or "
+                    + "has another boundary. Remove the header\(isShared ? ", or its name in fixedHeaderNames" : ""); "
+                    + "the body adds its own, with its boundary")
+        }
+        if completed != type { fields[.contentType] = completed }
+    }
+
+    /// Checks the headers of a request that a hook may have changed.
+    ///
+    /// The hook's multipart body replaces a content type that the hook did not set. Otherwise the rules for headers of
+    /// endpoints apply.
+    ///
+    /// - Throws: ``RequestError/Code/invalidHeader``.
+    static func checkHeaders(
+        of request: inout TransportRequest, changedFrom before: TransportRequest, by hook: String
+    ) throws(RequestError) {
+        var fields = request.headers
+        try removeTransportFields(from: &fields, url: request.url, body: request.body, sender: hook)
+        if let body = request.body, let type = body.contentType, body.boundary != nil,
+            fields[.contentType] == before.headers[.contentType],
+            fields[.contentType].flatMap(body.completing) == nil
+        {
+            fields[.contentType] = type
+        }
+        try completeContentType(in: &fields, of: request.body, sender: hook)
+        if fields != request.headers { request.headers = fields }
+    }
+
+    /// Removes fields that the transport writes itself, if their value is correct; otherwise fails.
+    ///
+    /// - Parameters:
+    ///   - qualifier: The words before "header" in messages.
+    ///   - sender: The endpoint or hook that messages name.
+    static func removeTransportFields(
+        from fields: inout HTTPFields, url: URI, body: HTTPBody?, qualifier: String = "",
+        sender: String
+    ) throws(RequestError) {
+        guard fields[values: .contentType].count < 2 else {
+            throw invalid(
+                sender, "has two \(qualifier)headers Content-Type; a request has one. Remove one")
+        }
         if let value = fields[.contentLength] {
             guard let length = body?.knownLength ?? (body == nil ? 0 : nil), Int64(value) == length
             else {
                 throw reservedHeader(
-                    description.endpoint, "Content-Length", qualifier,
+                    sender, "Content-Length", qualifier,
                     "It is computed from the body.")
             }
             fields[.contentLength] = nil
         }
         if fields.contains(.transferEncoding) {
             throw reservedHeader(
-                description.endpoint, "Transfer-Encoding", qualifier,
+                sender, "Transfer-Encoding", qualifier,
                 "A stream of unknown length is sent chunked automatically.")
         }
         if fields.contains(.proxyAuthorization) {
             throw invalid(
-                description.endpoint,
+                sender,
                 "has a \(qualifier)\(TransportRequest.proxyAuthorizationProblem)")
         }
         if let host = Self.host, let value = fields[host] {
             guard value.lowercased() == url.authority else {
                 throw reservedHeader(
-                    description.endpoint, "Host", qualifier,
+                    sender, "Host", qualifier,
                     "It is taken from the URL; transportOptions.addressOverrides connects to another address."
                 )
             }
             fields[host] = nil
+        }
+        if let names = body?.trailerNames, !names.isEmpty, let value = fields[.trailer] {
+            guard
+                Set(ListElements(value).map { $0.lowercased() })
+                    == Set(names.map { $0.lowercased() })
+            else {
+                throw reservedHeader(
+                    sender, "Trailer", qualifier, "It is taken from the body's trailers.")
+            }
+            fields[.trailer] = nil
         }
     }
 
@@ -231,6 +309,15 @@ enum HeaderBuilder {
     private static let host = HTTPField.Name("Host")
 }
 
+extension RequestDescription {
+    /// Whether the endpoint itself sets a header, with any of its overrides.
+    func hasOwnHeader(_ name: HTTPField.Name) -> Bool {
+        headers.contains(name)
+            || headerFieldValues.contains { HTTPField.Name($0.name) == name }
+            || customRequest?.headers.contains { HTTPField.Name($0.name) == name } == true
+    }
+}
+
 /// Adds the configuration's headers for a host to a request; a pure function.
 ///
 /// They override shared headers, not the request's own. The most specific pattern takes precedence.
@@ -238,7 +325,8 @@ enum HostHeaders {
     /// Adds the headers.
     ///
     /// - Returns: The added names; these fields must not be sent to another origin.
-    /// - Throws: ``RequestError/Code/invalidConfiguration`` for an invalid pattern.
+    /// - Throws: ``RequestError/Code/invalidConfiguration`` for an invalid pattern,
+    ///   ``RequestError/Code/invalidHeader`` for a header that the transport writes.
     static func add(
         to request: inout TransportRequest, of description: RequestDescription,
         configuration: Configuration
@@ -252,13 +340,21 @@ enum HostHeaders {
         var added: Set<HTTPField.Name> = []
         for pattern in configuration.hostHeaders.keys.sorted(by: { $0.isLessSpecific(than: $1) }) {
             try pattern.check(in: "hostHeaders")
-            guard pattern.matches(host), let fields = configuration.hostHeaders[pattern] else {
+            guard pattern.matches(host), var fields = configuration.hostHeaders[pattern] else {
                 continue
             }
+            try HeaderBuilder.removeTransportFields(
+                from: &fields, url: request.url, body: request.body, qualifier: "host ",
+                sender: description.endpoint)
+            HeaderBuilder.removeContentType(from: &fields, of: request.body)
             let names = Set(fields.map(\.name)).subtracting(own)
             for name in names { request.headers[fields: name] = [] }
             for field in fields where names.contains(field.name) { request.headers.append(field) }
             added.formUnion(names)
+        }
+        if added.contains(.contentType) {
+            try HeaderBuilder.completeContentType(
+                in: &request.headers, of: request.body, sender: description.endpoint)
         }
         return added
     }

@@ -73,6 +73,8 @@ private struct InterceptorChain: Sendable {
         try scope.check()
         var request = request
         try original.encodeBody(of: &request)
+        try HeaderBuilder.checkHeaders(
+            of: &request, changedFrom: original.request, by: "An interceptor")
         var changed = try InterceptedRequest.make(from: original, request)
         changed.scope = scope
         changed.context.enter(.waiting)

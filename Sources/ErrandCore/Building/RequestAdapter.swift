@@ -158,7 +158,8 @@ enum RequestAdapter {
         }
         if let encoder = context.description.bodyEncoder {
             try BodyCompression.apply(
-                encoder, to: &pipelineRequest.request, endpoint: context.description.endpoint)
+                encoder, to: &pipelineRequest.request, endpoint: context.description.endpoint,
+                isEncoded: context.description.hasOwnHeader(.contentEncoding))
         }
         return pipelineRequest
     }
@@ -221,6 +222,8 @@ enum RequestProcessing {
         }
         if context.description.isStreamed { request.options.isStreamed = true }
         try pipelineRequest.encodeBody(of: &request)
+        try HeaderBuilder.checkHeaders(
+            of: &request, changedFrom: serialized, by: "A request processor")
         return request
     }
 }

@@ -35,6 +35,9 @@ public struct Configuration: Sendable {
     public var absoluteURLFilters: [any URLFilter] = []
 
     /// Headers of every request; the request's own take precedence.
+    ///
+    /// A `Content-Type`, here and in every other place of the configuration, applies to bodies without a content type
+    /// of their own; one that ends with `+json` also applies to JSON bodies. ``fixedHeaderNames`` makes it apply to all.
     public var sharedHeaders: HTTPFields = [:]
     /// Computes headers for each request; they override ``sharedHeaders``, not the request's own.
     ///

@@ -98,7 +98,7 @@ private final class AuthenticatedRequest: Sendable {
     /// The request with credentials.
     @inline(never)
     func authorized() async throws(RequestError) -> TransportRequest {
-        let request = try await calling { [self] in
+        var request = try await calling { [self] in
             var copy = pipelineRequest.request
             try await entry.authenticator.apply(to: &copy)
             if let credentials = pipelineRequest.credentials {
@@ -107,6 +107,8 @@ private final class AuthenticatedRequest: Sendable {
             return copy
         }
         try checkOrigin(of: request)
+        try HeaderBuilder.checkHeaders(
+            of: &request, changedFrom: pipelineRequest.request, by: "An authenticator")
         return request
     }
 

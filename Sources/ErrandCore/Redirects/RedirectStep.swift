@@ -95,6 +95,11 @@ package final class RedirectStep: Step {
             var next = pipelineRequest
             next.request = withoutHostHeaders(request, pipelineRequest)
             try pipelineRequest.encodeBody(of: &next.request)
+            if pipelineRequest.configuration.redirectDecider != nil {
+                try HeaderBuilder.checkHeaders(
+                    of: &next.request, changedFrom: pipelineRequest.request,
+                    by: "A redirect decider")
+            }
             if request.url.origin != pipelineRequest.request.url.origin {
                 next.hasLeftOrigin = true
             }

@@ -28,10 +28,15 @@ extension MultipartBody {
             }
             text += "\r\n"
         }
+        // A part that is multipart itself needs its boundary, too.
+        let completed = { (type: String) in part.body.completing(type) ?? type }
         if let type = part.body.contentType, !hasOwn(.contentType) {
-            text += "Content-Type: \(type)\r\n"
+            text += "Content-Type: \(completed(type))\r\n"
         }
-        for field in headers { text += "\(field.name.rawName): \(field.value)\r\n" }
+        for field in headers {
+            let value = field.name == .contentType ? completed(field.value) : field.value
+            text += "\(field.name.rawName): \(value)\r\n"
+        }
         return Data((text + "\r\n").utf8)
     }
 
@@ -100,6 +105,13 @@ extension MultipartBody {
             throw invalid(
                 "The content type of the part \(name) contains a control character, such as a line break. "
                     + "Remove it.")
+        }
+        if let type = part.allHeaders[.contentType] ?? part.body.contentType,
+            part.body.completing(type) == nil
+        {
+            throw invalid(
+                "The part \(name) has parts of its own, and a content type that is not multipart/… with their "
+                    + "boundary. Remove the content type, or write it without a boundary.")
         }
         guard part.body.trailerSource == nil else {
             throw invalid(

@@ -36,8 +36,7 @@ public struct MultipartBody: Sendable {
 
     /// The value of `Content-Type`, with the boundary.
     public var contentType: String {
-        let text = boundary.isToken ? boundary : "\"\(boundary)\""
-        return "multipart/form-data; boundary=\(text)"
+        "multipart/form-data; \(MultipartType.parameter(boundary))"
     }
 
     /// One part: its headers and its body.

@@ -2,13 +2,15 @@ import HTTPTypes
 
 /// Encodes a body and sets `Content-Encoding`; a pure function.
 package enum BodyCompression {
+    /// - Parameter isEncoded: Whether the endpoint itself sets `Content-Encoding`: it has already encoded the body.
     /// - Throws: ``RequestError/Code/unsupported`` for a body that is not in memory,
-    ///   ``RequestError/Code/invalidBody``.
+    ///   ``RequestError/Code/invalidBody``, and ``RequestError/Code/invalidHeader`` for a shared `Content-Encoding` of
+    ///   another coding.
     package static func apply(
-        _ encoder: any BodyEncoder, to request: inout TransportRequest, endpoint: String
+        _ encoder: any BodyEncoder, to request: inout TransportRequest, endpoint: String,
+        isEncoded: Bool
     ) throws(RequestError) {
-        // An endpoint that sets Content-Encoding has already encoded the body.
-        guard let body = request.body, !request.headers.contains(.contentEncoding) else { return }
+        guard let body = request.body, !isEncoded else { return }
         guard case .data(let data) = body.storage else {
             throw RequestError(
                 .unsupported, stage: .build,
@@ -22,6 +24,14 @@ package enum BodyCompression {
                 .invalidHeader, stage: .build,
                 "\(endpoint)'s bodyEncoder has a contentCoding that is not a token.")
         }
+        if let shared = request.headers[.contentEncoding],
+            shared.lowercased() != encoder.contentCoding.lowercased()
+        {
+            throw RequestError(
+                .invalidHeader, stage: .build,
+                "\(endpoint) has a bodyEncoder for \(encoder.contentCoding), and a shared header Content-Encoding "
+                    + "with another value. Remove the shared header; the encoder writes its own.")
+        }
         do {
             var encoded = body
             encoded.storage = .data(try encoder.encode(data))
@@ -33,6 +43,6 @@ package enum BodyCompression {
                     "\(endpoint)'s bodyEncoder failed; see the underlying error.",
                     underlying: error)
         }
-        request.headers.append(HTTPField(name: .contentEncoding, value: encoder.contentCoding))
+        request.headers[.contentEncoding] = encoder.contentCoding
     }
 }
