@@ -31,9 +31,10 @@ nonisolated open class BaseRequest {
 
     /// The path below the base URL, or an absolute URL, which ignores every base.
     ///
-    /// Default empty: the base URL itself. A query is kept; arguments are appended to it. Characters that a URL
-    /// cannot contain are percent-encoded, escapes are kept, and a host beyond ASCII becomes `xn--…`.
-    /// ``Configuration/urlJoining`` joins it with the base, ``Configuration/urlFilters`` change it. Errors:
+    /// Default empty: the base URL as it is written; a query alone, such as `"?page=2"`, is appended to it. A query is
+    /// kept; arguments are appended to it. Characters that a URL cannot contain are percent-encoded, escapes are kept,
+    /// and a host beyond ASCII becomes `xn--…`. ``Configuration/urlJoining`` joins it with the base,
+    /// ``Configuration/urlFilters`` change it. Errors:
     /// ``RequestError/Code/invalidURL``, ``RequestError/Code/noBaseURL``.
     open var url: String { "" }
     /// The base URL of this endpoint.
@@ -104,8 +105,10 @@ nonisolated open class BaseRequest {
     ///
     /// Default none. They take precedence over shared headers (``Configuration/sharedHeaders``, `headerProvider`,
     /// `hostHeaders`), except ``Configuration/fixedHeaderNames``. `Host`, `Content-Length` and `Transfer-Encoding`
-    /// belong to the transport. A download sends its own `Accept-Encoding`. Errors: ``RequestError/Code/invalidHeader``;
-    /// ``RequestError/Code/invalidCombination`` for `Range` and `If-Range` of a download.
+    /// belong to the transport. A `Content-Type` replaces that of the body; the boundary of a multipart body is added.
+    /// A download sends its own `Accept-Encoding`. Errors: ``RequestError/Code/invalidHeader``, also for a
+    /// `Content-Type` that a multipart body cannot have; ``RequestError/Code/invalidCombination`` for `Range` and
+    /// `If-Range` of a download.
     open var headers: HTTPFields { HTTPFields() }
     /// Headers as text whose names and values are not known to be valid, in order; they replace ``headers`` of the
     /// same name.
@@ -132,8 +135,9 @@ nonisolated open class BaseRequest {
     /// arguments do not. Its `timeoutInterval`, unless it is Foundation's 60 seconds, is the idle limit if
     /// ``timeouts`` is `nil`. The cache policies that ignore stored data, and `httpShouldHandleCookies`, apply. A body
     /// stream is read up to 256 MiB when the request starts. Errors: ``RequestError/Code/invalidCombination`` beside
-    /// an override that it replaces, and for other cache policies; ``RequestError/Code/bodyReadFailed`` for a stream
-    /// that cannot be read, is too large, or was read before: return a new stream from each call.
+    /// an override that it replaces, and for other cache policies; ``RequestError/Code/unsupported`` for
+    /// `networkServiceType`; ``RequestError/Code/bodyReadFailed`` for a stream that cannot be read, is too large, or was
+    /// read before: return a new stream from each call.
     open func customURLRequest() -> URLRequest? { nil }
 
     // MARK: - Sending

@@ -76,6 +76,9 @@ enum URLBuilder {
         _ configuration: Configuration
     ) throws(RequestError) -> URI {
         let version = pathVersion(of: description, configuration)
+        if reference.path.isEmpty, reference.host == nil {
+            return extended(base, version: version, by: reference)
+        }
         if version == nil, configuration.urlJoining == .rfc3986 {
             return ParsedURLs.shared.resolve(reference, against: base)
         }
@@ -101,6 +104,16 @@ enum URLBuilder {
             joined.appendQuery(reference.query ?? "")
             return joined
         }
+    }
+
+    /// The base as written, with the version below it and the query of a reference without a path.
+    private static func extended(_ base: URI, version: String?, by reference: URI) -> URI {
+        var url = base
+        if let version { url.path = base.asDirectory.path + version }
+        url.path = URI.removingDotSegments(url.path.isEmpty ? "/" : url.path)
+        url.appendQuery(reference.query ?? "")
+        url.fragment = reference.fragment
+        return url
     }
 
     private static func pathVersion(

@@ -1,4 +1,7 @@
 /// The rule that joins a base URL and an endpoint's path.
+///
+/// An endpoint without a path, such as `""` or `"?page=2"`, has the base URL as it is written, without a slash at its
+/// end that the base does not have; the endpoint's query follows the base's.
 public enum URLJoining: Sendable, Hashable {
     /// Resolves the path against the base URL with a trailing slash (RFC 3986 §5.2).
     ///

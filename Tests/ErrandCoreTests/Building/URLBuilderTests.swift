@@ -6,12 +6,12 @@ import Testing
 struct URLBuilderTests {
     private func url(
         _ url: String, base: String? = nil, joining: URLJoining = .rfc3986,
-        _ change: (inout RequestDescription, inout Configuration) -> Void = { _, _ in }
+        _ change: (inout RequestDescription, inout Configuration) throws -> Void = { _, _ in }
     ) throws -> String {
         var configuration = Configuration(baseURL: base)
         configuration.urlJoining = joining
         var description = RequestDescription(endpoint: "GetUser", url: url)
-        change(&description, &configuration)
+        try change(&description, &configuration)
         return try URLBuilder.url(
             of: description, configuration, relativeURL: description.url
         ).string
@@ -22,9 +22,7 @@ struct URLBuilderTests {
         ("http://h/v1", "get", "http://h/v1/get"), ("http://h/v1/", "get", "http://h/v1/get"),
         ("http://h/v1/", "/get", "http://h/get"), ("http://h", "get", "http://h/get"),
         ("http://h/v1", "http://other/x", "http://other/x"),
-        ("http://h", "", "http://h/"), ("http://h/v1", "", "http://h/v1/"),
         ("http://h/v1", "get/", "http://h/v1/get/"), ("http://h/v1", "/get/", "http://h/get/"),
-        ("http://h/v1", "?a=1", "http://h/v1/?a=1"),
         ("http://h/v1", "get?a=1#f", "http://h/v1/get?a=1#f"),
         ("http://h/v1?key=1", "get", "http://h/v1/get"), ("http://h/v1", "../get", "http://h/get"),
         ("http://h/v1", "//other/x", "http://other/x"),
@@ -42,12 +40,70 @@ struct URLBuilderTests {
         ("http://h/v1", "get", "http://h/v1/get"), ("http://h/v1/", "get", "http://h/v1/get"),
         ("http://h/v1/", "/get", "http://h/v1/get"), ("http://h/v1", "/get", "http://h/v1/get"),
         ("http://h/v1", "//get", "http://h/v1/get"), ("http://h", "get", "http://h/get"),
-        ("http://h/v1", "http://other/x", "http://other/x"), ("http://h", "", "http://h/"),
+        ("http://h/v1", "http://other/x", "http://other/x"), ("http://h/v1", "/", "http://h/v1/"),
         ("http://h/v1?key=1", "/get?a=2#f", "http://h/v1/get?key=1&a=2#f"),
         ("http://h/v1", "/a:b", "http://h/v1/a:b"), ("http://h/v1", "/a//b", "http://h/v1/a//b"),
     ])
     func joiningByAppending(base: String, path: String, result: String) throws {
         #expect(try url(path, base: base, joining: .append) == result)
+    }
+
+    // RFC 3986 §5.4.1: a reference without a path keeps the path of the base.
+    @Test(
+        arguments: [
+            ("http://h", "", "http://h/"), ("http://h", "?a=1", "http://h/?a=1"),
+            ("http://h/", "", "http://h/"), ("http://h/v1", "", "http://h/v1"),
+            ("http://h/v1/", "", "http://h/v1/"), ("http://h/v1", " ", "http://h/v1"),
+            ("http://h/v1", "?a=1", "http://h/v1?a=1"),
+            ("http://h/v1/", "?a=1", "http://h/v1/?a=1"), ("http://h/v1", "?", "http://h/v1"),
+            ("http://h/v1", "#f", "http://h/v1#f"), ("http://h/v1", "?a=1#f", "http://h/v1?a=1#f"),
+            ("http://h/v1#f", "", "http://h/v1"), ("http://h/v1?key=1", "", "http://h/v1?key=1"),
+            ("http://h/v1?key=1", "?a=1", "http://h/v1?key=1&a=1"),
+            ("http://h/a/../v1", "", "http://h/v1"), ("http://h/v1.php", "?a", "http://h/v1.php?a"),
+        ], [URLJoining.rfc3986, .append])
+    func urlWithoutAPathIsTheBaseAsWritten(
+        _ values: (base: String, url: String, result: String), joining: URLJoining
+    ) throws {
+        let (base, text, result) = values
+        #expect(try url(text, base: base, joining: joining) == result)
+        let cdn = try url(text, base: "http://other", joining: joining) {
+            $0.usesCDN = true
+            $1.cdnURL = base
+        }
+        #expect(cdn == result)
+        let own = try url(text, base: "http://other", joining: joining) {
+            $0.baseURL = base
+            _ = $1
+        }
+        #expect(own == result)
+        let environment = try url(text, base: "http://other", joining: joining) {
+            $1.environments = ["test": .init(baseURL: base)]
+            $1.environment = "test"
+            $1 = try $1.inEnvironment()
+            _ = $0
+        }
+        #expect(environment == result)
+    }
+
+    @Test(
+        arguments: [
+            ("http://h/api", "", "http://h/api/v5"), ("http://h/api/", "", "http://h/api/v5"),
+            ("http://h", "", "http://h/v5"), ("http://h/api", "?a=1", "http://h/api/v5?a=1"),
+            ("http://h/api?key=1", "?a=1", "http://h/api/v5?key=1&a=1"),
+        ], [URLJoining.rfc3986, .append])
+    func versionEndsAURLWithoutAPath(
+        _ values: (base: String, url: String, result: String), joining: URLJoining
+    ) throws {
+        let (base, text, result) = values
+        let path = try url(text, base: base, joining: joining) { description, _ in
+            description.apiVersion = "/v5/"
+        }
+        #expect(path == result)
+        let query = try url("", base: "http://h/graphql", joining: joining) {
+            $0.apiVersion = "v5"
+            $1.apiVersionPlacement = .query("v")
+        }
+        #expect(query == "http://h/graphql?v=v5")
     }
 
     @Test func versionOfTheConfigurationAppliesUnlessTheEndpointHasOne() throws {
@@ -123,7 +179,6 @@ struct URLBuilderTests {
         #expect(try versioned("get?a=1") == "http://h/api/v5/get?a=1")
         #expect(try versioned("/get") == "http://h/v5/get")
         #expect(try versioned("/get", .append) == "http://h/api/v5/get")
-        #expect(try versioned("") == "http://h/api/v5/")
         #expect(try versioned("http://other/x") == "http://other/x")
         #expect(try versioned("get?a=1", .rfc3986, .query("v")) == "http://h/api/get?a=1&v=v5")
         #expect(try versioned("get", .rfc3986, .header("X-Version")) == "http://h/api/get")
