@@ -16,6 +16,18 @@ extension Response {
     }
 }
 
+extension Response {
+    /// The headers, and the coding of a body that was decoded.
+    package var headersToStore: HTTPFields {
+        guard let coding = decodedCoding, let name = StoredResponse.decodedCoding else {
+            return headers
+        }
+        var headers = headers
+        headers[name] = coding
+        return headers
+    }
+}
+
 extension StoredResponse {
     /// Creates an entry from a response; `nil` if its body is a file.
     package init?(_ response: Response, rules: CacheRules, tag: Int, storedAt: Date) {
@@ -24,7 +36,7 @@ extension StoredResponse {
         let passing: Set<HTTPField.Name> = [
             .setCookie, .wwwAuthenticate, .authenticationInfo, .proxyAuthenticate,
         ]
-        var headers = response.headers
+        var headers = response.headersToStore
         if headers.contains(where: { passing.contains($0.name) }) {
             headers = HTTPFields(headers.filter { !passing.contains($0.name) })
         }
@@ -39,6 +51,17 @@ extension StoredResponse {
         largeBody = response.stream as? LargeBody
     }
 
+    /// The field of an entry whose body was decoded, with the codings; no response has it.
+    fileprivate static let decodedCoding = HTTPField.Name("Errand-Decoded-Content-Encoding")
+
+    /// Whether the bytes are those of the representation, without a content coding.
+    ///
+    /// A range refers to the encoded bytes (RFC 9110 §14.2), also of a body that is stored decoded.
+    package var hasNoCoding: Bool {
+        !headers.contains(.contentEncoding)
+            && Self.decodedCoding.map { !headers.contains($0) } != false
+    }
+
     /// Whether the entry is a redirect that can be followed.
     package var isRedirect: Bool {
         [301, 302, 303, 307, 308].contains(status) && headers.contains(.location)
@@ -51,9 +74,13 @@ extension StoredResponse {
     package func response(to requestURL: URI, source: Response.Source) -> Response? {
         guard (200..<1000).contains(status) else { return nil }
         let address = url == requestURL.string ? requestURL : (try? URI(parsing: url)) ?? requestURL
-        let response = Response(
+        var response = Response(
             status: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
             url: address, source: source, attempts: 0)
+        if let name = Self.decodedCoding, let coding = headers[name] {
+            response.headers[name] = nil
+            response.markDecoded(from: coding)
+        }
         // Each reader has its own object, because it notices its own end.
         return largeBody.map { response.streamed(LargeBody($0.parts)) } ?? response
     }

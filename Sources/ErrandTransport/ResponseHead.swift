@@ -12,6 +12,11 @@ public struct ResponseHead: Sendable, Hashable {
     public var remoteAddress: String?
     /// The number of body bytes after decoding; `nil` if unknown, and for an encoded body.
     public var contentLength: Int64?
+    /// Whether the transport delivers the body without the codings of `Content-Encoding` (default false).
+    ///
+    /// Then ``headers`` are still those received, and a `Response` has neither `Content-Encoding` nor
+    /// `Content-Length`, which describe the encoded bytes.
+    public var isDecoded = false
 
     /// Creates a head.
     @inlinable
@@ -59,7 +64,7 @@ extension ResponseHead: CustomStringConvertible, CustomReflectable {
             children: [
                 "status": status.code, "headers": headers.redacted,
                 "httpVersion": httpVersion as Any, "remoteAddress": remoteAddress as Any,
-                "contentLength": contentLength as Any,
+                "contentLength": contentLength as Any, "isDecoded": isDecoded,
             ])
     }
 }

@@ -44,6 +44,15 @@ extension ResponseHead {
     /// Whether URLSession decodes the body.
     var isEncoded: Bool { !contentCodings.isEmpty }
 
+    /// Whether URLSession delivers a decoded body in response to a request.
+    func isDecoded(for request: TransportRequest) -> Bool {
+        guard request.method != .head, status.code != 204, status.code != 304, encodedLength != 0
+        else { return false }
+        // Apple's URLSession delivers the bytes of other codings as received. On Linux these fail.
+        return isEncoded
+            && contentCodings.allSatisfy(["gzip", "x-gzip", "deflate", "br", "zstd"].contains)
+    }
+
     /// Whether the head has a Content-Length and an empty or `identity` Transfer-Encoding.
     ///
     /// libcurl ignores the length of such a response and waits for the connection to close.

@@ -159,7 +159,9 @@ final class URLSessionTransfer: Transfer {
                 state.framingLength = head.contentLength
             }
         }
-        machine.withLock { $0.arrived(head: head) }
+        var head = head
+        head.isDecoded = head.isDecoded(for: request)
+        machine.withLock { [head] in $0.arrived(head: head) }
         pump()
         endIfComplete()
     }

@@ -50,6 +50,9 @@ extension CacheStep {
                 .invalidCombination, stage: .cache,
                 "The agent has no response store. Create the agent with one.")
         }
+        guard response.statusCode != 304 else {
+            throw Self.notStored("It has status 304, which has no content.")
+        }
         try validate(response, pipelineRequest.description)
         guard let chosen = transaction.entries.responseToStore(response, pipelineRequest) else {
             throw Self.notStored("responseToStore returned nil for the response.")
@@ -151,7 +154,8 @@ extension HTTPCacheTransaction {
             var entry = StoredResponse(
                 chosen, rules: rules, tag: pipelineRequest.description.tag, storedAt: now)
         else { return nil }
-        entry.headers = HTTPCacheStorage.stored(chosen.headers, requestedAt: now, receivedAt: now)
+        entry.headers = HTTPCacheStorage.stored(
+            chosen.headersToStore, requestedAt: now, receivedAt: now)
         entry.setExpiry(settings)
         guard let key = await storageKey(for: VaryingFields(original.headers), like: entry) else {
             return nil

@@ -68,6 +68,10 @@ package final class CacheStep: Step {
             return try await transaction.run(next)
         // `StoredThenLoadStep` has delivered the stored response.
         case .contradiction, .load, .lookUpThenLoad: return try await transaction.load(next)
+        // The conditions refer to a copy that the caller has, as with `.http`.
+        case .lookUpElseLoad
+        where RequestCacheControl.hasOwnConditions(transaction.pipelineRequest.request.headers):
+            return try await transaction.load(next)
         case .lookUpElseLoad:
             if case .success(let response) = await transaction.lookUp(.fresh) {
                 return response
@@ -210,7 +214,8 @@ final class CacheTransaction: Sendable {
     /// Sends the request and stores its response.
     func load(_ next: Next) async throws(RequestError) -> Response {
         let response = try await next(pipelineRequest)
-        if rules.storesResponse, response.source == .network {
+        // A 304 has no content; a later request may need some.
+        if rules.storesResponse, response.source == .network, response.statusCode != 304 {
             await entries.whenComplete(response, pipelineRequest) { await self.store($0) }
         }
         return response

@@ -29,7 +29,7 @@ extension HTTPCacheTransaction {
     func storePart(of response: Response, requestedAt: Date) async {
         let now = context.clock.now
         guard response.statusCode == 206, response.source == .network, isForRequestedURL(response),
-            response.channel == nil,
+            response.channel == nil, response.decodedCoding == nil,
             VaryingFields(response.headers).names.isEmpty,
             HTTPCacheStorage.mayStore(
                 status: 200, headers: response.headers, requestHeaders: headers, receivedAt: now,

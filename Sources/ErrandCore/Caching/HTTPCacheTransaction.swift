@@ -111,7 +111,7 @@ final class HTTPCacheTransaction: Sendable {
             if let response = await storedPart() { return response }
             if let found = await lookUp(),
                 // A range refers to encoded bytes, and stored bodies are decoded.
-                found.entry.status == 200, !found.entry.headers.contains(.contentEncoding),
+                found.entry.status == 200, found.entry.hasNoCoding,
                 let field = headers[.range],
                 let range = ByteRange.within(field, count: found.entry.bodyCount),
                 case .fresh(let age) = CacheStrategy.decide(
@@ -348,7 +348,7 @@ final class HTTPCacheTransaction: Sendable {
             return
         }
         entry.headers = HTTPCacheStorage.stored(
-            chosen.headers, requestedAt: times.requestedAt, receivedAt: times.receivedAt,
+            chosen.headersToStore, requestedAt: times.requestedAt, receivedAt: times.receivedAt,
             keepsCookies: isBoundToUser)
         entry.setExpiry(settings)
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }

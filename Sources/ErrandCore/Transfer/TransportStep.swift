@@ -97,7 +97,7 @@ package final class TransportStep: Step {
         }
         if context.isObserved { emitEvents(of: collected, pipelineRequest) }
         return try collected.response(
-            to: pipelineRequest.request.url, attempt: pipelineRequest.attempt)
+            to: pipelineRequest.request, attempt: pipelineRequest.attempt)
     }
 
     /// The head of a response whose body goes on arriving; cancelled with the request until its end.
@@ -119,12 +119,14 @@ package final class TransportStep: Step {
                 emitEvents(of: collected, pipelineRequest)
             }
         }
-        return Response(
+        var response = Response(
             status: head.status, headers: head.headers, body: .data(Data()),
             url: pipelineRequest.request.url, attempts: max(1, pipelineRequest.attempt),
             ownTimings: AttemptTimings(), httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: [:]
         ).streamed(StreamedBody(channel))
+        if head.isDecoded { response.markDecoded() }
+        return response
     }
 
     /// Emits the events of a transfer, with the times that only the transport knows.
@@ -171,7 +173,9 @@ struct CollectedResponse: Sendable {
         return end.value.error.map { $0.isCancellation ? failure : $0 } ?? failure
     }
 
-    consuming func response(to url: URI, attempt: Int) throws(RequestError) -> Response {
+    consuming func response(
+        to request: TransportRequest, attempt: Int
+    ) throws(RequestError) -> Response {
         let error = failure
         let content = if case .success(let body) = body { body } else { Response.Body.data(Data()) }
         guard let head else {
@@ -184,10 +188,11 @@ struct CollectedResponse: Sendable {
             error.timings = end.value.timings
             throw error
         }
-        let response = Response(
-            status: head.status, headers: head.headers, body: content, url: url,
+        var response = Response(
+            status: head.status, headers: head.headers, body: content, url: request.url,
             attempts: max(1, attempt), ownTimings: end.value.timings, httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: end.value.trailers)
+        if head.isDecoded { response.markDecoded() }
         if var error {
             error.response = response
             error.timings = end.value.timings

@@ -11,9 +11,27 @@ package final class ValidateStep: Step {
     ) async throws(RequestError) -> Response {
         let response = try await next(pipelineRequest)
         // The cache validates the stored response that a 304 confirms.
-        if response.statusCode == 304, pipelineRequest.isRevalidation { return response }
+        if response.statusCode == 304 {
+            if pipelineRequest.isRevalidation { return response }
+            // The response to the caller's own condition has no content that could be checked.
+            if Self.hasOwnCondition(pipelineRequest) {
+                pipelineRequest.context.emit(.validated(nil))
+                return response
+            }
+        }
         try Self.validate(response, pipelineRequest.context)
         return response
+    }
+
+    /// Whether a 304 is a response to the request (RFC 9110 §15.4.5) that its caller knows how to use.
+    ///
+    /// A download is not: there would be no file.
+    private static func hasOwnCondition(_ pipelineRequest: PipelineRequest) -> Bool {
+        let request = pipelineRequest.request
+        guard request.method == .get || request.method == .head,
+            !pipelineRequest.context.description.isDownload
+        else { return false }
+        return request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
     }
 
     private static func validate(

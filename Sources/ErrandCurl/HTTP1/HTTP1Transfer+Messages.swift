@@ -302,10 +302,12 @@
 
         func responseHead(_ head: HeadParser.Head, hasBody: Bool) -> ResponseHead {
             let isPlain = hasBody && !head.framing.isChunked && !body.isDecoding
-            return ResponseHead(
+            var result = ResponseHead(
                 status: head.status, headers: head.fields, httpVersion: head.version,
                 remoteAddress: connection?.facts.peer,
                 contentLength: isPlain ? head.framing.contentLength : nil)
+            result.isDecoded = hasBody && body.isDecoding
+            return result
         }
 
         /// Decodes bytes, or those that remained from an earlier pause, and delivers them.

@@ -127,7 +127,9 @@
             stopAwaitingResponse()
             if start.endsWithConnection { observeConnectionEnd() }
             if response.isRefusal { handleRefusal() }
-            receiver?.didReceive(head: responseHead(head, contentLength: start.contentLength))
+            var final = responseHead(head, contentLength: start.contentLength)
+            final.isDecoded = start.isDecoding
+            receiver?.didReceive(head: final)
             if let fault = start.fault { _ = abort(with: fault) }
             return !isCancelled && !state.isAborting && !response.isCompleteEarly
         }

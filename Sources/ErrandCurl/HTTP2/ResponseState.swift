@@ -116,6 +116,8 @@ package struct HeadReader {
             let endsWithConnection: Bool
             /// The length of the body that the receiver gets, if it is known.
             let contentLength: Int64?
+            /// Whether the body is delivered decoded.
+            var isDecoding = false
             /// The error if the body cannot be received.
             let fault: RequestError?
         }
@@ -162,7 +164,7 @@ package struct HeadReader {
                 hasBody: true,
                 endsWithConnection: !isChunked && final.framing.contentLength == nil,
                 contentLength: isChunked || body.isDecoding ? nil : final.framing.contentLength,
-                fault: fault)
+                isDecoding: body.isDecoding, fault: fault)
         }
 
         /// Whether libcurl repeats a request with the same headers and discards the response body.

@@ -95,6 +95,21 @@ public struct Response: Sendable {
     /// ``CachePolicy/http``, if the network has failed.
     public var loadError: RequestError? { shared.value.loadError }
 
+    /// The codings that the body had before it was decoded; `nil` if it was not decoded.
+    package var decodedCoding: String? { shared.value.decodedCoding }
+
+    /// Removes the header fields that describe the encoded bytes of a body that is decoded now.
+    ///
+    /// - Parameter coding: The codings; `nil` takes them from the header `Content-Encoding`.
+    package mutating func markDecoded(from coding: String? = nil) {
+        let coding = coding ?? headers[.contentEncoding] ?? ""
+        change {
+            $0.decodedCoding = coding
+            $0.headers[.contentEncoding] = nil
+            $0.headers[.contentLength] = nil
+        }
+    }
+
     /// Sets the age of a response from the store.
     package mutating func setAge(_ age: Duration) { change { $0.age = age } }
 
@@ -124,6 +139,8 @@ public struct Response: Sendable {
         var decoder: Shared<FastJSONDecoder>?
         var isStreamed = false
         var stream: (any ResponseStreamBody)?
+        /// The `Content-Encoding` that the body had before it was decoded.
+        var decodedCoding: String?
         /// The age of a stored response.
         var age: Duration?
         var loadError: RequestError?

@@ -32,12 +32,13 @@ extension ScriptedResponse {
             let isEncoded = fields.contains(.contentEncoding)
             let status = HTTPResponse.Status(
                 code: recorded.status, reasonPhrase: recorded.statusText)
-            steps.append(
-                .head(
-                    ResponseHead(
-                        status: status, headers: fields,
-                        httpVersion: HTTPVersion(recorded: recorded.httpVersion),
-                        contentLength: isEncoded ? nil : Int64(body.count))))
+            var head = ResponseHead(
+                status: status, headers: fields,
+                httpVersion: HTTPVersion(recorded: recorded.httpVersion),
+                contentLength: isEncoded ? nil : Int64(body.count))
+            // A recording contains decoded bytes.
+            head.isDecoded = isEncoded && !body.isEmpty
+            steps.append(.head(head))
             if !body.isEmpty { steps.append(.bytes(body)) }
         }
         if recorded.status == 0 || entry.error != nil { steps.append(.fail(Self.error(entry))) }
