@@ -1,3 +1,4 @@
+public import ErrandTransport
 public import Foundation
 import Synchronization
 
@@ -14,6 +15,17 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// The typed values that were attached to the request.
     public var metadata: RequestMetadata { context.description.metadata }
+
+    /// The latest request that was given to the transport, without its body; `nil` before the first.
+    ///
+    /// It shows what retries, redirects, request processors, interceptors and authenticators made of the endpoint: the
+    /// method, the URL, and the header fields with cookies and credentials. The transport adds the fields that
+    /// ``TransportRequest/headers`` names. `print` shows neither secrets nor the query; ``TransportRequest/url`` and
+    /// ``TransportRequest/headers`` contain them. `nil` if a stored response was used without a request. A task that has
+    /// joined the transfer of another shows that request at its end.
+    public var sentRequest: TransportRequest? {
+        context.sentRequest ?? (try? state.withLock { $0.outcome }?.result.get())?.sentRequest
+    }
 
     private struct State {
         var observers: [@Sendable (Change) -> Void] = []

@@ -102,6 +102,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         var discardsPart: Bool?
         /// The typed output that `ProcessStep` made.
         var output: (any Sendable)?
+        /// The latest request that was given to the transport, without its body.
+        var sentRequest: TransportRequest?
         /// The reason why the store had no usable response.
         var cacheMiss: CacheMissReason?
         /// The place of the waiting events, until the end.
@@ -193,6 +195,15 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
 
     /// The typed output that `ProcessStep` made.
     package var output: (any Sendable)? { kept.withLock { $0.output } }
+
+    /// The latest request that was given to the transport, without its body.
+    var sentRequest: TransportRequest? { kept.withLock { $0.sentRequest } }
+
+    func keep(sentRequest: TransportRequest) {
+        if let sharedTransfer { return sharedTransfer.eventContext.keep(sentRequest: sentRequest) }
+        let replaced = kept.withLock { exchange(&$0.sentRequest, with: sentRequest) }
+        withExtendedLifetime(replaced) {}
+    }
 
     package func keep(output: any Sendable) { kept.withLock { $0.output = output } }
 

@@ -57,6 +57,7 @@ package final class TransportStep: Step {
         }
         pipelineRequest.limit?.begin()
         pipelineRequest.sink?.willSend(to: pipelineRequest.request.url)
+        context.keep(sentRequest: pipelineRequest.request.withoutBody)
         context.enter(.inFlight(attempt: max(1, pipelineRequest.attempt)))
         context.emit(
             .transferStarted(
@@ -123,7 +124,8 @@ package final class TransportStep: Step {
             status: head.status, headers: head.headers, body: .data(Data()),
             url: pipelineRequest.request.url, attempts: max(1, pipelineRequest.attempt),
             ownTimings: AttemptTimings(), httpVersion: head.httpVersion,
-            remoteAddress: head.remoteAddress, trailers: [:]
+            remoteAddress: head.remoteAddress, trailers: [:],
+            requestValue: pipelineRequest.request.withoutBody
         ).streamed(StreamedBody(channel))
         if head.isDecoded { response.markDecoded() }
         return response
@@ -191,7 +193,8 @@ struct CollectedResponse: Sendable {
         var response = Response(
             status: head.status, headers: head.headers, body: content, url: request.url,
             attempts: max(1, attempt), ownTimings: end.value.timings, httpVersion: head.httpVersion,
-            remoteAddress: head.remoteAddress, trailers: end.value.trailers)
+            remoteAddress: head.remoteAddress, trailers: end.value.trailers,
+            requestValue: request.withoutBody)
         if head.isDecoded { response.markDecoded() }
         if var error {
             error.response = response

@@ -72,6 +72,14 @@ public struct TransportRequest: Sendable {
         "header Proxy-Authorization, which the server would receive instead of the proxy. "
         + "Remove it, and set user and password in the proxy's URL: http://user:password@host:port"
 
+    /// The request without its body.
+    package var withoutBody: TransportRequest {
+        guard shared.value.body != nil else { return self }
+        var request = self
+        request.body = nil
+        return request
+    }
+
     @usableFromInline
     struct Fields: Sendable {
         @usableFromInline var method: HTTPMethod
@@ -115,4 +123,12 @@ extension TransportRequest: CustomStringConvertible, CustomReflectable {
 
     /// The method and the URL without its query; ``curlCommand(redactsSecrets:)`` contains more.
     public var description: String { "\(method) \(url.redacted)" }
+}
+
+extension Response {
+    /// The request that the server responded to, without its body; `nil` for a response from the store.
+    ///
+    /// The last one, after retries, redirects, request processors and authenticators, with cookies and credentials. The
+    /// transport adds the fields that ``TransportRequest/headers`` names. See also `RequestTask.sentRequest`.
+    public var sentRequest: TransportRequest? { requestValue as? TransportRequest }
 }

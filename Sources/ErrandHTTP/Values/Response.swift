@@ -82,6 +82,9 @@ public struct Response: Sendable {
         set { change { $0.trailers = newValue } }
     }
 
+    /// The value of ``sentRequest``, whose type belongs to another folder.
+    package var requestValue: (any Sendable)? { shared.value.requestValue }
+
     /// The time since the origin server generated the response, or confirmed it.
     ///
     /// For a response from the store, its age at the moment of its use: with cache time and version the time since it
@@ -139,6 +142,8 @@ public struct Response: Sendable {
         var decoder: Shared<FastJSONDecoder>?
         var isStreamed = false
         var stream: (any ResponseStreamBody)?
+        /// The request, without its body.
+        var requestValue: (any Sendable)?
         /// The `Content-Encoding` that the body had before it was decoded.
         var decodedCoding: String?
         /// The age of a stored response.
@@ -171,13 +176,14 @@ public struct Response: Sendable {
     package init(
         status: HTTPResponse.Status, headers: HTTPFields, body: Body, url: URI, attempts: Int,
         ownTimings: AttemptTimings, httpVersion: HTTPVersion?, remoteAddress: String?,
-        trailers: HTTPFields
+        trailers: HTTPFields, requestValue: any Sendable
     ) {
         shared = Shared(
             Fields(
                 status: status, headers: headers, body: body, url: url, source: .network,
                 attempts: attempts, timings: [], ownTimings: ownTimings, httpVersion: httpVersion,
-                remoteAddress: remoteAddress, trailers: trailers))
+                remoteAddress: remoteAddress, trailers: trailers,
+                requestValue: requestValue))
     }
 
     /// The form of a response body.

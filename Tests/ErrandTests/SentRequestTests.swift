@@ -1,0 +1,125 @@
+import Errand
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The request as it was sent at last, on the task and on the response.
+@Suite(.timeLimit(.minutes(15))) struct SentRequestTests {
+    private struct Adding: Authenticator {
+        func apply(to request: inout TransportRequest) async throws {
+            request.headers[.authorization] = "Bearer hush"
+        }
+    }
+
+    private func fixture() -> AgentFixture {
+        AgentFixture {
+            $0.sharedHeaders = [.acceptLanguage: "en"]
+            $0.requestProcessors = [
+                ClosureRequestProcessor { request, _, attempt in
+                    request.headers[.from] = "attempt \(attempt)"
+                }
+            ]
+            $0.authenticators = [HostAuthenticator("api.example.com", Adding())]
+            $0.retryPolicy = .attempts(3)
+            $0.retryDecider = { _ in .again(after: .zero) }
+        }
+    }
+
+    @MainActor @Test func showsWhatHooksMadeOfTheEndpoint() async throws {
+        let fixture = fixture()
+        fixture.transport.on(
+            .put, "/x", .json("{}", status: .serviceUnavailable), .json("{}"))
+        let endpoint = fixture.with(
+            InlineRequest("x?a=secret") {
+                $0.method = .put
+                $0.body = .string("text")
+            })
+        var begun: RequestTask?
+        let response = try await endpoint.send {
+            begun = $0
+            #expect($0.sentRequest == nil)
+        }
+        let task = try #require(begun)
+        for sent in [task.sentRequest, response.sentRequest, endpoint.task?.sentRequest] {
+            let sent = try #require(sent)
+            #expect(sent.method == .put)
+            #expect(sent.url.string == "https://api.example.com/x?a=secret")
+            #expect(sent.headers[.from] == "attempt 2" && sent.headers[.acceptLanguage] == "en")
+            #expect(sent.headers[.authorization] == "Bearer hush")
+            #expect(sent.headers[.contentType] == "text/plain; charset=utf-8")
+            #expect(sent.body == nil)
+            var dumped = "\(sent)"
+            dump(sent, to: &dumped)
+            #expect(!dumped.contains("hush") && !dumped.contains("secret"))
+        }
+        var dumped = "\(task)\(response)"
+        dump(task, to: &dumped)
+        dump(response, to: &dumped)
+        #expect(!dumped.contains("hush") && !dumped.contains("secret"))
+    }
+
+    @Test func showsTheTargetOfARedirect() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(
+            .get, "/x",
+            ScriptedResponse(
+                status: .found, headers: [.location: "https://other.example.com/y"]))
+        fixture.transport.on(.get, "/y", .json("{}"))
+        let response = try await fixture.with(Plain("x")).send()
+        #expect(response.sentRequest?.url.string == "https://other.example.com/y")
+    }
+
+    @Test func failureAndStreamHaveIt() async throws {
+        let fixture = fixture()
+        fixture.transport.on(.get, "/x", .json("{}", status: .notFound))
+        let failing = fixture.with(Plain("x"))
+        let error = await #expect(throws: RequestError.self) { try await failing.send() }
+        #expect(error?.response?.sentRequest?.headers[.from] == "attempt 3")
+        #expect(failing.task?.sentRequest?.headers[.from] == "attempt 3")
+        fixture.transport.on(.get, "/y", .json("{}"))
+        let stream = try await fixture.with(Plain("y")).stream()
+        #expect(stream.response.sentRequest?.url.path == "/y")
+        for try await _ in stream {}
+    }
+
+    @Test func requestThatFailsBeforeItsResponseHasIt() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(
+            .get, "/x",
+            ScriptedResponse(
+                steps: [.fail(RequestError(.connectionLost, stage: .transport, "gone"))]))
+        let failing = fixture.with(Plain("x"))
+        await #expect(throws: RequestError.self) { try await failing.send() }
+        #expect(failing.task?.sentRequest?.url.path == "/x")
+    }
+
+    @Test func storedResponseHasNone() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, "/x", .json("{}"))
+        func send() async throws -> Response {
+            try await fixture.agent.send(InlineRequest("x") { $0.cacheSeconds = 60 })
+        }
+        #expect(try await send().sentRequest != nil)
+        #expect(try await send().sentRequest == nil)
+    }
+
+    @Test func joinedRequestShowsTheSharedOne() async throws {
+        let gate = Gate()
+        let fixture = AgentFixture()
+        fixture.transport.on(
+            .get, "/x", ScriptedResponse(steps: [.hold(gate)] + ScriptedResponse.json("{}").steps))
+        func start() -> RequestTask {
+            fixture.agent.start(
+                InlineRequest("x") { $0.duplicatePolicy = .join }.describe())
+        }
+        let tasks = [start(), start()]
+        try await fixture.untilJoined()
+        gate.open()
+        for task in tasks {
+            #expect(try await task.response().sentRequest?.url.path == "/x")
+            #expect(task.sentRequest?.url.path == "/x")
+        }
+        #expect(fixture.transport.requests.count == 1)
+    }
+}
