@@ -107,6 +107,34 @@ package struct FieldReader {
         return nil
     }
 
+    /// Reads a parameter value that is not quoted, also one that is no token, up to a separator; `nil` if it is empty.
+    mutating func unquoted() -> String? {
+        let text = rest.prefix {
+            $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",")
+                && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: ">")
+        }
+        guard !text.isEmpty else { return nil }
+        rest = rest.dropFirst(text.count)
+        return String(Substring(text))
+    }
+
+    /// Skips a member of a list up to its comma, which quoted strings and angle brackets do not contain.
+    ///
+    /// - Returns: Whether the member has an end; false for a quoted string or a bracket that is not closed.
+    mutating func skipMember() -> Bool {
+        while let byte = rest.first, byte != UInt8(ascii: ",") {
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard quoted() != nil else { return false }
+            case UInt8(ascii: "<"):
+                guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return false }
+                rest = rest[rest.index(after: end)...]
+            default: rest = rest.dropFirst()
+            }
+        }
+        return true
+    }
+
     /// Reads text between angle brackets; `nil` if there are none, or if it contains white space, control
     /// characters, quotes or another opening bracket.
     package mutating func bracketed() -> String? {

@@ -1,6 +1,6 @@
-/// A parsed `Link` field (RFC 8288 §3); a strict, pure parser.
+/// A parsed `Link` field (RFC 8288 §3); a pure parser.
 ///
-/// A malformed field has no links: a part of it could be a link to another page.
+/// A malformed member is no link: a part of it could be a link to another page. The other members remain.
 package struct LinkField: Equatable {
     /// One link: the text of its target, and its parameters with names in lower case.
     package struct Value: Equatable {
@@ -14,10 +14,23 @@ package struct LinkField: Equatable {
     /// The links, in order.
     package var values: [Value] = []
 
-    /// The largest number of links in a field, and of parameters of a link; a field with more is malformed.
+    /// The largest number of links in a field, and of parameters of a link; a field or link with more is malformed.
     package static let maximumCount = 200
 
+    /// The links of a well-formed field.
     package init?(_ field: String) {
+        guard let links = Self(reading: field), links.isComplete else { return nil }
+        self = links
+    }
+
+    /// The well-formed links of a field, whatever the others are (RFC 8288 appendix B); none if there are too many.
+    package static func links(of field: String) -> [Value] { Self(reading: field)?.values ?? [] }
+
+    /// Whether all members of the field were understood.
+    private var isComplete = true
+
+    /// Reads member by member; `nil` if there are too many links.
+    private init?(reading field: String) {
         var reader = FieldReader(field)
         while !reader.isAtEnd {
             // Empty elements are allowed (RFC 9110 §5.6.1.2).
@@ -25,12 +38,25 @@ package struct LinkField: Equatable {
                 _ = reader.skipSpaces()
                 continue
             }
-            guard values.count < Self.maximumCount, let target = reader.bracketed(),
-                let (parameters, names) = Self.parameters(&reader)
-            else { return nil }
-            values.append(Value(target: target, parameters: parameters, names: names))
-            guard reader.isAtEnd || reader.current == UInt8(ascii: ",") else { return nil }
+            var rest = reader
+            if let value = Self.value(&rest) {
+                guard values.count < Self.maximumCount else { return nil }
+                values.append(value)
+                reader = rest
+            } else {
+                isComplete = false
+                // Without its end, the member could contain all that follows.
+                guard reader.skipMember() else { return }
+            }
         }
+    }
+
+    /// Reads one member up to its comma; `nil` if it is malformed.
+    private static func value(_ reader: inout FieldReader) -> Value? {
+        guard let target = reader.bracketed(), let (parameters, names) = parameters(&reader),
+            reader.isAtEnd || reader.current == UInt8(ascii: ",")
+        else { return nil }
+        return Value(target: target, parameters: parameters, names: names)
     }
 
     private static func parameters(
@@ -49,7 +75,7 @@ package struct LinkField: Equatable {
             if reader.take(UInt8(ascii: "=")) {
                 _ = reader.skipSpaces()
                 let isQuoted = reader.current == UInt8(ascii: "\"")
-                guard let text = isQuoted ? reader.quoted() : reader.token() else { return nil }
+                guard let text = isQuoted ? reader.quoted() : reader.unquoted() else { return nil }
                 value = text
                 _ = reader.skipSpaces()
             }

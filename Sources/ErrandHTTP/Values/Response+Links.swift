@@ -41,11 +41,11 @@ extension Response {
     ///
     ///     let next = response.links["next"]
     ///
-    /// A malformed field, and one with more than 200 links, has no links. Links without a relation type, or with an
-    /// invalid target, are left out.
+    /// A malformed link is left out, and the others of its field remain; so are links without a relation type, or with
+    /// an invalid target. A field with more than 200 links has none.
     public var links: Links {
         guard let name = Self.linkField else { return Links([]) }
-        let values = headers[values: name].flatMap { LinkField($0)?.values ?? [] }
+        let values = headers[values: name].flatMap { LinkField.links(of: $0) }
         return Links(values.compactMap { link(from: $0) })
     }
 

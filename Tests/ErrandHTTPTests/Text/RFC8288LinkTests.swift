@@ -54,7 +54,40 @@ import Testing
 
     @Test func malformedFieldLeavesTheOthers() throws {
         let links = try response("<a>; rel=next, <b", "<c>; rel=last").links
-        #expect(links["next"] == nil && links["last"]?.path == "/c")
+        #expect(links["next"]?.path == "/a" && links["last"]?.path == "/c")
+    }
+
+    /// RFC 8288 appendix B: a malformed member is left out, and those around it remain.
+    @Test(arguments: [
+        "b; rel=prev", "<b c>; rel=prev", "<b<c>; rel=prev", "<\"b\">; rel=prev", "<b> rel=prev",
+        "<b>; rel=", "<b>; rel=prev x", "<b>; rel=prev; <c>; rel=prev", "<b>; rel=prev; =x",
+        "<b>; rel=prev \"x, <c>; rel=prev\"", "x<c,d>; rel=prev", "<http://[::1>; rel=prev", "\"\"",
+        "<b>; rel=prev; title=\"a\"b\"c, <c>; rel=prev\"", "<b>", "x", ">", "=", ";",
+    ])
+    func malformedMemberLeavesTheOthers(member: String) throws {
+        let links = try response("<a>; rel=next, \(member), <z>; rel=\"last\"").links
+        #expect(links["next"]?.path == "/a" && links["last"]?.path == "/z", "\(member)")
+        #expect(links["prev"] == nil && links.count == 2, "\(member)")
+    }
+
+    /// What follows could belong to a quoted string or a target that is not closed.
+    @Test(arguments: ["<b; rel=prev", "<b>; rel=\"prev", "\"", "<b>; rel=prev; title=\"\\\""])
+    func unclosedMemberEndsTheField(member: String) throws {
+        let links = try response("<a>; rel=next, \(member), z; rel=last").links
+        #expect(links["next"]?.path == "/a" && links.count == 1, "\(member)")
+    }
+
+    @Test(arguments: ["https://example.com/rels/x", "näxt", "a/b", "next'"])
+    func unquotedValueNeedNotBeAToken(value: String) throws {
+        let links = try response("<a>; rel=\(value); title=x, <b>; rel=prev").links
+        #expect(links[value]?.path == "/a" && links["prev"]?.path == "/b")
+    }
+
+    /// The work is proportional to the length, for fields that are malformed as a whole.
+    @Test(arguments: ["<", "\"", ",", "<a>", "<,", "\",", "x,", "<a b>,", "\"\"x,"])
+    func longMalformedFieldsHaveNoLinks(piece: String) throws {
+        let text = String(repeating: piece, count: 30_000)
+        #expect(LinkField.links(of: text).isEmpty)
     }
 
     @Test func firstOfRepeatedParametersCounts() throws {
