@@ -12,7 +12,7 @@ extension Cookie {
         let sameSite = cookie.properties?[HTTPCookiePropertyKey("SameSite")] as? String
         self.init(
             name: cookie.name, value: cookie.value, domain: cookie.domain,
-            isHostOnly: !cookie.domain.hasPrefix("."), path: cookie.path,
+            path: cookie.path,
             expires: cookie.isSessionOnly ? nil : cookie.expiresDate, isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly,
             sameSite: sameSite.flatMap { SameSite(rawValue: $0.capitalized) })

@@ -8,7 +8,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var value: String
     /// The domain in the form of a URL's host: in lower case and in ASCII, without a leading or trailing dot.
     ///
-    /// A jar converts other spellings to this form.
+    /// A jar converts other spellings to this form; with a leading dot, the cookie is not ``isHostOnly`` there.
     public var domain: String
     /// Whether the cookie is sent only to this exact host and not to its subdomains.
     public var isHostOnly: Bool
@@ -45,18 +45,19 @@ public struct Cookie: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - domain: The host or domain; a leading and a trailing dot are removed.
-    ///   - isHostOnly: Whether subdomains of `domain` do not receive the cookie (default true).
+    ///   - isHostOnly: Whether subdomains of `domain` do not receive the cookie. Default `nil`: true, unless `domain`
+    ///     begins with a dot, which means a domain with its subdomains.
     ///   - path: The path prefix (default `/`).
     ///   - expires: The expiry date; `nil`, the default, makes a session cookie.
     public init(
-        name: String, value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
+        name: String, value: String, domain: String, isHostOnly: Bool? = nil, path: String = "/",
         expires: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false,
         sameSite: SameSite? = nil
     ) {
         self.name = name
         self.value = value
         self.domain = CookieDomain.ofApp(domain)
-        self.isHostOnly = isHostOnly
+        self.isHostOnly = isHostOnly ?? !CookieDomain.includesSubdomains(domain)
         self.path = path
         self.expires = expires
         self.isSecure = isSecure

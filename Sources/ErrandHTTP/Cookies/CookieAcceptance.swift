@@ -91,6 +91,7 @@ package struct CookieAcceptance {
             return nil
         }
         var cookie = cookie
+        if CookieDomain.includesSubdomains(cookie.domain) { cookie.isHostOnly = false }
         cookie.domain = domain
         return cookie
     }

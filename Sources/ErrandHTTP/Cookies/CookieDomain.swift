@@ -7,6 +7,11 @@ package enum CookieDomain {
         return HostName.withoutTrailingDot(name)
     }
 
+    /// Whether the text begins with a dot, which means a domain with its subdomains (RFC 6265 §4.1.2.3).
+    package static func includesSubdomains(_ domain: String) -> Bool {
+        domain.utf8.first == UInt8(ascii: ".")
+    }
+
     /// The domain of a cookie that the app creates, in the form of a URL's host; otherwise as
     /// ``canonical(_:)``.
     static func ofApp(_ domain: String) -> String {

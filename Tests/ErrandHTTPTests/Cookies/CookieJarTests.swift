@@ -203,6 +203,38 @@ import Testing
         #expect(jar.all.last?.domain == "host60.example.com")
     }
 
+    // RFC 6265 §4.1.2.3, §5.2.3.
+    @Test func leadingDotOfADomainMeansItsSubdomains() throws {
+        func cookie(_ domain: String, _ isHostOnly: Bool? = nil) -> Cookie {
+            Cookie(name: "a", value: "b", domain: domain, isHostOnly: isHostOnly)
+        }
+        #expect(!cookie(".example.com").isHostOnly && !cookie(".Example.COM.").isHostOnly)
+        #expect(cookie("example.com").isHostOnly && cookie(".example.com", true).isHostOnly)
+        #expect(!cookie("example.com", false).isHostOnly)
+        #expect(cookie(".example.com").domain == "example.com")
+        for (domain, isHostOnly, isSent) in [
+            (".example.com", nil, true), ("example.com", nil, false), ("example.com", false, true),
+            (".example.com", true, false),
+        ] as [(String, Bool?, Bool)] {
+            jar.clear()
+            try jar.set(cookie(domain, isHostOnly))
+            #expect(try header("http://example.com/") == "a=b")
+            #expect((try header("http://www.example.com/") == "a=b") == isSent, "\(domain)")
+        }
+        jar.clear()
+        var changed = cookie("other.org")
+        changed.domain = ".example.com"
+        try jar.set(changed)
+        #expect(try header("http://www.example.com/") == "a=b")
+        jar.delete(changed)
+        #expect(jar.all.isEmpty)
+        #expect(throws: CookieRefusal.publicSuffix) { try jar.set(cookie(".co.uk")) }
+        #expect(throws: CookieRefusal.prefix) {
+            try jar.set(
+                Cookie(name: "__Host-a", value: "b", domain: ".example.com", isSecure: true))
+        }
+    }
+
     @Test func cookiesSetByTheApplication() throws {
         try jar.set(Cookie(name: "a", value: "b", domain: ".Example.com", isHostOnly: false))
         #expect(try header("http://www.example.com/") == "a=b")
