@@ -55,6 +55,22 @@ import Testing
         #expect(request.hooks == ["start", "finish", "start", "finish", "start", "fail"])
     }
 
+    /// An option that no transport can apply is refused, and not dropped.
+    @Test func serviceTypeIsRefused() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, .json(#"{"n":1}"#))
+        for isVideo in [true, false] {
+            var request = try makeURLRequest()
+            request.networkServiceType = isVideo ? .video : .background
+            let error = await #expect(throws: RequestError.self) {
+                try await fixture.with(URLRequestEndpoint(request)).send()
+            }
+            #expect(error?.code == .unsupported && error?.stage == .build)
+            #expect(error?.message.contains("networkServiceType") == true)
+        }
+        #expect(fixture.transport.requests.isEmpty)
+    }
+
     @Test func progressOfACustomRequestCountsBothDirections() async throws {
         let server = LoopbackServer()
         server.route(

@@ -87,6 +87,29 @@ extension BaseRequest {
         if it.timeouts == nil, idle != 60, idle > 0, idle < 1e9 {
             it.timeouts = Timeouts(idle: .milliseconds(Int64((idle * 1000).rounded(.up))))
         }
+        if let setting = unsupportedSetting(of: custom) {
+            it.mistake = RequestError(
+                .unsupported, stage: .build,
+                "\(it.endpoint)'s customURLRequest() sets \(setting)")
+        }
+    }
+
+    /// A setting of a `URLRequest` that no transport applies to one request.
+    nonisolated private func unsupportedSetting(of custom: URLRequest) -> String? {
+        if custom.networkServiceType != .default {
+            return
+                "networkServiceType, which no transport applies to one request. Remove it. On Apple platforms, the "
+                + "URLSessionConfiguration of a URLSessionTransport sets it for all requests of an agent."
+        }
+        #if !canImport(FoundationNetworking)
+            if !custom.allowsExpensiveNetworkAccess || !custom.allowsConstrainedNetworkAccess {
+                return
+                    "allowsExpensiveNetworkAccess or allowsConstrainedNetworkAccess, which Errand does not apply to one "
+                    + "request. Set it in the URLSessionConfiguration of a URLSessionTransport, for all requests of an "
+                    + "agent."
+            }
+        #endif
+        return nil
     }
 
     /// Applies the cache policies of a `URLRequest` that ignore stored data; the others have no equivalent, since
