@@ -7,8 +7,8 @@
 ///     configuration.transportOptions.security = policy
 ///
 /// A transport that cannot apply the policy refuses the request with
-/// ``RequestError/Code/unsupported``; on Linux only `CurlTransport` can apply it. The article Security
-/// contains the complete decision table.
+/// ``RequestError/Code/unsupported``. `CurlTransport` applies all of it; `URLSessionTransport` applies none of it, on
+/// any platform. The article Security contains the complete decision table.
 public struct SecurityPolicy: Sendable, Hashable {
     /// The trusted root certificates as PEM text; `nil`, the default, uses the system's.
     public var authorities: String?

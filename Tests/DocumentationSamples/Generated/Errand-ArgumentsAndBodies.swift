@@ -125,4 +125,11 @@ struct ErrandArgumentsAndBodiesSamples {
         let command = try await RequestAgent.shared.curlCommand(for: Search(text: "shoes"))
         _ = command
     }
+
+    // Sample 12: Inspect the request
+    func sample12() async throws {
+        let search = Search(text: "shoes")
+        let results = try await search.send()
+        print(search.task?.sentRequest?.url.string ?? "", results.sentRequest?.headers.count ?? 0)
+    }
 }

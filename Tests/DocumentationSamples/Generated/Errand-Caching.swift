@@ -68,31 +68,39 @@ struct ErrandCachingSamples {
         configuration.httpCache.lifetimeWithoutHeaders = .seconds(30)
     }
 
-    // Sample 8: Stores
+    // Sample 8: Conditional requests of your own
     func sample8() async throws {
+        let issues = try await InlineRequest("https://api.example.com/issues") {
+            $0.headers = [.ifNoneMatch: "\"5f3c\""]
+        }.send()
+        if issues.status == .notModified { print("the copy is current") }
+    }
+
+    // Sample 9: Stores
+    func sample9() async throws {
         let store = SQLiteResponseStore(url: SQLiteResponseStore.defaultURL(named: "airline"))
         let agent = RequestAgent(configuration: Configuration(), store: store)
         _ = agent
     }
 
-    // Sample 9: Stores
+    // Sample 10: Stores
     func signOut(of agent: RequestAgent) async throws {
         agent.cancelAll()
         agent.reconfigure { $0.cacheIdentity = nil }
         try await agent.clearCache()
     }
 
-    // Sample 10: Stores
+    // Sample 11: Stores
     func forget(user: String, in agent: RequestAgent) async throws {
         try await agent.clearCache(where: StoredEntryInfo.Selection(identity: .user(user)))
     }
 
-    // Sample 11: Statistics
+    // Sample 12: Statistics
     func hitRate(of agent: RequestAgent) async throws -> Double {
         try await agent.cacheStatistics().hitRate ?? 0
     }
 
-    // Sample 12: Files that cannot be used
+    // Sample 13: Files that cannot be used
     func storeProblems() -> [String] {
         let store = RequestAgent.shared.store as? SQLiteResponseStore
         return store?.problems.map(\.message) ?? []

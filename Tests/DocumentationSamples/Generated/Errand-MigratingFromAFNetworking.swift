@@ -34,7 +34,7 @@ struct ErrandMigratingFromAFNetworkingSamples {
             agent.start(CreateOrder(item: item)) { request in
                 self.number = request.number ?? 0
             } failure: { _, error in
-                self.message = error.message
+                self.message = error.localizedDescription
             }
         }
     }

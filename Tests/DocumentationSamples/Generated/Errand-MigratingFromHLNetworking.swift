@@ -40,7 +40,7 @@ struct ErrandMigratingFromHLNetworkingSamples {
             GetOrders(state: "open").start { request in
                 self.orders = request.output ?? []
             } failure: { _, error in
-                self.message = error.message
+                self.message = error.localizedDescription
             }
         }
     }

@@ -25,7 +25,7 @@ struct ErrandMigratingFromRBEFireworksSamples {
                 self.titles = response.json["orders"].array?.compactMap { $0["title"].string } ?? []
                 self.isCached = response.isFromCache
             } failure: { _, error in
-                self.message = error.message
+                self.message = error.localizedDescription
             }
         }
     }

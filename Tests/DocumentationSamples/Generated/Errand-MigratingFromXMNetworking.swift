@@ -27,7 +27,7 @@ struct ErrandMigratingFromXMNetworkingSamples {
             request.start { request in
                 self.number = request.response?.json["number"].int ?? 0
             } failure: { _, error in
-                self.message = error.message
+                self.message = error.localizedDescription
             }
         }
     }

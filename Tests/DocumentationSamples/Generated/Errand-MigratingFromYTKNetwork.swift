@@ -29,7 +29,7 @@ struct ErrandMigratingFromYTKNetworkSamples {
             GetOrders(state: "open").start { request in
                 self.titles = request.titles
             } failure: { _, error in
-                self.message = error.message
+                self.message = error.localizedDescription
             }
         }
     }

@@ -47,6 +47,17 @@ struct ReadmeSamples {
         override var usesCDN: Bool { true }
         override var destination: URL { folder.appendingPathComponent("sunset.jpg") }
     }
+
+    // Sample 12: Pages
+    final class ListUsers: JSONRequest<[User]> {
+        override var url: String { "/iphone/users" }
+    }
+
+    func nicks() async throws -> [String] {
+        var nicks: [String] = []
+        for try await user in ListUsers().pages(.link).items { nicks.append(user.nick) }
+        return nicks
+    }
 }
 
 // Sample 4: Starting requests
@@ -96,7 +107,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 10: Batches and chains
+// Sample 10: Batches, chains and graphs
 extension ReadmeModel {
     func composites() async throws {
         let (user, photo) = try await BatchRequest.values(GetUser(id: 7), ReadmeSamples.Photo(in: folder))
@@ -109,7 +120,20 @@ extension ReadmeModel {
     }
 }
 
-// Sample 11: Errors
+// Sample 11: Batches, chains and graphs
+extension ReadmeModel {
+    func graph() async throws {
+        let graph = RequestGraph()
+        let owner = graph.add(GetUser(id: 7))
+        let picture = graph.add(ReadmeSamples.Photo(in: folder))  // at the same time
+        let caption = graph.compute(after: owner, picture) { user, file in
+            "\(user.nick), \(file.bytes) bytes"
+        }
+        title = try await graph.value(caption)
+    }
+}
+
+// Sample 13: Errors
 extension ReadmeModel {
     func errors() async throws {
         do {
@@ -126,7 +150,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 12: Agents, transports, stores
+// Sample 14: Agents, transports, stores
 extension ReadmeModel {
     func differentAgents() async throws {
         var configuration = Configuration(baseURL: "https://api.example.com")
