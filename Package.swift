@@ -200,7 +200,7 @@ let package = Package(
         .target(
             name: "ErrandObservability",
             dependencies: [
-                "ErrandCore", "ErrandRecording", httpTypes, logging, metrics, tracing,
+                "ErrandCore", "ErrandHTTP", "ErrandRecording", httpTypes, logging, metrics, tracing,
             ],
             swiftSettings: settings
         ),

@@ -13,7 +13,7 @@ extension JSON: Codable {
             return
         }
         let value = try GenericValue(from: decoder)
-        self = try JSON.written { sink in try value.write(to: sink) }
+        self = try JSON.written { sink in try value.write(into: sink) }
     }
 
     /// Encodes the value; an absent value is encoded as null.
@@ -99,7 +99,7 @@ private indirect enum GenericValue: Decodable {
         return .double(value)
     }
 
-    func write(to sink: ByteSink) throws {
+    func write(into sink: ByteSink) throws {
         switch self {
         case .null: sink.write("null")
         case .bool(let value): sink.write(value ? "true" : "false")
@@ -115,7 +115,7 @@ private indirect enum GenericValue: Decodable {
             sink.write(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
                 if index > 0 { sink.write(UInt8(ascii: ",")) }
-                try value.write(to: sink)
+                try value.write(into: sink)
             }
             sink.write(UInt8(ascii: "]"))
         case .object(let members):
@@ -125,7 +125,7 @@ private indirect enum GenericValue: Decodable {
                 if index > 0 { sink.write(UInt8(ascii: ",")) }
                 sink.write(string: key)
                 sink.write(UInt8(ascii: ":"))
-                try members[key]?.write(to: sink)
+                try members[key]?.write(into: sink)
             }
             sink.write(UInt8(ascii: "}"))
         }

@@ -1,4 +1,5 @@
 import ErrandCore
+import ErrandHTTP
 import Foundation
 
 #if canImport(Glibc)
@@ -90,10 +91,11 @@ struct RotatingFiles: Sendable {
         let random = String(UInt32.random(in: 0...(.max)), radix: 16)
         let path = folder.appendingPathComponent(Self.prefix + name + "-" + random + Self.suffix)
             .path
-        // Never a file, or the target of a link, that another user has prepared.
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC
-        descriptor = open(path, flags, 0o600)
-        guard descriptor >= 0 else { throw Self.failure() }
+        do throws(FileAccess.Refusal) {
+            descriptor = try FileAccess.new(path, mode: 0o600)
+        } catch {
+            throw POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO)
+        }
     }
 
     private static func name(at date: Date) -> String {
