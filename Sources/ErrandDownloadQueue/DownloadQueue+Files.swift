@@ -74,9 +74,8 @@ extension DownloadQueue.Download {
     }
 
     /// Refuses a download that must not be stored, or that every start would refuse.
-    func check() throws(RequestError) {
-        if let field = headers.first(where: { SecretName.isSecret(header: $0.name.canonicalName) })
-        {
+    func check(_ names: SecretNames) throws(RequestError) {
+        if let field = headers.first(where: { names.isSecret(header: $0.name.canonicalName) }) {
             throw RequestError(
                 .invalidConfiguration, stage: .build,
                 "The queue stores headers as plain text, and \(field.name) can contain credentials. "

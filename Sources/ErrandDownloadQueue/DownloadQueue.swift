@@ -167,7 +167,8 @@ public final class DownloadQueue: Sendable {
     ///   download can have, and for a date that is not finite. None was added then.
     @discardableResult
     public func add(_ downloads: [Download]) async throws(RequestError) -> [UUID] {
-        for download in downloads { try download.check() }
+        let names = agent.configuration.secretNames
+        for download in downloads { try download.check(names) }
         if !shared.withLock({ $0.hasNumbers }) { _ = try await read() }
         let entries = shared.withLock { $0.state.reserve(downloads) }
         try await database.save(entries.map(\.row))

@@ -111,7 +111,7 @@ enum InterceptedRequest {
         if !request.url.hasOrigin(of: original.request.url) {
             result.request.headers = RedirectDecision.headers(
                 of: request, withoutCredentialsOf: original.request, bound: original.boundHeaders)
-            result.request.body?.withholdSecretTrailers(of: original.request.body)
+            result.request.body?.withholdSecretTrailers(of: original.request)
             result.boundHeaders = []
         }
         guard var key = original.keyRequest else { return result }

@@ -218,7 +218,7 @@ enum RequestProcessing {
         if !request.url.hasOrigin(of: serialized.url) {
             request.headers = RedirectDecision.headers(
                 of: request, withoutCredentialsOf: serialized, bound: pipelineRequest.boundHeaders)
-            request.body?.withholdSecretTrailers(of: serialized.body)
+            request.body?.withholdSecretTrailers(of: serialized)
         }
         if context.description.isStreamed { request.options.isStreamed = true }
         try pipelineRequest.encodeBody(of: &request)

@@ -76,6 +76,13 @@ public struct Configuration: Sendable {
     /// The `User-Agent` value; `nil` sends one that names Errand, an empty one sends none.
     public var userAgent: String?
 
+    /// The names of header fields and arguments whose values are secret (default ``SecretNames/standard``).
+    ///
+    /// They decide which fields a redirect to another origin removes, which separate the users of a cache and of shared
+    /// transfers, which the outbox does not store and the download queue refuses, and which values logs, archives,
+    /// cassettes, the inspector and the curl command replace.
+    public var secretNames = SecretNames.standard
+
     /// Whether cookies are sent and stored (default true).
     ///
     /// An endpoint opts out with its own `usesCookies`.

@@ -18,7 +18,8 @@ extension TransportRequest {
         }
         words += ["--url", redactsSecrets ? urlWithoutSecrets : url.string]
         for field in headers {
-            let isSecret = redactsSecrets && SecretName.isSecret(header: field.name.canonicalName)
+            let isSecret =
+                redactsSecrets && options.secretNames.isSecret(header: field.name.canonicalName)
             let value = isSecret ? Self.placeholder : field.value
             // A header with an empty value ends with a semicolon; otherwise curl removes the header.
             words += [
@@ -58,7 +59,7 @@ extension TransportRequest {
         let redacted = query.split(separator: "&", omittingEmptySubsequences: false)
             .map { pair in
                 guard let equals = pair.firstIndex(of: "="),
-                    SecretName.isSecret(argument: String(pair[..<equals]))
+                    options.secretNames.isSecret(argument: String(pair[..<equals]))
                 else { return String(pair) }
                 return pair[...equals] + Self.placeholder
             }

@@ -38,8 +38,10 @@ package enum RedirectDecision: Sendable {
         next.url = target
         rewriteMethod(of: &next, status: response.status.code)
         if target.origin != request.url.origin {
-            removeCredentials(from: &next.headers)
-            next.body?.withholdSecretTrailers(of: request.body)
+            let names = request.options.secretNames
+            next.headers = HTTPFields(
+                next.headers.filter { !names.isSecret(header: $0.name.canonicalName) })
+            next.body?.withholdSecretTrailers(of: request)
         }
         return .follow(next)
     }
@@ -75,7 +77,7 @@ package enum RedirectDecision: Sendable {
         if next.url.origin != request.url.origin {
             // Credentials for the previous origin; the proposed request does not have them.
             next.headers = headers(of: next, withoutCredentialsOf: request, bound: [])
-            next.body?.withholdSecretTrailers(of: request.body)
+            next.body?.withholdSecretTrailers(of: request)
         }
         next.options.mayReplay = next.options.mayReplay && next.method.isIdempotent
         return .follow(next)
@@ -87,10 +89,11 @@ package enum RedirectDecision: Sendable {
         of request: TransportRequest, withoutCredentialsOf original: TransportRequest,
         bound: Set<HTTPField.Name>
     ) -> HTTPFields {
-        HTTPFields(
+        let names = original.options.secretNames
+        return HTTPFields(
             request.headers.filter { field in
                 let isBound =
-                    SecretName.isSecret(header: field.name.canonicalName)
+                    names.isSecret(header: field.name.canonicalName)
                     || bound.contains(field.name)
                 return !isBound
                     || !(original.headers[values: field.name].contains(field.value)
@@ -164,12 +167,6 @@ package enum RedirectDecision: Sendable {
         "content-disposition", "content-md5", "content-digest", "repr-digest", "digest",
         "last-modified", "expect",
     ]
-
-    /// Credentials are not sent to another origin.
-    private static func removeCredentials(from headers: inout HTTPFields) {
-        headers = HTTPFields(
-            headers.filter { !SecretName.isSecret(header: $0.name.canonicalName) })
-    }
 
     private static func fail(
         _ code: RequestError.Code, _ response: Response, _ message: String

@@ -104,7 +104,16 @@ public struct TransportOptions: Sendable, Hashable {
         set { change { $0.unixSocketPath = newValue } }
     }
 
+    /// The names of secrets in the request and its response.
+    ///
+    /// The agent sets it from `Configuration.secretNames`; transports ignore it.
+    package var secretNames: SecretNames {
+        get { shared.value.secretNames }
+        set { change { $0.secretNames = newValue } }
+    }
+
     private struct Fields: Sendable, Hashable {
+        var secretNames = SecretNames.standard
         var httpVersion: HTTPVersionPolicy = .automatic
         var decodesContent: Bool = true
         var maximumBodyBytes: Int64?

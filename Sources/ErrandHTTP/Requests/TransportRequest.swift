@@ -115,7 +115,8 @@ extension TransportRequest: CustomStringConvertible, CustomReflectable {
         Mirror(
             self,
             children: [
-                "method": method.rawValue, "url": url.redacted, "headers": headers.redacted,
+                "method": method.rawValue, "url": url.redacted,
+                "headers": headers.redacted(options.secretNames),
                 "hasBody": body != nil, "trailers": body?.trailerNames ?? [],
                 "timeouts": timeouts, "options": options,
             ])

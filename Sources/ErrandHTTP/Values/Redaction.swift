@@ -7,14 +7,19 @@ package import HTTPTypes
 extension HTTPFields {
     /// The fields as text, without the values of those that contain secrets, and with URLs in their
     /// redacted forms.
-    package var redacted: [String] { map { "\($0.name.rawName): \($0.redactedValue)" } }
+    package var redacted: [String] { redacted(.standard) }
+
+    /// As ``redacted``, by the names of an agent.
+    func redacted(_ names: SecretNames) -> [String] {
+        map { "\($0.name.rawName): \($0.redactedValue(names))" }
+    }
 }
 
 extension HTTPField {
     /// The value without secrets.
-    fileprivate var redactedValue: String {
+    fileprivate func redactedValue(_ names: SecretNames) -> String {
         let name = name.canonicalName
-        if SecretName.isSecret(header: name) { return URLRedaction.placeholder }
+        if names.isSecret(header: name) { return URLRedaction.placeholder }
         switch name {
         case "location", "content-location", "referer": return URLRedaction.reference(value)
         case "link": return URLRedaction.links(value)
