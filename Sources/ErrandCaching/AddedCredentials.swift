@@ -2,18 +2,45 @@ package import ErrandHTTP
 import Foundation
 import Synchronization
 
-/// The credentials that later steps add to one request: cookies of the jar, those of an
-/// authenticator, and those that are not headers.
+/// The credentials of one request: its secret header fields, those of an authenticator, cookies of the jar, and those
+/// that are not headers.
 ///
-/// They are part of the keys of stored responses that have no cache identity. They are determined
-/// before the request is sent and may change until then, for example when another user signs in.
-/// The steps therefore record what they send, and such a response is not stored.
+/// They are part of the keys of stored responses that have no cache identity, and of shared transfers. They are
+/// determined before the request is sent and may change until then, for example when another user signs in. The steps
+/// therefore record what they send, and such a response is not stored.
 package final class AddedCredentials: Sendable {
     /// The identity of the credentials that an authenticator adds.
     package enum Identity: Sendable, Hashable {
         case known(String?)
         /// Not determined before the authenticator adds them.
         case unknown
+    }
+
+    /// The credentials that the request itself has.
+    package struct Own: Sendable, Hashable {
+        /// Identifies them; empty if there are none.
+        package var text = ""
+        /// Whether some are made for this request only, such as signatures: no later request has the same ones, so
+        /// that its response is not stored.
+        package var haveProof = false
+
+        package init() {}
+
+        /// Adds a header field, if its name is secret.
+        package mutating func add(field name: String, _ value: String, _ names: SecretNames) {
+            guard names.isSecret(header: name) else { return }
+            let scheme = String(
+                decoding: value.utf8.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+            if SecretName.isProof(header: name, scheme: scheme) { haveProof = true }
+            text += "\n" + name + ":" + value
+        }
+
+        /// Adds an argument of a query or a body, if its name is secret.
+        package mutating func add(argument name: String, _ value: String, _ names: SecretNames) {
+            guard names.isSecret(argument: name) else { return }
+            if SecretName.isProof(argument: name) { haveProof = true }
+            text += "\n?" + name + "=" + value
+        }
     }
 
     private struct State {
@@ -24,33 +51,35 @@ package final class AddedCredentials: Sendable {
     private let url: URI
     private let cookies: [String]
     private let authenticator: Identity
-    private let others: String
+    private let own: Own
     private let state: Mutex<State>
 
-    /// A digest for keys; `nil` if no credentials are added.
+    /// A digest for keys; `nil` if there are no credentials.
+    ///
+    /// It stays in memory: ``CacheKey/stored(credentials:digestKey:)`` makes the one that a store gets.
     package let digest: String?
 
     /// - Parameters:
     ///   - url: The URL of the request.
     ///   - cookies: The cookies of the jar.
-    ///   - others: A text that identifies further credentials; empty if there are none.
-    package init(to url: URI, cookies: [Cookie], authenticator: Identity, others: String) {
+    ///   - own: The credentials that the request itself has.
+    package init(to url: URI, cookies: [Cookie], authenticator: Identity, own: Own) {
         self.url = url
         self.cookies = cookies.map(\.pair)
         self.authenticator = authenticator
-        self.others = others
+        self.own = own
         let identity: String? =
             if case .known(let identity) = authenticator { identity } else { nil }
-        state = Mutex(State(authenticator: identity))
-        digest = Self.digest(self.cookies, identity, others)
+        state = Mutex(State(authenticator: identity, haveChanged: own.haveProof))
+        digest = Self.digest(self.cookies, identity, own)
     }
 
-    /// Whether other credentials were sent than those of the digest.
+    /// Whether other credentials were sent than those of the digest, or such as no later request has.
     package var haveChanged: Bool { state.withLock { $0.haveChanged } }
 
     /// The digest for another URL of the same origin, with the credentials that were sent.
     package func digest(cookies: [Cookie]) -> String? {
-        Self.digest(cookies.map(\.pair), state.withLock { $0.authenticator }, others)
+        Self.digest(cookies.map(\.pair), state.withLock { $0.authenticator }, own)
     }
 
     /// Records the jar's cookies of a request or of a redirect.
@@ -59,13 +88,16 @@ package final class AddedCredentials: Sendable {
         // A redirect may lead to a host or a path without cookies; its response then has no user.
         let isElsewhere = url.origin != self.url.origin || url.path != self.url.path
         guard !isUnchanged, !(cookies.isEmpty && isElsewhere) else { return }
-        state.withLock { $0.haveChanged = true }
+        change()
     }
 
-    /// Records the further credentials of a repeated request.
-    package func sent(others: String) {
-        if others != self.others { state.withLock { $0.haveChanged = true } }
+    /// Records the credentials of a repeated request.
+    package func sent(_ own: Own) {
+        if own != self.own { change() }
     }
+
+    /// Records that a redirect has other credentials than the request.
+    package func change() { state.withLock { $0.haveChanged = true } }
 
     /// Records the credentials that an authenticator added.
     package func sent(authenticator identity: String?) {
@@ -77,13 +109,12 @@ package final class AddedCredentials: Sendable {
         }
     }
 
-    private static func digest(
-        _ cookies: [String], _ authenticator: String?, _ others: String
-    ) -> String? {
-        guard !cookies.isEmpty || authenticator != nil || !others.isEmpty else { return nil }
+    private static func digest(_ cookies: [String], _ authenticator: String?, _ own: Own) -> String?
+    {
+        guard !cookies.isEmpty || authenticator != nil || !own.text.isEmpty else { return nil }
         // The authenticator's identity is any text, so it comes last.
         let text =
-            cookies.joined(separator: "; ") + "\n" + others + "\n"
+            cookies.joined(separator: "; ") + "\n" + own.text + "\n"
             + (authenticator.map { "=" + $0 } ?? "")
         return SHA256.hex(Data(text.utf8))
     }

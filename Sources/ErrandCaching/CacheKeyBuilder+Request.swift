@@ -14,7 +14,7 @@ extension CacheKeyBuilder {
         return key(
             method: request.method, url: request.url,
             bodyDigest: digest.map { encoding + $0 } ?? encoding,
-            headers: request.headers, identity: identity ?? credentialDigest(request.headers))
+            headers: request.headers, identity: identity)
     }
 
     /// The primary key for ``CachePolicy/http`` (RFC 9111 §2): URL and identity.
@@ -24,16 +24,13 @@ extension CacheKeyBuilder {
         for url: URI, _ request: TransportRequest, identity: String?
     ) -> CacheKey {
         httpKey(
-            for: url, isDecoded: request.options.decodesContent,
-            identity: identity ?? credentialDigest(request.headers))
+            for: url, isDecoded: request.options.decodesContent, identity: identity)
     }
 
     /// The primary keys of a URL that a request may invalidate: with its own identity, and without one.
-    package static func httpKeys(
-        for url: URI, _ request: TransportRequest, identity: String?
-    ) -> [CacheKey] {
+    package static func httpKeys(for url: URI, identity: String?) -> [CacheKey] {
         var identities: [String?] = [nil]
-        if let own = identity ?? credentialDigest(request.headers) { identities.append(own) }
+        if let identity { identities.append(identity) }
         return identities.flatMap { identity in
             [true, false].map { httpKey(for: url, isDecoded: $0, identity: identity) }
         }

@@ -5,8 +5,8 @@ package import HTTPTypes
 ///
 /// The key has one line each for the method, the URL without fragment and user info, `Accept`,
 /// `Accept-Language`, the digest of the body, and the identity, so that each user has separate
-/// entries. Without an identity, the caller passes a digest of the credentials among the headers
-/// (``credentialDigest(_:)``). Other headers are not part of the key.
+/// entries. Without an identity, ``AddedCredentials`` add a digest to the key. Other headers are not
+/// part of it.
 package enum CacheKeyBuilder {
     /// The key of a request; `bodyDigest` is `nil` without a body.
     package static func key(
@@ -56,16 +56,5 @@ package enum CacheKeyBuilder {
         let key = key(
             method: .get, url: url, bodyDigest: isDecoded ? nil : "encoded", identity: identity)
         return CacheKey(canonical: "http\n" + key.canonical)
-    }
-
-    /// A digest of the credentials among the headers; `nil` if there are none.
-    ///
-    /// It replaces a missing identity. A new token then causes a cache miss, which is better than
-    /// returning the data of another user.
-    package static func credentialDigest(_ headers: HTTPFields) -> String? {
-        let shown = headers.filter { SecretName.isSecret(header: $0.name.canonicalName) }
-        guard !shown.isEmpty else { return nil }
-        let text = shown.map { $0.name.canonicalName + ":" + $0.value }.joined(separator: "\n")
-        return "credentials " + SHA256.hex(Data(text.utf8))
     }
 }

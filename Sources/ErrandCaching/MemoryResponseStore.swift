@@ -1,3 +1,4 @@
+public import Foundation
 import Synchronization
 
 /// A store in memory: for tests, and for responses that must not be written to a disk.
@@ -22,6 +23,7 @@ public final class MemoryResponseStore: ResponseStore, EvictionReporting {
     }
 
     private let state: Mutex<State>
+    private let randomKey = DigestKey.random()
 
     /// Creates an empty store.
     ///
@@ -61,6 +63,9 @@ public final class MemoryResponseStore: ResponseStore, EvictionReporting {
         }
         guard isKept else { throw .entryTooLarge(size, limit: maximumBytes) }
     }
+
+    /// Random bytes of this store.
+    public func digestKey() async throws(RequestError) -> Data { randomKey }
 
     package func takeEvictions() -> Int {
         state.withLock { state in

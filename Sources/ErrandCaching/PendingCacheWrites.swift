@@ -1,4 +1,5 @@
 import ErrandHTTP
+package import Foundation
 import Synchronization
 
 /// A queue of writes to the store.
@@ -86,6 +87,7 @@ package final class PendingCacheWrites: Sendable {
         var serial: UInt64 = 0
         var isDraining = false
         var waiters: [Waiter] = []
+        var digestKey: Data?
     }
 
     private let state = Mutex(State())
@@ -98,6 +100,21 @@ package final class PendingCacheWrites: Sendable {
     /// - Parameter maximumBytes: The size of queued entries, in bytes, above which `enqueue`
     ///   returns false. Default 16 MiB.
     package init(maximumBytes: Int = 16 << 20) { self.maximumBytes = maximumBytes }
+
+    /// The store's key for digests.
+    ///
+    /// If the store cannot be used, the key of this process, until it can.
+    package func digestKey(of store: any ResponseStore) async -> Data {
+        if let key = state.withLock({ $0.digestKey }) { return key }
+        guard let key = try? await store.digestKey(), !key.isEmpty else {
+            return DigestKey.ofProcess
+        }
+        return state.withLock { state in
+            if let first = state.digestKey { return first }
+            state.digestKey = key
+            return key
+        }
+    }
 
     /// The state that the key has after all writes queued so far.
     package func reading(of key: CacheKey) -> Reading {

@@ -84,6 +84,16 @@ public protocol ResponseStore: Sendable {
     /// For a warning of the system about low memory. Default: does nothing, for a store whose entries are in memory
     /// only.
     func emptyMemory()
+
+    /// The random bytes with which the agent makes the digests of secrets in cache keys, such as those of
+    /// credentials: 32 or more.
+    ///
+    /// A store that outlives the process makes them once, atomically, and keeps them with its entries, also
+    /// when these are removed, so that all processes that share it have the same. The agent calls this once.
+    /// Default: bytes of this process, so that later processes do not find entries with credentials.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``; the bytes of this process are used until the next call.
+    func digestKey() async throws(RequestError) -> Data
 }
 
 extension ResponseStore {

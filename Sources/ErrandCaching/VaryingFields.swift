@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import HTTPTypes
 
 /// The names in `Vary`: the request headers that selected a response (RFC 9110 §12.5.5).
@@ -55,7 +55,9 @@ package struct VaryingFields: Sendable, Hashable {
     /// A digest of the selection, for keys.
     ///
     /// The selection may contain cookies and tokens, which must not appear in a key.
-    package func digest(of headers: HTTPFields) -> String {
-        SHA256.hex(Data(selection(of: headers).utf8))
+    ///
+    /// - Parameter key: The store's key for digests.
+    package func digest(of headers: HTTPFields, key: Data) -> String {
+        SHA256.hmacHex(Data(selection(of: headers).utf8), key: key)
     }
 }

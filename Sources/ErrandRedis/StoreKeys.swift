@@ -11,6 +11,7 @@
     /// | `t:<tag>`, `u:<digest>` | sorted set | the ids of a tag, and of an identity |
     /// | `m` | hash | for each id: size, tag, digest of the identity, write, number of parts |
     /// | `c` | string | the sum of the sizes |
+    /// | `k` | string | the random bytes for the digests in the texts of keys |
     /// | `l:<id>` | string | the token of a fetch lease, with a time to live |
     ///
     /// All begin with the prefix and the version of this layout, so that two versions can share a
@@ -30,6 +31,7 @@
         func tag(_ tag: Int) -> String { "\(prefix)t:\(tag)" }
         func identity(_ identity: String?) -> String { prefix + "u:" + Self.digest(identity) }
         var bytes: String { prefix + "c" }
+        var digestKey: String { prefix + "k" }
 
         /// The digest of an identity: names of keys may appear in the logs of a server.
         static func digest(_ identity: String?) -> String {

@@ -1,4 +1,5 @@
 import ErrandCaching
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -30,11 +31,19 @@ import Testing
 
     @Test func onlyLanguageValuesIgnoreCase() {
         let fields = Self.fields(["Accept-Language, X-Kind"])
-        let one = fields.digest(of: [.acceptLanguage: "en-GB, de"])
-        #expect(one == fields.digest(of: [.acceptLanguage: "EN-gb,DE"]))
-        #expect(one != fields.digest(of: [.acceptLanguage: "de, en-GB"]), "order is preference")
+        let storeKey = Data(repeating: 1, count: 32)
+        let one = fields.digest(of: [.acceptLanguage: "en-GB, de"], key: storeKey)
+        #expect(one == fields.digest(of: [.acceptLanguage: "EN-gb,DE"], key: storeKey))
+        #expect(
+            one != fields.digest(of: [.acceptLanguage: "de, en-GB"], key: storeKey),
+            "order is preference")
         guard let kind = HTTPField.Name("X-Kind") else { return }
-        #expect(fields.digest(of: [kind: "a"]) != fields.digest(of: [kind: "A"]))
-        #expect(fields.digest(of: [kind: "hush"]).contains("hush") == false)
+        #expect(
+            fields.digest(of: [kind: "a"], key: storeKey)
+                != fields.digest(of: [kind: "A"], key: storeKey))
+        #expect(
+            fields.digest(of: [kind: "a"], key: storeKey)
+                != fields.digest(of: [kind: "a"], key: Data(repeating: 2, count: 32)))
+        #expect(fields.digest(of: [kind: "hush"], key: storeKey).contains("hush") == false)
     }
 }

@@ -38,6 +38,24 @@
             #expect(try await store.entry(for: key("a")) == entry("1"))
         }
 
+        /// The random bytes for digests in keys belong to all stores of a prefix.
+        @Test func storesShareTheirDigestKey() async throws {
+            let server = try await RedisServer()
+            let keys = try await withThrowingTaskGroup(of: Data.self) { group in
+                for _ in 0..<8 {
+                    let store = try server.store()
+                    group.addTask { try await store.digestKey() }
+                }
+                return try await group.reduce(into: Set<Data>()) { $0.insert($1) }
+            }
+            #expect(keys.count == 1 && keys.first?.count == 32)
+            let store = try server.store()
+            try await store.removeAll(where: nil)
+            #expect(try await store.digestKey() == keys.first)
+            let prefixed = try server.store { $0.keyPrefix = "other:" }
+            #expect(try await prefixed.digestKey() != keys.first)
+        }
+
         @Test func entryExpiresOnTheServer() async throws {
             let server = try await RedisServer()
             let store = try server.store {

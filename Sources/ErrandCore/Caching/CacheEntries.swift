@@ -8,6 +8,29 @@ struct CacheEntries: Sendable {
     let writes: PendingCacheWrites
     /// The number of the request: `RequestAgent.clearCache()` discards writes of earlier requests.
     let ticket: UInt64
+    /// The store's key for digests, if the keys of the request contain some.
+    private var digestKey: Data?
+
+    init(store: any ResponseStore, writes: PendingCacheWrites, ticket: UInt64) {
+        self.store = store
+        self.writes = writes
+        self.ticket = ticket
+    }
+
+    /// Reads the store's key for digests, which is read once for all requests.
+    mutating func loadDigestKey() async { digestKey = await writes.digestKey(of: store) }
+
+    /// The key of the entry of a request, with its credentials unless it has a cache identity.
+    func key(_ key: CacheKey, of pipelineRequest: PipelineRequest) -> CacheKey {
+        let credentials = pipelineRequest.credentials
+        return self.key(
+            key, credentials: pipelineRequest.cacheIdentity == nil ? credentials?.digest : nil)
+    }
+
+    /// The key of an entry with the digest of credentials.
+    func key(_ key: CacheKey, credentials: String?) -> CacheKey {
+        key.stored(credentials: credentials, digestKey: digestKey ?? DigestKey.ofProcess)
+    }
 
     /// The entry of a key at any age, including queued writes.
     ///

@@ -92,10 +92,7 @@ extension CacheStep {
         _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> CacheTransaction? {
         guard let transaction = try transaction(pipelineRequest) else { return nil }
-        guard transaction.rules.identity == nil, pipelineRequest.credentials == nil else {
-            return transaction
-        }
-        return try await transaction.recordingCredentials(isDigestNeeded: true)
+        return try await transaction.prepared(isDigestNeeded: true)
     }
 }
 

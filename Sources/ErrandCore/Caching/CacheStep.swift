@@ -42,9 +42,7 @@ package final class CacheStep: Step {
         guard var transaction = try transaction(pipelineRequest) else {
             return try await next(pipelineRequest)
         }
-        if transaction.needsCredentials {
-            transaction = try await transaction.recordingCredentials()
-        }
+        if transaction.needsPreparation { transaction = try await transaction.prepared() }
         guard transaction.mayInvalidate else { return try await perform(transaction, next) }
         do {
             let response = try await perform(transaction, next)
@@ -146,9 +144,9 @@ final class CacheTransaction: Sendable {
         self.mayInvalidate = mayInvalidate
     }
 
-    /// Whether the entries of the request depend on credentials that are not recorded yet.
-    var needsCredentials: Bool {
-        rules.identity == nil && pipelineRequest.credentials == nil
+    /// Whether the keys of the entries depend on credentials or on the store's key, which are not known yet.
+    var needsPreparation: Bool {
+        (rules.identity == nil || pipelineRequest.request.body != nil)
             && (mayInvalidate || usesEntries)
     }
 
@@ -162,18 +160,27 @@ final class CacheTransaction: Sendable {
         }
     }
 
-    /// The transaction of a request that records the credentials that later steps add.
-    func recordingCredentials(
-        isDigestNeeded: Bool? = nil
-    ) async throws(RequestError) -> CacheTransaction {
-        CacheTransaction(
-            pipelineRequest: try await pipelineRequest.recordingCredentials(
-                isDigestNeeded: isDigestNeeded ?? usesEntries),
-            rules: rules, entries: entries, validate: validate, mayInvalidate: mayInvalidate)
+    /// The transaction with the store's key for digests, of a request that records its credentials and those that
+    /// later steps add.
+    func prepared(isDigestNeeded: Bool? = nil) async throws(RequestError) -> CacheTransaction {
+        var pipelineRequest = pipelineRequest
+        if rules.identity == nil, pipelineRequest.credentials == nil {
+            pipelineRequest = try await pipelineRequest.recordingCredentials(
+                isDigestNeeded: isDigestNeeded ?? usesEntries)
+        }
+        var entries = entries
+        if mayInvalidate || pipelineRequest.request.body != nil
+            || pipelineRequest.credentials?.digest != nil
+        {
+            await entries.loadDigestKey()
+        }
+        return CacheTransaction(
+            pipelineRequest: pipelineRequest, rules: rules, entries: entries, validate: validate,
+            mayInvalidate: mayInvalidate)
     }
 
     var key: CacheKey? {
-        cacheKey(for: pipelineRequest).map { pipelineRequest.separatingUsers($0) }
+        cacheKey(for: pipelineRequest).map { entries.key($0, of: pipelineRequest) }
     }
     /// The key for leases of the store, if it grants any.
     var leaseKey: CacheKey? {
@@ -194,8 +201,7 @@ final class CacheTransaction: Sendable {
             target: pipelineRequest.request.url, status: response.statusCode,
             headers: response.headers)
         for address in addresses {
-            let keys = CacheKeyBuilder.httpKeys(
-                for: address, pipelineRequest.request, identity: rules.identity)
+            let keys = CacheKeyBuilder.httpKeys(for: address, identity: rules.identity)
             var digests: Set<String?> = [nil]
             if rules.identity == nil, let credentials = pipelineRequest.credentials {
                 // The response may have changed cookies, and other paths have other cookies.
@@ -203,7 +209,7 @@ final class CacheTransaction: Sendable {
                 digests.formUnion([credentials.digest, credentials.digest(cookies: cookies)])
             }
             for key in keys {
-                for key in digests.map(key.adding) {
+                for key in digests.map({ entries.key(key, credentials: $0) }) {
                     entries.remove(key)
                     entries.remove(key.ofPart)
                 }

@@ -35,9 +35,10 @@ final class HTTPCacheTransaction: Sendable {
         self.refresher = refresher
         self.validate = validate
         headers = CookieStep.headersWithCookies(pipelineRequest)
-        key = pipelineRequest.separatingUsers(
+        key = entries.key(
             CacheKeyBuilder.httpKey(
-                for: pipelineRequest.cacheURL ?? request.url, request, identity: rules.identity))
+                for: pipelineRequest.cacheURL ?? request.url, request, identity: rules.identity),
+            of: pipelineRequest)
     }
 
     /// Returns a stored response if it may be used; otherwise sends the request.
@@ -147,7 +148,7 @@ final class HTTPCacheTransaction: Sendable {
             }
             var best: Found?
             for fields in index.lists {
-                let variant = variantKey(index, fields)
+                let variant = await variantKey(index, fields)
                 guard let entry = try await entries.read(variant, context) else { continue }
                 // The most recent of several matching responses is used (RFC 9111 §4.1).
                 if let best, best.entry.storedAt >= entry.storedAt { continue }
@@ -169,8 +170,9 @@ final class HTTPCacheTransaction: Sendable {
         return nil
     }
 
-    private func variantKey(_ index: VariantIndex, _ fields: VaryingFields) -> CacheKey {
-        let chosen = fields.digest(of: headers)
+    private func variantKey(_ index: VariantIndex, _ fields: VaryingFields) async -> CacheKey {
+        let chosen = fields.digest(
+            of: headers, key: await entries.writes.digestKey(of: entries.store))
         return CacheKey(canonical: "\(key.canonical)\n\(index.generation)\n\(chosen)")
     }
 
@@ -318,7 +320,6 @@ final class HTTPCacheTransaction: Sendable {
     /// Whether only the user of this request is given the entry.
     var isBoundToUser: Bool {
         rules.identity != nil || pipelineRequest.credentials?.digest != nil
-            || CacheKeyBuilder.credentialDigest(pipelineRequest.request.headers) != nil
     }
 
     func mayStore(_ response: Response, receivedAt: Date) -> Bool {
@@ -388,7 +389,7 @@ final class HTTPCacheTransaction: Sendable {
         let existing = (try? await entries.read(key, context)) ?? nil
         var index: VariantIndex
         if var known = existing.flatMap({ VariantIndex($0) }) {
-            guard known.note(fields) else { return variantKey(known, fields) }
+            guard known.note(fields) else { return await variantKey(known, fields) }
             index = known
         } else {
             index = VariantIndex(fields)
@@ -400,6 +401,6 @@ final class HTTPCacheTransaction: Sendable {
         // The variants have lifetimes of their own.
         indexEntry.expiresAt = nil
         entries.put(indexEntry, for: key)
-        return variantKey(index, fields)
+        return await variantKey(index, fields)
     }
 }

@@ -1,8 +1,10 @@
+import ErrandHTTP
+import ErrandJSON
 import ErrandTransport
 import HTTPTypes
 
 extension PipelineRequest {
-    /// The request with a record of the credentials that later steps add.
+    /// The request with a record of the credentials that it has, and of those that later steps add.
     ///
     /// - Parameter isDigestNeeded: Whether the digest is a part of a key: the authenticator is then
     ///   asked before it adds its credentials.
@@ -12,33 +14,75 @@ extension PipelineRequest {
         return changed {
             $0.credentials = AddedCredentials(
                 to: request.url, cookies: CookieStep.cookies(for: request.url, context),
-                authenticator: identity, others: otherCredentials)
+                authenticator: identity, own: ownCredentials)
         }
-    }
-
-    /// A key with the credentials of the request, unless the request has a cache identity.
-    func separatingUsers(_ key: CacheKey) -> CacheKey {
-        cacheIdentity == nil ? key.adding(credentials?.digest) : key
     }
 
     /// Whether the response may belong to another user than the cache key.
     var hasChangedUser: Bool { cacheIdentity == nil && credentials?.haveChanged == true }
 
-    /// The client certificate, and the credentials that processors added after the key was made.
-    ///
-    /// Of these, signatures differ each time, so only the schemes Basic and Bearer count, and
-    /// cookies.
-    var otherCredentials: String {
-        var text = request.options.security?.clientName ?? ""
-        guard let serialized else { return text }
-        for name in [HTTPField.Name.authorization, .cookie] {
-            for value in request.headers[values: name]
-            where !serialized.headers[values: name].contains(value) {
-                let scheme = value.prefix { $0 != " " }.lowercased()
-                guard name == .cookie || scheme == "basic" || scheme == "bearer" else { continue }
-                text += "\n" + value
+    /// The secret header fields, the client certificate, and the secret arguments that processors have added to the
+    /// query and the body after the cache key was made.
+    var ownCredentials: AddedCredentials.Own {
+        let names = configuration.secretNames
+        var own = AddedCredentials.Own()
+        for field in request.headers {
+            own.add(field: field.name.canonicalName, field.value, names)
+        }
+        if let client = request.options.security?.clientName { own.text += "\n!" + client }
+        guard let serialized else { return own }
+        if request.url.query != serialized.url.query {
+            let known = Set(SecretArguments.pairs(serialized.url.query ?? "").map(\.text))
+            for pair in SecretArguments.pairs(request.url.query ?? "")
+            where !known.contains(pair.text) { own.add(argument: pair.name, pair.text, names) }
+        }
+        if !request.body.isSame(as: serialized.body) {
+            let known = Set(SecretArguments(of: serialized, names).found.map(\.text))
+            for pair in SecretArguments(of: request, names).found where !known.contains(pair.text) {
+                own.add(argument: pair.name, pair.text, names)
             }
         }
-        return text
+        return own
+    }
+}
+
+/// The arguments with secret names in the body of a request: of a form, or of JSON.
+private struct SecretArguments {
+    /// A name, and a text that contains the name and the value.
+    typealias Pair = (name: String, text: String)
+
+    private(set) var found: [Pair] = []
+    private let names: SecretNames
+
+    init(of request: TransportRequest, _ names: SecretNames) {
+        self.names = names
+        guard case .data(let data)? = request.body?.storage else { return }
+        if let json = try? JSON(parsing: data) {
+            add(json)
+        } else {
+            found = Self.pairs(String(decoding: data, as: UTF8.self))
+        }
+    }
+
+    private mutating func add(_ json: JSON) {
+        for (name, value) in json.object ?? [] {
+            if names.isSecret(argument: name) {
+                found.append((name, "\(name):\(value)"))
+            } else {
+                add(value)
+            }
+        }
+        for element in json.array ?? [] { add(element) }
+    }
+
+    /// The arguments of a query or a form.
+    static func pairs(_ text: String) -> [Pair] {
+        text.utf8.split(separator: UInt8(ascii: "&")).map { pair in
+            let name = pair.prefix { $0 != UInt8(ascii: "=") }
+            return (
+                String(decoding: PercentEncoding.decode(Array(name)), as: UTF8.self),
+                String(decoding: pair, as: UTF8.self)
+            )
+        }
     }
 }

@@ -68,6 +68,12 @@ package final class RedirectStep: Step {
         case .asPolicy: return decision
         case .deliver: return .deliver
         case .follow(let wanted):
+            if pipelineRequest.credentials != nil {
+                // The user may be another one than that of the cache key, which the decider does not change.
+                let own = pipelineRequest.changed { $0.request = wanted }.ownCredentials
+                let expected = pipelineRequest.changed { $0.request = proposed }.ownCredentials
+                if own != expected { pipelineRequest.credentials?.change() }
+            }
             return RedirectDecision.replacing(
                 by: wanted, response: response, request: pipelineRequest.request,
                 visited: visited, policy: policy)

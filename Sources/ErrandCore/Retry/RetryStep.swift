@@ -111,7 +111,7 @@ package final class RetryStep: Step {
         if pipelineRequest.serialized != nil {
             do throws(RequestError) {
                 pipelineRequest.request = try await processed(pipelineRequest)
-                pipelineRequest.credentials?.sent(others: pipelineRequest.otherCredentials)
+                pipelineRequest.credentials?.sent(pipelineRequest.ownCredentials)
             } catch {
                 throw Self.following(failure, error)
             }

@@ -2,7 +2,9 @@ package import Foundation
 
 /// An incremental SHA-256 (FIPS 180-4), for cache keys and for digests of downloads.
 ///
-/// It is not constant-time, so it must not be used with secrets. Decision 4
+/// It is not constant-time. Do not use it where another party can ask for the digest of a secret and measure the time.
+/// That does not matter for digests that only this process asks for: those of cache keys, which ``hmacHex(_:key:)``
+/// keys before they are stored, and those that Digest authentication prescribes. Decision 4
 /// (`docs/decisions/0004-own-sha256.md`) explains why the project has its own implementation.
 package struct SHA256: Sendable {
     // A wrapper instead of an alias: callers in other modules would use unspecialized generic code.

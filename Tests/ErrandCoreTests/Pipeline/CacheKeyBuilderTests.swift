@@ -41,11 +41,31 @@ import Testing
         #expect(key { $0.headers[.userAgent] = "x" } == key())
     }
 
-    @Test func credentialsReplaceAMissingIdentity() {
-        let first = key { $0.headers[.authorization] = "Bearer x" }
-        #expect(first != key())
-        #expect(first != key { $0.headers[.authorization] = "Bearer y" })
-        #expect(first?.canonical.contains("Bearer") == false)
+    /// The digests in a key are made with bytes of the store.
+    @Test func storedKeyHasDigestsOfItsStore() throws {
+        let (one, other) = (Data(repeating: 1, count: 32), Data(repeating: 2, count: 32))
+        let plain = try #require(key())
+        #expect(plain.stored(credentials: nil, digestKey: one) == plain)
+        for identity in [nil, "anna", "a\n\nb", ""] {
+            let body = try #require(key(identity) { $0.body = .string("pin=1") })
+            let stored = body.stored(credentials: nil, digestKey: one)
+            let digest = SHA256.hex(Data("pin=1".utf8))
+            #expect(body.canonical.contains(digest) && !stored.canonical.contains(digest))
+            #expect(stored != body.stored(credentials: nil, digestKey: other))
+            #expect(stored.canonical.hasSuffix(identity.map { "\n=" + $0 } ?? "\n"))
+            let encoded = try #require(
+                key(identity) {
+                    $0.body = .string("pin=1")
+                    $0.options.decodesContent = false
+                })
+            #expect(
+                encoded.stored(credentials: nil, digestKey: one).canonical.contains("\nencoded "))
+        }
+        let digest = SHA256.hex(Data("Basic YTox".utf8))
+        let stored = plain.stored(credentials: digest, digestKey: one)
+        #expect(!stored.canonical.contains(digest))
+        #expect(stored == plain.stored(credentials: digest, digestKey: one))
+        #expect(stored != plain.stored(credentials: digest, digestKey: other))
     }
 
     @Test func identityCannotForgeOtherKeyParts() {
