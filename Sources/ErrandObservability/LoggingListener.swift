@@ -133,9 +133,10 @@
             record?.summary.withLock { $0.send(method, url, attempt: attempt) }
             guard core.logger.logLevel <= .trace else { return nil }
             let endpoint = description.endpoint
-            core.messages.log(request, attempt: attempt, endpoint: endpoint, to: core.logger)
+            let messages = core.messages.adding(request.options.secretNames)
+            messages.log(request, attempt: attempt, endpoint: endpoint, to: core.logger)
             return { [core] response, end in
-                core.messages.log(response, end, endpoint: endpoint, to: core.logger)
+                messages.log(response, end, endpoint: endpoint, to: core.logger)
             }
         }
 

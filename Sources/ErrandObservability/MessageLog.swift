@@ -11,6 +11,13 @@
 
         private var redaction: RedactionRules { bodies.redaction }
 
+        /// The log with the secret names of an agent in addition.
+        func adding(_ names: SecretNames) -> MessageLog {
+            var bodies = bodies
+            bodies.redaction = bodies.redaction.adding(names)
+            return MessageLog(bodies: bodies)
+        }
+
         /// The line about a request before it is sent.
         func log(_ request: TransportRequest, attempt: Int, endpoint: String, to logger: Logger) {
             var url = request.url

@@ -20,6 +20,17 @@ package struct MessageWriter: Sendable {
 
     /// The entry of a transfer.
     package func entry(_ transfer: RecordedTransfer) -> HAR.Entry {
+        adding(transfer.request.options.secretNames).ownEntry(transfer)
+    }
+
+    /// The writer with the secret names of an agent in addition.
+    package func adding(_ names: SecretNames) -> MessageWriter {
+        var writer = self
+        writer.rules = rules.adding(names)
+        return writer
+    }
+
+    private func ownEntry(_ transfer: RecordedTransfer) -> HAR.Entry {
         var entry = HAR.Entry(
             started: transfer.started,
             request: request(
@@ -54,7 +65,8 @@ package struct MessageWriter: Sendable {
         var entry = HAR.Entry(
             started: started,
             request: self.request(request, streamedBody: nil, httpVersion: response.httpVersion),
-            response: self.response(head, body, AttemptTimings()), timings: HAR.Timings(),
+            response: adding(request.options.secretNames).response(head, body, AttemptTimings()),
+            timings: HAR.Timings(),
             cache: cache)
         entry.response.bodySize = 0
         entry.fromCache = "disk"
@@ -66,6 +78,12 @@ package struct MessageWriter: Sendable {
     /// A request with its body.
     package func request(
         _ request: TransportRequest, streamedBody: RecordedBody?, httpVersion: HTTPVersion?
+    ) -> HAR.Request {
+        adding(request.options.secretNames).ownRequest(request, streamedBody, httpVersion)
+    }
+
+    private func ownRequest(
+        _ request: TransportRequest, _ streamedBody: RecordedBody?, _ httpVersion: HTTPVersion?
     ) -> HAR.Request {
         var url = request.url
         url.fragment = nil

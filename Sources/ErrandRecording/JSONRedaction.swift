@@ -8,39 +8,23 @@ import Foundation
 struct JSONRedaction {
     private let rules: RedactionRules
     private let paths: [MemberPath]
+    /// The texts that contain this one.
+    private let level: Int
 
-    init(_ rules: RedactionRules, _ paths: [MemberPath]) {
+    init(_ rules: RedactionRules, _ paths: [MemberPath], level: Int = 0) {
         self.rules = rules
         self.paths = paths
+        self.level = level
     }
 
     /// A document; `nil` if it cannot be parsed.
-    func document(_ bytes: Data) -> Data? {
-        guard let json = try? JSON(parsing: bytes) else { return nil }
+    func document(_ bytes: [UInt8]) -> [UInt8]? {
+        var options = JSON.Options()
+        if level > 0 { options.maximumDepth = TextRedaction.maximumDepth }
+        guard let json = try? JSON(parsing: bytes, options: options) else { return nil }
         var hasChanged = false
         let redacted = value(json, at: paths.map { $0.steps[...] }, &hasChanged)
-        return hasChanged ? Data(redacted.description.utf8) : bytes
-    }
-
-    /// Lines that contain a document each, possibly after the field name `data:` or a record separator.
-    ///
-    /// Lines that are not objects and not arrays are unchanged, except lines that begin like one, whose content is
-    /// replaced.
-    func lines(_ bytes: Data) -> Data {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        return Data(lines.map(line).joined(separator: [UInt8(ascii: "\n")]))
-    }
-
-    private func line(_ line: Data) -> Data {
-        var prefix = line.prefix { $0 == 0x1E || $0 == UInt8(ascii: " ") }
-        if line.starts(with: Array("data:".utf8)) {
-            prefix = line.prefix(5)
-            prefix += line.dropFirst(5).prefix { $0 == UInt8(ascii: " ") }
-        }
-        let text = line.dropFirst(prefix.count)
-        guard let first = text.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        else { return line }
-        return prefix + (document(Data(text)) ?? Data(RedactionRules.placeholder.utf8))
+        return hasChanged ? Array(redacted.description.utf8) : bytes
     }
 
     private func value(
@@ -64,6 +48,12 @@ struct JSONRedaction {
         if let elements = json.array {
             let inner = follow(paths, .element)
             return JSON(elements.map { value($0, at: inner, &hasChanged) })
+        }
+        if let text = json.string {
+            let redacted = TextRedaction(rules, level: level).text(text)
+            guard !redacted.hasSameBytes(as: text) else { return json }
+            hasChanged = true
+            return JSON(redacted)
         }
         return json
     }

@@ -11,8 +11,10 @@ public import Foundation
 ///     rules.names.insert("email")
 ///     try rules.redact(path: "$.owner.phone")
 ///
-/// Text in other formats, such as XML, HTML and plain text, is not changed, unless ``body`` does. JSON that cannot
-/// be parsed is withheld, because the names in it are not known.
+/// The content decides, not the content type: JSON under any type, also in strings of JSON, in forms and in parts of
+/// multipart bodies, in lines and in events; URLs and pairs of a name and a value in any field and any string of JSON.
+/// JSON that cannot be parsed and contains the name of a secret is replaced or withheld as a whole. Other text, such as
+/// XML, HTML and prose, is not changed, unless ``body`` does.
 public struct RedactionRules: Sendable {
     /// The text in place of a secret value.
     public static let placeholder = "REDACTED"
@@ -44,6 +46,9 @@ public struct RedactionRules: Sendable {
     /// a text remains visible.
     package var substitutions: [(value: String, text: String)] = []
 
+    /// The names of the agent whose messages are redacted.
+    private var secretNames = SecretNames.standard
+
     private var isStandard: Bool
     private var paths: [MemberPath] = []
 
@@ -68,21 +73,39 @@ public struct RedactionRules: Sendable {
         substitutions.contains { $0.text.hasSameBytes(as: value) }
     }
 
+    /// A text without those of ``substitutions``.
+    func withoutSubstitutions(_ text: String) -> String {
+        substitutions.reduce(text) { $0.replacing(bytes: $1.text, with: "") }
+    }
+
+    /// Whether URLs lose user and password.
+    var hidesUserInfo: Bool { isStandard }
+
     /// Whether nothing is replaced.
     var isEmpty: Bool { !isStandard && headers.isEmpty && names.isEmpty && paths.isEmpty }
 
     // MARK: - Names
 
+    /// The rules with the secret names of an agent (`Configuration.secretNames`) in addition.
+    package func adding(_ names: SecretNames) -> RedactionRules {
+        guard names != secretNames else { return self }
+        var rules = self
+        rules.secretNames.added.formUnion(names.added)
+        rules.secretNames.excepted.formUnion(names.excepted)
+        return rules
+    }
+
     func isSecret(name: String) -> Bool {
         if Self.contains(names, name) { return true }
-        return isStandard && SecretName.isSecret(argument: name)
+        return isStandard && secretNames.isSecret(argument: name)
             && !Self.contains(visibleNames, name)
     }
 
     private func isSecret(header name: String) -> Bool {
         let name = name.lowercased()
         if Self.contains(headers, name) { return true }
-        return isStandard && SecretName.isSecret(header: name) && !Self.contains(visibleNames, name)
+        return isStandard && secretNames.isSecret(header: name)
+            && !Self.contains(visibleNames, name)
     }
 
     private static func contains(_ names: Set<String>, _ name: String) -> Bool {
@@ -101,8 +124,8 @@ public struct RedactionRules: Sendable {
         guard isSecret(header: name) else {
             switch lowercase {
             case "location", "content-location", "referer": return url(value)
-            case "link": return links(value)
-            default: return value
+            case "link": return TextRedaction(self).pairs(links(value), .text)
+            default: return isEmpty ? value : field(value)
             }
         }
         switch lowercase {
@@ -113,15 +136,27 @@ public struct RedactionRules: Sendable {
             return redactedPair(parts[0]) + (parts.count > 1 ? ";" + parts[1] : "")
         case "authorization", "proxy-authorization":
             guard let space = value.firstIndex(ofByte: " ") else { return hidden(value[...]) }
-            return value[...space] + hidden(value[value.utf8.index(after: space)...])
+            return value[..<space] + " " + hidden(value[value.utf8.index(after: space)...])
         default: return hidden(value[...])
         }
+    }
+
+    /// The value of a field that may contain JSON, URLs, or pairs.
+    private func field(_ value: String) -> String {
+        let text = TextRedaction(self)
+        // A list of objects, such as that of `Report-To`, is JSON in brackets.
+        if value[...].trimmingBlanks().utf8.first == UInt8(ascii: "{"),
+            let list = JSONRedaction(self, []).document(Array("[\(value)]".utf8))
+        {
+            return String(decoding: list.dropFirst().dropLast(), as: UTF8.self)
+        }
+        return text.text(value)
     }
 
     private func redactedPair(_ pair: Substring) -> String {
         let pair = pair.dropping(leadingByte: " ")
         guard let equals = pair.firstIndex(ofByte: "=") else { return hidden(pair) }
-        return pair[...equals] + hidden(pair[pair.utf8.index(after: equals)...])
+        return pair[..<equals] + "=" + hidden(pair[pair.utf8.index(after: equals)...])
     }
 
     private func hidden(_ value: Substring) -> String {
@@ -148,19 +183,13 @@ public struct RedactionRules: Sendable {
         guard var url = try? URI(parsing: text) else { return Self.placeholder }
         if isStandard { url.userInfo = nil }
         url.query = url.query.map(pairs)
+        url.fragment = url.fragment.map(pairs)
+        if url.path.contains(byte: "=") { url.path = pairs(url.path) }
         return url.string
     }
 
     /// The pairs of a query or a form, with secret values replaced.
-    func pairs(_ text: String) -> String {
-        text.pieces(at: "&", keepingEmpty: true).map { pair in
-            guard let equals = pair.firstIndex(ofByte: "="),
-                isSecret(name: FormText.decoded(pair[..<equals])),
-                !isSubstitution(FormText.decoded(pair[pair.utf8.index(after: equals)...]))
-            else { return String(pair) }
-            return pair[...equals] + Self.placeholder
-        }.joined(separator: "&")
-    }
+    func pairs(_ text: String) -> String { TextRedaction(self).pairs(text, .form) }
 
     // MARK: - Bodies
 
@@ -170,39 +199,14 @@ public struct RedactionRules: Sendable {
         if !substitutions.isEmpty, let text = String(validating: bytes, as: UTF8.self) {
             bytes = Data(substituted(text).utf8)
         }
-        guard let bytes = withoutNamedSecrets(bytes, MediaType(contentType)) else { return nil }
+        if !isEmpty, !bytes.isEmpty {
+            let redaction = BodyRedaction(self, JSONRedaction(self, paths))
+            guard let safe = redaction.body(Array(bytes), contentType: contentType) else {
+                return nil
+            }
+            bytes = Data(safe)
+        }
         return body(bytes, contentType)
-    }
-
-    private func withoutNamedSecrets(_ bytes: Data, _ type: MediaType) -> Data? {
-        guard !isEmpty, !bytes.isEmpty else { return bytes }
-        switch type {
-        case .form: return Data(pairs(String(decoding: bytes, as: UTF8.self)).utf8)
-        case .json: return JSONRedaction(self, paths).document(bytes)
-        case .lines: return JSONRedaction(self, paths).lines(bytes)
-        case .other: return bytes
-        }
-    }
-}
-
-/// The formats whose values have names.
-private enum MediaType {
-    case form, json
-    /// Lines that may contain a JSON document each: JSON Lines, JSON sequences and server-sent events.
-    case lines
-    case other
-
-    init(_ contentType: String?) {
-        let essence = contentType?.prefix(upToByte: ";").trimmingBlanks().lowercasedASCII()
-        switch essence {
-        case "application/x-www-form-urlencoded": self = .form
-        case "text/event-stream", "application/x-ndjson", "application/jsonl",
-            "application/json-seq", "application/jsonlines":
-            self = .lines
-        case let type? where type.ends(withBytes: "/json") || type.ends(withBytes: "+json"):
-            self = .json
-        default: self = .other
-        }
     }
 }
 

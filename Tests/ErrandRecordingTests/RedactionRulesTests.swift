@@ -67,7 +67,7 @@ import Testing
     @Test(.timeLimit(.minutes(1))) func linkWithoutClosingBracketsTakesLinearTime() {
         // A regular expression needed minutes for this field.
         let field = String(repeating: "<", count: 1_000_000)
-        #expect(RedactionRules.standard.header("Link", field) == "<REDACTED")
+        #expect(RedactionRules.standard.header("Link", field).hasPrefix("<%3C%3C"))
     }
 
     @Test func furtherAndVisibleNamesChangeTheStandardRules() {

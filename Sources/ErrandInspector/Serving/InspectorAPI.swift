@@ -43,7 +43,9 @@ final class InspectorAPI: Sendable {
 
     private let agent: RequestAgent
     private let recorder: InspectorRecorder
-    private let redaction: RedactionRules
+    private let redactionRules: RedactionRules
+    /// The rules with the agent's present names.
+    private var redaction: RedactionRules { redactionRules.adding(agent.configuration.secretNames) }
     private let session: String
     private let writer: MessageWriter
 
@@ -53,7 +55,7 @@ final class InspectorAPI: Sendable {
     init(agent: RequestAgent, recorder: InspectorRecorder, redaction: RedactionRules) {
         self.agent = agent
         self.recorder = recorder
-        self.redaction = redaction
+        redactionRules = redaction
         session = String(AccessCheck.makeToken().prefix(16))
         writer = MessageWriter(
             rules: redaction, maximumBodyBytes: recorder.limits.bodyBytes)
