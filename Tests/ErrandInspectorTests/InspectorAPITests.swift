@@ -200,6 +200,33 @@ struct InspectorAPITests {
         #expect(try await request.collectedBody() == Data("new".utf8))
     }
 
+    /// Each part that the page has seen as `REDACTED`, with another scheme, host or port.
+    @Test(arguments: [
+        "https://evil.test/login", "http://api.example.com/login",
+        "https://api.example.com:8443/login", "https://api.example.com.evil.test/",
+    ])
+    func replayToAnotherServerGetsNoSecrets(url: String) async throws {
+        let fixture = await recorded()
+        let sent = fixture.transport.requests.count
+        for (parts, name) in [
+            (
+                #""headers":[{"name":"authorization","value":"Bearer REDACTED"}],"body":"new""#,
+                "authorization"
+            ),
+            (#""headers":[]"#, "body"),
+            (
+                #""headers":[{"name":"Content-Type","value":"application/json"}],"body":"{\"password\":\"REDACTED\",\"name\":\"ada\"}""#,
+                "body"
+            ),
+        ] {
+            let reply = try await fixture.post(
+                "replay", #"{"id":1,"method":"POST","url":"\#(url)",\#(parts)}"#, status: 422)
+            #expect(reply["error"].string?.lowercased().contains(name) == true, "\(reply)")
+            #expect(reply["error"].string?.contains("hunter2") == false)
+        }
+        #expect(fixture.transport.requests.count == sent)
+    }
+
     @Test(arguments: [
         (#"{"id":1,"method":"GE T","url":"https://a.test/","headers":[]}"#, "is not a method"),
         (#"{"id":1,"method":"GET","url":"https://a b/","headers":[]}"#, "is not valid"),

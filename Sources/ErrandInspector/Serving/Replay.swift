@@ -7,8 +7,8 @@ import HTTPTypes
 
 /// A request of the page to send a recorded request again, with changes.
 ///
-/// The page has seen `REDACTED` in place of secrets. The original value is sent in place of
-/// an unchanged one.
+/// The page has seen `REDACTED` in place of secrets. The original value is sent in place of an unchanged one, but only
+/// to the recorded scheme, host and port.
 struct Replay: Sendable, Decodable {
     /// A header.
     struct Header: Sendable, Decodable, Equatable {
@@ -38,8 +38,9 @@ struct Replay: Sendable, Decodable {
 
     /// The complete request.
     ///
-    /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/invalidMethod`` or
-    ///   ``RequestError/Code/bodyNotReplayable``.
+    /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/invalidMethod``,
+    ///   ``RequestError/Code/bodyNotReplayable``, or ``RequestError/Code/invalidCombination`` for a secret that the page
+    ///   has not seen and another server would get.
     func request(
         of transfer: InspectedTransfer, redaction: RedactionRules
     ) throws(RequestError) -> CustomRequest {
@@ -55,14 +56,42 @@ struct Replay: Sendable, Decodable {
             )
         }
         let url = try restoredURL(original.url, redaction)
+        let isElsewhere =
+            (try? URI(parsing: url))?.hasOrigin(of: original.url) != true
         var fields: [(name: String, value: String)] = []
         for header in headers where !Self.ownHeaders.contains(header.name.lowercased()) {
-            fields.append((header.name, restored(header, original.headers, redaction)))
+            let value = restored(header, original.headers, redaction)
+            guard !isElsewhere || value == header.value else {
+                throw Self.withheld("The header \(header.name)", original.url)
+            }
+            fields.append((header.name, value))
         }
         var content = original.body
         if let body { content = try newBody(body, original, redaction) }
+        // A file, and a body that is no text, was perhaps not seen by the page.
+        guard !isElsewhere || content == nil || isSeen(content, original, redaction) else {
+            throw Self.withheld("The body", original.url)
+        }
         return CustomRequest(
             url: url, method: HTTPMethod(method.uppercased()), headers: fields, body: content)
+    }
+
+    /// Whether the page has seen all of a body: the new one, or a recorded one without secrets.
+    private func isSeen(
+        _ content: HTTPBody?, _ original: TransportRequest, _ redaction: RedactionRules
+    ) -> Bool {
+        let recorded = (try? original.body?.encoded(by: .requestDefault)) ?? original.body
+        guard case .data(let data)? = recorded?.storage else { return body != nil }
+        if case .data(let new)? = content?.storage, new != data { return true }
+        let type = original.headers[.contentType] ?? original.body?.contentType
+        return redaction.redacted(body: data, contentType: type) == data
+    }
+
+    private static func withheld(_ what: String, _ url: URI) -> RequestError {
+        RequestError(
+            .invalidCombination, stage: .build,
+            "\(what) has a secret that was recorded for \(url.origin), which the edited URL does not name. Remove it, "
+                + "or enter the value.")
     }
 
     /// The value of a header; the original one if the page has returned its redacted form.
