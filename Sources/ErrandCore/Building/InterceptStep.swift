@@ -111,7 +111,8 @@ enum InterceptedRequest {
         if !request.url.hasOrigin(of: original.request.url) {
             result.request.headers = RedirectDecision.headers(
                 of: request, withoutCredentialsOf: original.request, bound: original.boundHeaders)
-            result.request.body?.withholdSecretTrailers(of: original.request)
+            result.request.body?.withholdSecretTrailers(
+                of: original.request.body, original.request.options.secretNames)
             result.boundHeaders = []
         }
         guard var key = original.keyRequest else { return result }

@@ -218,7 +218,8 @@ enum RequestProcessing {
         if !request.url.hasOrigin(of: serialized.url) {
             request.headers = RedirectDecision.headers(
                 of: request, withoutCredentialsOf: serialized, bound: pipelineRequest.boundHeaders)
-            request.body?.withholdSecretTrailers(of: serialized)
+            request.body?.withholdSecretTrailers(
+                of: serialized.body, serialized.options.secretNames)
         }
         if context.description.isStreamed { request.options.isStreamed = true }
         try pipelineRequest.encodeBody(of: &request)

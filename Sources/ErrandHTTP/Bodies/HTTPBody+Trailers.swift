@@ -75,11 +75,14 @@ extension HTTPBody {
 
     /// Withholds the trailers with names of credentials, for a request to another origin.
     ///
-    /// - Parameter original: The request that was meant for the previous origin. Names that its body does not have
-    ///   are kept, because they were added for the new origin.
-    package mutating func withholdSecretTrailers(of original: TransportRequest) {
-        guard let source = trailerSource, let others = original.body?.trailerSource else { return }
-        let secrets = original.options.secretNames
+    /// - Parameters:
+    ///   - original: The body that was meant for the previous origin. Names that it does not have are kept, because
+    ///     they were added for the new origin.
+    ///   - secrets: The names of secrets.
+    package mutating func withholdSecretTrailers(
+        of original: HTTPBody?, _ secrets: SecretNames
+    ) {
+        guard let source = trailerSource, let others = original?.trailerSource else { return }
         let secret = source.names.filter { name in
             secrets.isSecret(header: name) && others.hasName(name)
         }

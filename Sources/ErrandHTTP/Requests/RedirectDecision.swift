@@ -41,7 +41,8 @@ package enum RedirectDecision: Sendable {
             let names = request.options.secretNames
             next.headers = HTTPFields(
                 next.headers.filter { !names.isSecret(header: $0.name.canonicalName) })
-            next.body?.withholdSecretTrailers(of: request)
+            next.body?.withholdSecretTrailers(
+                of: request.body, request.options.secretNames)
         }
         return .follow(next)
     }
@@ -77,7 +78,8 @@ package enum RedirectDecision: Sendable {
         if next.url.origin != request.url.origin {
             // Credentials for the previous origin; the proposed request does not have them.
             next.headers = headers(of: next, withoutCredentialsOf: request, bound: [])
-            next.body?.withholdSecretTrailers(of: request)
+            next.body?.withholdSecretTrailers(
+                of: request.body, request.options.secretNames)
         }
         next.options.mayReplay = next.options.mayReplay && next.method.isIdempotent
         return .follow(next)

@@ -20,4 +20,12 @@ struct ErrandSecuritySamples {
         configuration.transportOptions.security = policy
         return RequestAgent(configuration: configuration)
     }
+
+    // Sample 2: Names of secrets
+    func named(_ configuration: Configuration) -> Configuration {
+        var configuration = configuration
+        configuration.secretNames.added = ["X-Tenant"]
+        configuration.secretNames.excepted = ["X-Ticket-Count"]
+        return configuration
+    }
 }
