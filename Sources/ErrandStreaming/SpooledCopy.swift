@@ -1,3 +1,4 @@
+import ErrandHTTP
 package import Foundation
 import Synchronization
 
