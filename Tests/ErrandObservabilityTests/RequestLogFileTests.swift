@@ -31,8 +31,8 @@ import Testing
         _ count: Int, _ log: RequestLogFile, url: String = "https://a.test/x?token=secret&page=2"
     ) async {
         let transport = ScriptedTransport()
-        transport.on(nil, "/broken", ScriptedResponse(status: .badGateway))
         transport.on(nil, nil, .json("{}"))
+        transport.on(nil, "/broken", ScriptedResponse(status: .badGateway))
         let agent = RequestAgent(
             configuration: {
                 var configuration = Configuration()
