@@ -43,11 +43,9 @@ package struct ByteSet: Sendable {
 }
 
 extension String {
-    /// Creates a string from ASCII bytes in lower case.
+    /// Creates a string from bytes, with ASCII letters in lower case.
     package init(lowercasingASCII bytes: some Collection<UInt8>) {
-        self.init(decoding: bytes, as: UTF8.self)
-        let hasUpper = bytes.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-        if hasUpper { self = lowercased() }
+        self = String(decoding: bytes, as: UTF8.self).lowercasedASCII()
     }
 
     /// Whether the text is a token, such as a method or a header name (RFC 9110 §5.6.2).

@@ -55,6 +55,18 @@ extension StringProtocol where SubSequence == Substring {
         Substring(self[...].utf8.drop { $0 == UInt8(ascii: byte) })
     }
 
+    /// The text without a prefix; `nil` if it does not start with the prefix.
+    package func dropping(prefix: some StringProtocol) -> Substring? {
+        guard starts(withBytes: prefix) else { return nil }
+        return Substring(self[...].utf8.dropFirst(prefix.utf8.count))
+    }
+
+    /// The text without a suffix; `nil` if it does not end with the suffix.
+    package func dropping(suffix: some StringProtocol) -> Substring? {
+        guard ends(withBytes: suffix) else { return nil }
+        return Substring(self[...].utf8.dropLast(suffix.utf8.count))
+    }
+
     package func firstRange(ofBytes text: some StringProtocol) -> Range<String.Index>? {
         let pattern = Array(text.utf8)
         guard let first = pattern.first else { return startIndex..<startIndex }
@@ -86,7 +98,8 @@ extension StringProtocol where SubSequence == Substring {
     ///
     /// `lowercased()` turns U+212A (KELVIN SIGN) into the letter k.
     package func lowercasedASCII() -> String {
-        String(decoding: utf8.map(\.asciiLowercase), as: UTF8.self)
+        guard utf8.contains(where: { $0.asciiLowercase != $0 }) else { return String(self) }
+        return String(decoding: utf8.map(\.asciiLowercase), as: UTF8.self)
     }
 
     /// The text with its ASCII letters in upper case.

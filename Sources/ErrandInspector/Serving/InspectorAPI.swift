@@ -71,7 +71,7 @@ final class InspectorAPI: Sendable {
     func reply(
         method: String, path: String, query: [String: String], body: Data
     ) async -> Reply {
-        let parts = path.split(separator: "/").map(String.init)
+        let parts = path.pieces(at: "/").map(String.init)
         recorder.pageCalled()
         // A call may wait for changes.
         defer { recorder.pageCalled() }
@@ -180,7 +180,11 @@ final class InspectorAPI: Sendable {
             guard let name = HTTPField.Name(header.name) else { continue }
             headers.append(HTTPField(name: name, value: header.value))
         }
-        let text = message.postData?.encoding == nil ? message.postData?.text : nil
+        let body = message.postData.map { content in
+            let isBase64 = content.encoding == "base64"
+            let data = isBase64 ? Data(base64Encoded: content.text ?? "") : nil
+            return data ?? Data((isBase64 ? "" : content.text ?? "").utf8)
+        }
         let url: URI
         do {
             url = try URI(parsing: message.url)
@@ -189,13 +193,13 @@ final class InspectorAPI: Sendable {
         }
         var request = TransportRequest(
             method: HTTPMethod(message.method), url: url, headers: headers,
-            body: message.postData.map { _ in .string(text ?? "", contentType: nil) })
+            body: body.map { .data($0, contentType: nil) })
         request.options.decodesContent = headers.contains(.acceptEncoding)
         return request.curlCommand(redactsSecrets: false)
     }
 
     private func archive(_ ids: String?) throws -> Reply {
-        let wanted = ids.map { Set($0.split(separator: ",").compactMap { Int($0) }) }
+        let wanted = ids.map { Set($0.pieces(at: ",").compactMap { Int($0) }) }
         var entries: [HAR.Entry] = []
         for record in recorder.records where wanted?.contains(record.id) ?? true {
             let request = record.request
