@@ -40,9 +40,13 @@ package struct DigestChallenge: Sendable, Hashable {
     var hashesUser: Bool
     var isUTF8: Bool
 
-    /// The first Digest challenge with a supported algorithm; servers list challenges by preference.
+    /// The Digest challenge with the strongest supported algorithm; of several, the first, because servers list
+    /// challenges by preference (RFC 7616 §3.7).
+    ///
+    /// An attacker who can change responses could otherwise put an MD5 challenge first.
     package static func first(in challenges: [AuthenticationChallenge]) -> DigestChallenge? {
-        challenges.lazy.compactMap(DigestChallenge.init).first
+        let supported = challenges.compactMap(DigestChallenge.init)
+        return supported.first { $0.algorithm != .md5 } ?? supported.first
     }
 
     package init?(_ challenge: AuthenticationChallenge) {
@@ -53,7 +57,7 @@ package struct DigestChallenge: Sendable, Hashable {
         self.nonce = nonce
         opaque = challenge["opaque"]
         algorithmName = challenge["algorithm"]
-        switch (algorithmName ?? "MD5").lowercased() {
+        switch (algorithmName ?? "MD5").lowercasedASCII() {
         case "md5": (algorithm, isSession) = (.md5, false)
         case "md5-sess": (algorithm, isSession) = (.md5, true)
         case "sha-256": (algorithm, isSession) = (.sha256, false)
@@ -64,13 +68,13 @@ package struct DigestChallenge: Sendable, Hashable {
         }
         protections = []
         if let options = challenge["qop"] {
-            protections = options.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" })
-                .compactMap { Protection(rawValue: $0.lowercased()) }
+            protections = options.utf8.split(whereSeparator: ByteSet(", \t").contains)
+                .compactMap { Protection(rawValue: Substring($0).lowercasedASCII()) }
             if protections.isEmpty { return nil }
         }
-        isStale = challenge["stale"]?.lowercased() == "true"
-        hashesUser = challenge["userhash"]?.lowercased() == "true"
-        isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+        isStale = challenge["stale"]?.hasSameBytes(ignoringCase: "true") == true
+        hashesUser = challenge["userhash"]?.hasSameBytes(ignoringCase: "true") == true
+        isUTF8 = challenge["charset"]?.hasSameBytes(ignoringCase: "utf-8") == true
     }
 }
 

@@ -115,6 +115,26 @@ import Testing
         #expect(try header("Digest realm=\"r\", nonce=\"n\"", user: "a\r\nX: y") == nil)
     }
 
+    @Test(
+        arguments: [
+            (["MD5", "SHA-256"], "SHA-256"), (["MD5-sess", "SHA-512-256"], "SHA-512-256"),
+            ([nil, "sha-256-sess"], "sha-256-sess"), (["SHA-256", "MD5"], "SHA-256"),
+            (["MD5", "SHA-256", "SHA-512-256"], "SHA-256"),
+            (["MD5", "SHA-512-256", "SHA-256"], "SHA-512-256"),
+            (["MD5", "SHA3-512"], "MD5"), (["MD5", "MD5-sess"], "MD5"),
+            // U+212A becomes a letter in lower case.
+            (["SHA-256\u{212A}", "MD5"], "MD5"),
+        ] as [([String?], String)])
+    func strongestChallengeIsUsed(offered: [String?], expected: String) {
+        let fields = offered.map {
+            "Digest realm=\"r\", nonce=\"n\"" + ($0.map { ", algorithm=\"\($0)\"" } ?? "")
+        }
+        for text in [fields, [fields.joined(separator: ", ")]] {
+            let challenge = DigestChallenge.first(in: AuthenticationChallenge.parse(text))
+            #expect(challenge?.algorithmName == expected)
+        }
+    }
+
     @Test func firstSupportedChallengeIsUsed() {
         func chosen(_ fields: String...) -> DigestChallenge? {
             DigestChallenge.first(in: AuthenticationChallenge.parse(fields))
