@@ -12,7 +12,7 @@ package enum FileName {
 
     /// The last segment of the path, percent-decoded, as a safe file name; `nil` if there is none.
     package static func lastSegment(of url: URI) -> String? {
-        let segment = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let segment = url.path.pieces(at: "/", keepingEmpty: true).last ?? ""
         // Foundation converts each text to UTF-16.
         guard segment.utf8.contains(UInt8(ascii: "%")) else { return safe(String(segment)) }
         return safe(segment.removingPercentEncoding ?? String(segment))
@@ -20,19 +20,22 @@ package enum FileName {
 
     /// The last component of a path that a server supplies, as a safe file name; `nil` if there is none.
     package static func lastComponent(of path: String) -> String? {
-        let last = path.unicodeScalars.split(
-            omittingEmptySubsequences: false, whereSeparator: { $0 == "/" || $0 == "\\" }
+        let last = path.utf8.split(
+            omittingEmptySubsequences: false, whereSeparator: ByteSet("/\\").contains
         ).last
-        return last.flatMap { safe(String($0)) }
+        return last.flatMap { safe(String(Substring($0))) }
     }
 
     /// The text as one path component that Linux, macOS and Windows accept; `nil` if nothing is left of it.
     ///
     /// Separators, control characters, characters that change the direction of text, and those that Windows reserves
-    /// become underscores. Dots and spaces at both ends are removed, so that no name is hidden or changed by Windows.
+    /// become underscores. Other invisible characters are removed, such as soft hyphens, joiners and tags. Dots and spaces at both ends are removed, so that no name is hidden or changed by Windows.
     /// Names of Windows' devices get an underscore. A long name is shortened before its extension.
     package static func safe(_ text: String) -> String? {
-        let scalars = text.unicodeScalars.map { isSafe($0) ? $0 : "_" }
+        let scalars = text.unicodeScalars.compactMap { scalar -> Unicode.Scalar? in
+            guard isSafe(scalar) else { return "_" }
+            return isInvisible(scalar) ? nil : scalar
+        }
         let name = trimmed(String(String.UnicodeScalarView(scalars)))
         guard !name.isEmpty else { return nil }
         return shortened(isDevice(name) ? "_" + name : name)
@@ -45,6 +48,11 @@ package enum FileName {
         case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: false
         default: !"/\\:*?\"<>|".unicodeScalars.contains(scalar)
         }
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        // The anchors of interlinear annotations do not have the property.
+        scalar.properties.isDefaultIgnorableCodePoint || (0xFFF9...0xFFFB).contains(scalar.value)
     }
 
     private static func trimmed(_ text: String) -> String {
@@ -60,16 +68,18 @@ package enum FileName {
 
     /// Whether Windows takes the name for a device, which it does with each extension.
     private static func isDevice(_ name: String) -> Bool {
-        let stem = trimmed(String(name.prefix { $0 != "." })).uppercased()
+        let stem = trimmed(String(name.prefix(upToByte: "."))).uppercasedASCII()
         if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(stem) { return true }
-        guard stem.hasPrefix("COM") || stem.hasPrefix("LPT"), stem.count == 4 else { return false }
-        return stem.last.map { "0123456789¹²³".contains($0) } ?? false
+        let scalars = stem.unicodeScalars
+        guard stem.starts(withBytes: "COM") || stem.starts(withBytes: "LPT"), scalars.count == 4
+        else { return false }
+        return scalars.last.map("0123456789¹²³".unicodeScalars.contains) ?? false
     }
 
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > maximumBytes else { return name }
         var suffix = ""
-        if let dot = name.lastIndex(of: "."), name[dot...].utf8.count <= maximumExtensionBytes {
+        if let dot = name.lastIndex(ofByte: "."), name[dot...].utf8.count <= maximumExtensionBytes {
             suffix = String(name[dot...])
         }
         let stem = beginning(of: name, bytes: maximumBytes - suffix.utf8.count)
@@ -79,6 +89,7 @@ package enum FileName {
     /// The first characters of a name, as many as fit into a number of bytes; a part of the first one if that is longer.
     package static func beginning(of name: String, bytes: Int) -> String {
         var (beginning, count) = ("", 0)
+        // A name is cut between characters, not between scalars.
         for character in name {
             count += character.utf8.count
             guard count <= bytes else { break }

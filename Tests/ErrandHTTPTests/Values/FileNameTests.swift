@@ -9,6 +9,13 @@ import Testing
         ("a/b", "a_b"), ("a\\b", "a_b"), ("a:b", "a_b"), ("a*b?c", "a_b_c"),
         ("a\"b<c>d|e", "a_b_c_d_e"), ("a\u{0}b\u{1f}c\u{7f}d\u{9f}e", "a_b_c_d_e"),
         ("a\u{202e}gpj.exe", "a_gpj.exe"), ("a\u{200f}b\u{2066}c\u{2028}d\u{feff}e", "a_b_c_d_e"),
+        // Invisible characters.
+        ("a\u{AD}b\u{200B}c\u{200C}d\u{200D}e\u{2060}f\u{2064}g", "abcdefg"),
+        ("a\u{E0001}\u{E0061}\u{E007F}.txt", "a.txt"), ("\u{34F}a\u{3164}\u{180E}\u{FFF9}", "a"),
+        ("\u{200B}.bashrc", "bashrc"), ("C\u{2060}ON", "_CON"), ("a.\u{AD}exe", "a.exe"),
+        ("❤\u{FE0F}.png", "❤.png"),
+        // Marks after ASCII characters.
+        ("CON.\u{301}txt", "_CON.\u{301}txt"), ("COM1\u{301}", "COM1\u{301}"),
         // Hidden files, and ends that Windows removes.
         (".bashrc", "bashrc"), ("...a", "a"), (". .a", "a"), ("..a..", "a"), ("a. ", "a"),
         ("a.txt. .", "a.txt"), (" a ", "a"), ("a.b.", "a.b"), ("..%2Fetc", "%2Fetc"),
@@ -22,6 +29,17 @@ import Testing
 
     @Test(arguments: ["", ".", "..", "...", " ", ". .", "  .."])
     func textsWithoutAName(text: String) { #expect(FileName.safe(text) == nil) }
+
+    @Test func noSafeNameHasInvisibleCharacters() {
+        let ranges: [ClosedRange<UInt32>] = [
+            0xAD...0xAD, 0x61C...0x61C, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F,
+            0xFEFF...0xFEFF, 0xE0000...0xE007F,
+        ]
+        for scalar in ranges.joined().compactMap(Unicode.Scalar.init) {
+            let name = FileName.safe("a\(scalar)b.txt")
+            #expect(name == "ab.txt" || name == "a_b.txt", "\(scalar.value)")
+        }
+    }
 
     @Test func everySafeNameIsItsOwn() {
         for value in (0 as UInt32)...0x2100 {
