@@ -11,16 +11,16 @@ nonisolated extension ResponseDecoder where Output == Data {
 
 nonisolated extension ResponseDecoder where Output == String {
     /// The body as text: by the charset of `Content-Type`, otherwise the byte order mark, otherwise UTF-8,
-    /// otherwise Latin-1.
+    /// otherwise Latin-1; see ``Response/string``.
     ///
-    /// Fails if the bytes are not valid in the charset of `Content-Type`.
+    /// Fails with ``RequestError/Code/undecodable`` if the bytes are not valid in the charset of `Content-Type`, or if
+    /// the charset is unknown; the message names it.
     public static var string: Self {
         ResponseDecoder { response in
             guard let text = response.string else {
                 throw RequestError(
-                    .undecodable, stage: .decode,
-                    "The body cannot be decoded in the charset of its Content-Type.",
-                    response: response, attempts: response.attempts)
+                    .undecodable, stage: .decode, response.textProblem, response: response,
+                    attempts: response.attempts)
             }
             return text
         }

@@ -35,7 +35,8 @@ public enum RequestSerializer: Sendable {
 public enum ResponseSerializer: Sendable {
     /// Any bytes.
     case data
-    /// Text: in the charset of the header, of the byte order mark, UTF-8, or Latin-1, in this order.
+    /// Text: in the charset of the header, of the byte order mark, UTF-8, or Latin-1, in this order; see
+    /// ``Response/string``.
     case string
     /// JSON; invalid JSON fails the request, an empty body does not.
     ///

@@ -1,13 +1,28 @@
 package import Foundation
 
 extension Response {
-    /// The body as text; `nil` if the bytes are invalid in the charset that `Content-Type` names.
+    /// The body as text; `nil` if the bytes are invalid in the charset that `Content-Type` names, or if that charset is
+    /// unknown.
     ///
-    /// The charset of `Content-Type` decides. If it is missing or unknown, the byte order mark decides; without
-    /// one, the text is UTF-8 if the bytes are valid UTF-8, otherwise Latin-1. The text does not include the byte
-    /// order mark. It is decoded at every call.
+    /// The charset is a label of the WHATWG Encoding Standard, where `iso-8859-1` and `us-ascii` mean windows-1252 and
+    /// `gb2312` means GBK, or of UTF-32. Without a charset, or with an unknown one, the byte order mark decides; without
+    /// both, the text is UTF-8 if the bytes are valid UTF-8, otherwise Latin-1. The text does not include the byte order
+    /// mark. It is decoded at every call.
     public var string: String? {
         ResponseText.decode(data, contentType: headers[.contentType])
+    }
+
+    /// Why ``string`` is `nil`.
+    package var textProblem: String {
+        guard let charset = headers[.contentType].flatMap(ResponseText.charset(of:)) else {
+            return "The body is not text in UTF-8 or Latin-1."
+        }
+        let label = FileName.beginning(of: charset, bytes: 40).debugDescription
+        if TextEncoding(label: charset) == nil {
+            return "The charset \(label) of the response's Content-Type is not supported. "
+                + "Decode the bytes of Response.data yourself."
+        }
+        return "The body is not valid in the charset \(label) of its Content-Type."
     }
 }
 
@@ -15,16 +30,15 @@ extension Response {
 package enum ResponseText {
     package static func decode(_ data: Data, contentType: String?) -> String? {
         let mark = ByteOrderMark(of: data)
-        if let charset = contentType.flatMap(charset(of:)), let named = encodings[charset] {
-            if let mark, mark.mayBegin(charset) {
-                return String(data: data.dropFirst(mark.length), encoding: mark.encoding)
-            }
-            return String(data: data, encoding: named)
+        let label = contentType.flatMap(charset(of:))
+        if let encoding = label.flatMap(TextEncoding.init(label:)) {
+            if let mark, mark.mayBegin(encoding) { return mark.text(of: data) }
+            return encoding.decode(data)
         }
-        if let mark, let text = String(data: data.dropFirst(mark.length), encoding: mark.encoding) {
-            return text
-        }
-        return String(data: data, encoding: .utf8) ?? String(data: data, encoding: .isoLatin1)
+        if let text = mark?.text(of: data) { return text }
+        guard label == nil else { return nil }
+        return String(validating: data, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
     }
 
     /// The first non-empty `charset` parameter in lower case (RFC 9110 §8.3.2).
@@ -38,8 +52,8 @@ package enum ResponseText {
             guard rest.first == UInt8(ascii: "=") else { continue }
             rest = rest.dropFirst()
             let value = parameterValue(&rest)
-            if trim(Substring(name)).lowercased() == "charset", !value.isEmpty {
-                return value.lowercased()
+            if trim(Substring(name)).hasSameBytes(ignoringCase: "charset"), !value.isEmpty {
+                return value.lowercasedASCII()
             }
         }
         return nil
@@ -56,7 +70,7 @@ package enum ResponseText {
             if value.utf8.count >= 2, value.utf8.first == UInt8(ascii: "'"),
                 value.utf8.last == UInt8(ascii: "'")
             {
-                value = value.dropFirst().dropLast()
+                value = Substring(value.utf8.dropFirst().dropLast())
             }
             return String(value)
         }
@@ -77,43 +91,19 @@ package enum ResponseText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The text without spaces, tabs and line breaks at both ends.
     private static func trim(_ text: Substring) -> Substring {
-        var text = text
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        return text
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        var bytes = text.utf8.drop(while: isSpace)
+        while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+        return Substring(bytes)
     }
-
-    /// An encoding with a CoreFoundation number, which Foundation does not name.
-    private static func coreFoundation(_ number: UInt) -> String.Encoding {
-        String.Encoding(rawValue: 0x8000_0000 | number)
-    }
-
-    /// The encodings by charset name in lower case, including common aliases.
-    private static let encodings: [String: String.Encoding] = [
-        "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
-        "iso-8859-1": .isoLatin1, "iso8859-1": .isoLatin1, "iso_8859-1": .isoLatin1,
-        "latin1": .isoLatin1, "l1": .isoLatin1, "iso-8859-2": .isoLatin2, "latin2": .isoLatin2,
-        "iso-8859-5": coreFoundation(0x0205), "iso-8859-7": coreFoundation(0x0207),
-        "iso-8859-9": coreFoundation(0x0209), "iso-8859-15": coreFoundation(0x020f),
-        "windows-1250": .windowsCP1250, "cp1250": .windowsCP1250,
-        "windows-1251": .windowsCP1251, "cp1251": .windowsCP1251,
-        "windows-1252": .windowsCP1252, "cp1252": .windowsCP1252,
-        "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
-        "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
-        "utf-32": .utf32, "utf-32le": .utf32LittleEndian, "utf-32be": .utf32BigEndian,
-        "shift_jis": .shiftJIS, "shift-jis": .shiftJIS, "sjis": .shiftJIS,
-        "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP, "koi8-r": coreFoundation(0x0a02),
-        "gb2312": coreFoundation(0x0632), "gbk": coreFoundation(0x0631),
-        "gb18030": coreFoundation(0x0632), "big5": coreFoundation(0x0a03),
-        "euc-kr": coreFoundation(0x0940),
-    ]
 }
 
 /// The byte order mark of Unicode text.
 private struct ByteOrderMark {
-    let encoding: String.Encoding
-    let length: Int
+    private let encoding: String.Encoding
+    private let length: Int
     private let family: String
 
     init?(of data: Data) {
@@ -134,8 +124,13 @@ private struct ByteOrderMark {
         }
     }
 
-    /// Whether text in this charset can start with the mark; in Latin-1, for example, its bytes are letters.
-    func mayBegin(_ charset: String) -> Bool {
-        family == "utf" ? charset == "utf-8" || charset == "utf8" : charset.hasPrefix(family)
+    /// Whether text in this encoding can start with the mark; in Latin-1, for example, its bytes are letters.
+    func mayBegin(_ encoding: TextEncoding) -> Bool {
+        family == "utf" ? encoding.name == "utf-8" : encoding.name.starts(withBytes: family)
+    }
+
+    /// The text after the mark; `nil` if it is not valid.
+    func text(of data: Data) -> String? {
+        String(data: data.dropFirst(length), encoding: encoding)
     }
 }
