@@ -126,13 +126,17 @@ extension FastJSONDecoder {
 package enum SnakeCase {
     /// Converts `foo_bar` to `fooBar`; leading and trailing underscores stay.
     static func camelCase(_ key: String) -> String {
+        // text of keys: characters, as in JSONDecoder, whose results must be equal
         guard let first = key.firstIndex(where: { $0 != "_" }),
+            // text of keys: characters, as in JSONDecoder
             let last = key.lastIndex(where: { $0 != "_" })
         else { return key }
+        // text of keys: characters, as in JSONDecoder
         let words = key[first...last].split(separator: "_")
         let joined =
             words.count == 1
             ? String(key[first...last])
+            // text of keys: all letters, as in JSONDecoder
             : words[0].lowercased() + words.dropFirst().map(\.capitalized).joined()
         return key[..<first] + joined + key[key.index(after: last)...]
     }
@@ -163,6 +167,7 @@ package enum SnakeCase {
             search = lower.upperBound..<search.upperBound
         }
         words.append(start..<search.upperBound)
+        // text of keys: all letters, as in JSONDecoder
         return words.map { key[$0].lowercased() }.joined(separator: "_")
     }
 }

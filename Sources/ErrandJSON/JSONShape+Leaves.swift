@@ -157,6 +157,9 @@ extension JSONShape {
     /// Anchor the expression with `^` and `$` to match the whole string. It is compiled once, when
     /// the shape is created; keep a shape with patterns in a `static let`. `problem` reports an
     /// expression that does not compile.
+    ///
+    /// A string of more than 4096 bytes does not match, because a server could otherwise choose the
+    /// time of the search. Avoid nested repetitions such as `(a+)+`, whose time grows exponentially.
     public static func pattern(_ expression: String) -> JSONShape {
         guard let pattern = ShapePattern(expression) else {
             return JSONShape(.broken("`\(expression)` is not a valid regular expression."))

@@ -12,7 +12,8 @@ extension JSONShape {
     /// Annotations such as `title`, `description`, `default`, `format`, `$defs` and names with `x-`
     /// check nothing and are ignored. As JSON Schema requires, `null` passes only where the schema
     /// allows it, and a keyword for one type accepts values of other types unless there is a
-    /// `type`. Patterns are regular expressions of Swift.
+    /// `type`. Patterns are regular expressions of Swift for strings of at most 4096 bytes; see
+    /// ``pattern(_:)``.
     ///
     /// - Throws: ``SchemaError`` with every keyword that is not supported or has an invalid value.
     public init(jsonSchema: JSON) throws(SchemaError) {
@@ -96,7 +97,7 @@ struct SchemaReader {
     ]
 
     private static func isKnown(_ key: String) -> Bool {
-        checks.contains(key) || annotations.contains(key) || key.hasPrefix("x-")
+        checks.contains(key) || annotations.contains(key) || key.utf8.starts(with: "x-".utf8)
     }
 
     private mutating func valueShapes(of schema: JSON, at path: ShapePath) -> [JSONShape] {

@@ -156,7 +156,8 @@ extension JSONShape.Rule {
         case .numbers(let range):
             range.inWords.isEmpty ? "a number" : "a number \(range.inWords)"
         case .length(let range): "a string with a length \(range.inWords)"
-        case .pattern(let pattern): "a string matching \(pattern.expression)"
+        case .pattern(let pattern):
+            "a string of at most \(ShapePattern.maximumTextBytes) bytes matching \(pattern.expression)"
         case .enumeration(let values):
             "one of " + values.map(\.description).joined(separator: ", ")
         case .oneOf(let shapes):

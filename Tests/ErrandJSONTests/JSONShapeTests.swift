@@ -138,6 +138,16 @@ import Testing
         #expect(JSONShape.allOf([.any, .pattern("(")]).problem != nil)
     }
 
+    /// The time of a search can grow with the square of the text's length, which a server chooses.
+    @Test(.timeLimit(.minutes(1))) func patternsDoNotMatchLongStrings() throws {
+        func text(_ count: Int) -> String { "\"" + String(repeating: "<", count: count) + "\"" }
+        #expect(try fault(.pattern("^<+$"), text(4096)) == nil)
+        #expect(
+            try fault(.pattern("^<+$"), text(4097))
+                == "$: expected a string of at most 4096 bytes matching ^<+$, found a string")
+        #expect(try fault(.pattern("<[^>]*>"), text(1_000_000)) != nil)
+    }
+
     private func shape(key: String) -> JSONShape { JSONShape([(key, .int)]) }
 
     @Test func problemReportsErrorsInShapes() {
