@@ -8,6 +8,7 @@ DECLARATION = re.compile(
     r"(?P<kind>class|struct|enum|protocol|actor|typealias)\s+(?P<name>\w+)", re.M)
 
 
+@functools.lru_cache(maxsize=None)
 def split(text):
     """Returns a list of (kind, text) pairs; joined, they are the input. Interpolations count as code."""
     parts = []

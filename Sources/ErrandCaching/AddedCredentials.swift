@@ -131,8 +131,8 @@ package final class AddedCredentials: Sendable {
             let (query, before) = (sent.url.query ?? "", original.url.query ?? "")
             var other = sent.url
             other.query = original.url.query
-            let isAppended = other == original.url && query.hasPrefix(before)
-            lines.append(isAppended ? String(query.dropFirst(before.count)) : sent.url.string)
+            let appended = other == original.url ? query.dropping(prefix: before) : nil
+            lines.append(appended.map { String($0) } ?? sent.url.string)
         }
         if sent.body != nil || original.body != nil {
             let digests = [sent, original].map { CacheKeyBuilder.digest(of: $0.body) }

@@ -58,7 +58,9 @@ package struct CacheControl: Sendable, Hashable {
     /// Most responses have none, and are not parsed.
     package static func fieldsToRevalidate(_ headers: HTTPFields) -> Set<HTTPField.Name> {
         let values = headers[values: .cacheControl]
-        guard values.contains(where: { $0.lowercased().contains("no-cache=") }) else { return [] }
+        guard values.contains(where: { $0.lowercasedASCII().contains(bytes: "no-cache=") }) else {
+            return []
+        }
         return CacheControl(values).fieldsToRevalidate
     }
 
@@ -110,9 +112,8 @@ package struct CacheControl: Sendable, Hashable {
 
     private mutating func read(_ value: String) {
         for element in ListElements(value) {
-            let parts = element.split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = parts[0].trimmingBlanks().lowercased()
+            let parts = element.pieces(at: "=", maxSplits: 1, keepingEmpty: true)
+            let name = parts[0].trimmingBlanks().lowercasedASCII()
             guard !name.isEmpty else { continue }
             let argument = parts.count > 1 ? Self.unquoted(parts[1].trimmingBlanks()) : nil
             directives.append((name, argument))
@@ -120,19 +121,19 @@ package struct CacheControl: Sendable, Hashable {
     }
 
     private static func unquoted(_ text: Substring) -> String {
-        guard text.first == "\"", text.last == "\"", text.utf8.count >= 2 else {
+        guard let inner = text.dropping(prefix: "\"")?.dropping(suffix: "\"") else {
             return String(text)
         }
-        var result = ""
+        var result: [UInt8] = []
         var isEscaped = false
-        for character in text.dropFirst().dropLast() {
-            if character == "\\", !isEscaped {
+        for byte in inner.utf8 {
+            if byte == UInt8(ascii: "\\"), !isEscaped {
                 isEscaped = true
                 continue
             }
             isEscaped = false
-            result.append(character)
+            result.append(byte)
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 }

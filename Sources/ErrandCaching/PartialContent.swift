@@ -50,7 +50,8 @@ package struct PartialContent: Sendable, Hashable {
     /// The strong entity tag; `nil` without one.
     private static func validator(_ headers: HTTPFields) -> String? {
         let tags = headers[values: .eTag]
-        guard tags.count == 1, let tag = tags.first, tag.hasPrefix("\""), tag.utf8.count > 2 else {
+        guard tags.count == 1, let tag = tags.first, tag.starts(withBytes: "\""), tag.utf8.count > 2
+        else {
             return nil
         }
         return tag
@@ -59,7 +60,8 @@ package struct PartialContent: Sendable, Hashable {
     /// Both parts as one, with the headers of the newer one; `nil` if they have different
     /// validators or sizes, or a gap between them (§3.4).
     package func combined(with newer: PartialContent) -> PartialContent? {
-        guard Self.validator(headers) == Self.validator(newer.headers), total == newer.total,
+        let validators = [headers, newer.headers].map { Self.validator($0).map { Array($0.utf8) } }
+        guard validators[0] == validators[1], total == newer.total,
             range.lowerBound <= newer.range.upperBound, newer.range.lowerBound <= range.upperBound
         else { return nil }
         let start = min(range.lowerBound, newer.range.lowerBound)

@@ -12,7 +12,7 @@ package struct RequestCacheControl: Sendable, Hashable {
             !headers.contains(.cacheControl)
             && HTTPField.Name("Pragma").map { name in
                 headers[values: name].contains { value in
-                    ListElements(value).contains { $0.lowercased() == "no-cache" }
+                    ListElements(value).contains { $0.lowercasedASCII() == "no-cache" }
                 }
             } ?? false
     }

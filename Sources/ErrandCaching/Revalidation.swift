@@ -24,7 +24,7 @@ package enum Revalidation {
     ) -> StoredResponse? {
         if let received = headers[values: .eTag].first,
             let stored = entry.headers[values: .eTag].first,
-            opaque(received) != opaque(stored)
+            !opaque(received).hasSameBytes(as: opaque(stored))
         {
             return nil
         }
@@ -58,7 +58,9 @@ package enum Revalidation {
             let stored = entry.headers[values: name].first
             // A decoded body is stored without its `Content-Length`: there is nothing to compare.
             if name == .contentLength, stored == nil { continue }
-            guard let stored, opaque(received) == opaque(stored) else { return .outdated }
+            guard let stored, opaque(received).hasSameBytes(as: opaque(stored)) else {
+                return .outdated
+            }
             isKnown = isKnown || name != .contentLength
         }
         guard entry.status == 200 else { return .outdated }
@@ -72,6 +74,6 @@ package enum Revalidation {
 
     /// The part of an entity tag that weak comparison compares (RFC 9110 §8.8.3.2).
     private static func opaque(_ tag: String) -> Substring {
-        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+        tag.dropping(prefix: "W/") ?? tag[...]
     }
 }

@@ -22,15 +22,14 @@ package struct VariantIndex: Sendable, Hashable {
     /// Reads the index from an entry; `nil` if the entry contains no index.
     package init?(_ entry: StoredResponse) {
         guard entry.status == Self.status else { return nil }
-        var lines = String(decoding: entry.body, as: UTF8.self).split(
-            separator: "\n", omittingEmptySubsequences: false
-        )[...]
+        var lines = String(decoding: entry.body, as: UTF8.self).pieces(
+            at: "\n", keepingEmpty: true)[...]
         guard let generation = lines.popFirst(), !generation.isEmpty, !lines.isEmpty else {
             return nil
         }
         self.generation = String(generation)
         lists = lines.prefix(Self.limit).map { line in
-            VaryingFields(names: line.split(separator: ",").map(String.init))
+            VaryingFields(names: line.pieces(at: ",").map(String.init))
         }
     }
 

@@ -22,7 +22,7 @@ package struct VaryingFields: Sendable, Hashable {
         var isEverything = false
         for value in headers[values: .vary] {
             for element in ListElements(value) where !isEverything {
-                names.insert(element.lowercased())
+                names.insert(element.lowercasedASCII())
                 // An element that is not a field name is treated like `*`.
                 isEverything =
                     element == "*" || names.count > Self.limit
@@ -48,7 +48,7 @@ package struct VaryingFields: Sendable, Hashable {
             guard let name = HTTPField.Name(text), headers.contains(name) else { return text }
             let values = headers[values: name].flatMap { ListElements($0).map(String.init) }
             let joined = values.joined(separator: ",")
-            return text + ":" + (Self.caseless.contains(text) ? joined.lowercased() : joined)
+            return text + ":" + (Self.caseless.contains(text) ? joined.lowercasedASCII() : joined)
         }.joined(separator: "\n")
     }
 

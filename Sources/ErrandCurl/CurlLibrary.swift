@@ -68,7 +68,7 @@
             hasSecureProxies = features & CURL_VERSION_HTTPS_PROXY != 0
             let backend = information?.ssl_version.map { String(cString: $0) } ?? ""
             hasOpenSSL = ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains {
-                backend.hasPrefix($0)
+                backend.starts(withBytes: $0)
             }
             bundle = information?.cainfo.map { String(cString: $0) }
             directory = information?.capath.map { String(cString: $0) }
@@ -110,7 +110,7 @@
                 if !library.hasHTTP2 { throw unsupported("HTTP/2") }
             }
             if case .url(let url, _) = request.options.proxy, !library.hasSecureProxies,
-                url.lowercased().hasPrefix("https:")
+                url.lowercasedASCII().starts(withBytes: "https:")
             {
                 throw unsupported("TLS to proxies")
             }

@@ -31,7 +31,7 @@ package enum DigestFields {
         add(field(HTTPField.Name("Digest")).map(pairs) ?? [])
         // Cloud Storage decompresses objects that were stored with a content coding; the hash is that of the stored
         // bytes.
-        let stored = field(HTTPField.Name("x-goog-stored-content-encoding"))?.lowercased()
+        let stored = field(HTTPField.Name("x-goog-stored-content-encoding"))?.lowercasedASCII()
         if stored == nil || stored == "identity" {
             add(field(HTTPField.Name("x-goog-hash")).map(pairs) ?? [])
         }
@@ -46,25 +46,25 @@ package enum DigestFields {
         var digests: [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest] = [:]
         // Not ListElements: a blank member makes the field malformed.
         for member in QuotedSplitter(text[...], at: UInt8(ascii: ",")) where !member.isEmpty {
-            let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = member.pieces(at: "=", maxSplits: 1, keepingEmpty: true)
             let key = parts[0].trimmingBlanks()
             guard !key.isEmpty else { return [] }
             guard parts.count == 2, let algorithm = algorithm(named: String(key)) else { continue }
             // Parameters follow the value after a semicolon, which base64 does not contain.
-            let value = parts[1].prefix { $0 != ";" }.trimmingBlanks()
-            guard value.count >= 2, value.first == ":", value.last == ":" else { return [] }
+            let value = parts[1].prefix(upToByte: ";").trimmingBlanks()
+            guard let base64 = value.dropping(prefix: ":")?.dropping(suffix: ":") else { return [] }
             // The last member of a name counts.
-            digests[algorithm] = digest(algorithm, base64: value.dropFirst().dropLast())
+            digests[algorithm] = digest(algorithm, base64: base64)
         }
         return Array(digests.values)
     }
 
     /// Pairs of a name and a base64 value (RFC 3230 §4.1.1).
     static func pairs(_ text: String) -> [DownloadedFile.Digest] {
-        text.split(separator: ",").compactMap { member in
-            let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        text.pieces(at: ",").compactMap { member in
+            let parts = member.pieces(at: "=", maxSplits: 1, keepingEmpty: true)
             guard parts.count == 2,
-                let algorithm = algorithm(named: parts[0].trimmingBlanks().lowercased())
+                let algorithm = algorithm(named: parts[0].trimmingBlanks().lowercasedASCII())
             else { return nil }
             return digest(algorithm, base64: parts[1].trimmingBlanks())
         }

@@ -113,7 +113,7 @@ package struct DownloadDestination: Sendable, Hashable {
         guard number > 1 else { return file }
         let name = file.lastPathComponent
         let directory = file.deletingLastPathComponent()
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
+        guard let dot = name.lastIndex(ofByte: "."), dot != name.startIndex else {
             return directory.appendingPathComponent("\(name) \(number)", isDirectory: false)
         }
         return directory.appendingPathComponent(

@@ -173,26 +173,28 @@ package enum ResumeValidator {
 
     /// Whether a response has this validator.
     package static func confirms(_ headers: HTTPFields, validator: String) -> Bool {
-        (isTag(validator) ? headers[.eTag] : headers[.lastModified]) == validator
+        let received = isTag(validator) ? headers[.eTag] : headers[.lastModified]
+        return received?.hasSameBytes(as: validator) == true
     }
 
     /// Whether a response contradicts the sent validator; a missing validator does not.
     package static func contradicts(_ headers: HTTPFields, validator: String) -> Bool {
         let received = isStrong(validator) ? headers[.eTag] : headers[.lastModified]
-        return received.map { $0 != validator } ?? false
+        return received.map { !$0.hasSameBytes(as: validator) } ?? false
     }
 
     package static func isEncoded(_ headers: HTTPFields) -> Bool {
         guard let encoding = headers[.contentEncoding] else { return false }
-        return !encoding.isEmpty && encoding.lowercased() != "identity"
+        return !encoding.isEmpty && encoding.lowercasedASCII() != "identity"
     }
 
     /// Whether a validator is an entity tag; otherwise it is a date.
     private static func isTag(_ validator: String) -> Bool {
-        validator.hasSuffix("\"") && (validator.hasPrefix("\"") || validator.hasPrefix("W/\""))
+        validator.ends(withBytes: "\"")
+            && (validator.starts(withBytes: "\"") || validator.starts(withBytes: "W/\""))
     }
 
     private static func isStrong(_ tag: String) -> Bool {
-        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
+        tag.utf8.count >= 2 && tag.starts(withBytes: "\"") && tag.ends(withBytes: "\"")
     }
 }

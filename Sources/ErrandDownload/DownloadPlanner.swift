@@ -103,8 +103,8 @@ package enum DownloadPlanner {
         _ headers: HTTPFields, contentLength: Int64?, offset: Int64, validator: String,
         total: Int64?, _ rules: RangeRules
     ) -> DownloadResponseAction {
-        let type = headers[.contentType]?.lowercased() ?? ""
-        guard !type.hasPrefix("multipart/byteranges"), !ResumeValidator.isEncoded(headers),
+        let type = headers[.contentType]?.lowercasedASCII() ?? ""
+        guard !type.starts(withBytes: "multipart/byteranges"), !ResumeValidator.isEncoded(headers),
             isSameVersion(headers, validator: validator, rules),
             let range = headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes,
             bytes.lowerBound == offset - rules.overlap,

@@ -120,7 +120,7 @@ extension DownloadSession {
         if let error = file.begin(journal, computing: expectations.algorithms) { return error }
         let maySplit =
             allowsResume && limit > 1 && validator != nil
-            && headers[.acceptRanges]?.lowercased() != "none"
+            && headers[.acceptRanges]?.lowercasedASCII() != "none"
             && total ?? 0 >= 2 * plan.options.segments.minimumSize
         if maySplit, let error = file.beginSegments() { return error }
         willContinue(nil, total)

@@ -51,7 +51,7 @@ package enum PartFolder {
     private static let maximumReads = 8
 
     private static func isPart(_ name: String) -> Bool {
-        name.hasPrefix(".") && name.hasSuffix(partSuffix)
+        name.starts(withBytes: ".") && name.ends(withBytes: partSuffix)
     }
 
     private static func part(_ name: String, in folder: URL) -> DownloadPlan.Part? {

@@ -24,7 +24,10 @@ struct SegmentTable: Sendable {
         at path: String, name: String?, _ extents: [Range<Int64>]
     ) throws(POSIXError) -> SegmentTable {
         let name =
-            name ?? String(UUID().uuidString.lowercased().filter { $0 != "-" }.prefix(headerSize))
+            name
+            ?? String(
+                UUID().uuidString.lowercasedASCII().replacing(bytes: "-", with: "").prefix(
+                    headerSize))
         let (descriptor, temporary): (Int32, String)
         do throws(FileAccess.Refusal) {
             let new = try FileAccess.temporary(beside: path, reusing: path + "-new")

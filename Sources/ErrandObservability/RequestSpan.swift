@@ -133,8 +133,8 @@
             attributes[HTTPAttribute.responseBodySize] = timings.bytesReceived
             attributes[HTTPAttribute.protocolVersion] = response.httpVersion.map(
                 HTTPAttribute.name(of:))
-            guard let peer = response.remoteAddress, let colon = peer.lastIndex(of: ":"),
-                let port = Int(peer[peer.index(after: colon)...])
+            guard let peer = response.remoteAddress, let colon = peer.lastIndex(ofByte: ":"),
+                let port = Int(peer[peer.utf8.index(after: colon)...])
             else { return }
             attributes[HTTPAttribute.peerAddress] = peer[..<colon].trimmingBrackets
             attributes[HTTPAttribute.peerPort] = port

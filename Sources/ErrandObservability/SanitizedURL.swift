@@ -17,10 +17,10 @@ struct SanitizedURL: Sendable {
     }
 
     private func text(ofQuery query: String) -> String {
-        query.split(separator: "&", omittingEmptySubsequences: false).map { item in
+        query.pieces(at: "&", keepingEmpty: true).map { item in
             guard !item.isEmpty else { return "" }
             // A parameter without a name is a value.
-            guard let end = item.firstIndex(of: "=") else { return Self.placeholder }
+            guard let end = item.firstIndex(ofByte: "=") else { return Self.placeholder }
             let name = item[..<end]
             return visibleQueryNames.contains(String(name))
                 ? String(item) : "\(name)=\(Self.placeholder)"
@@ -34,7 +34,7 @@ struct SanitizedURL: Sendable {
 
     private static func brief(path: String) -> String {
         guard path.count > maximumPathLength else { return path }
-        let segments = path.split(separator: "/")
+        let segments = path.pieces(at: "/")
         guard segments.count > 4 else { return path }
         return "/\(segments[0])/…/\(segments[segments.count - 2])/\(segments[segments.count - 1])"
     }

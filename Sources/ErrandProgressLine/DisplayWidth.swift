@@ -42,6 +42,7 @@ enum DisplayWidth {
     }
 
     /// The width of a character that may consist of several scalars: that of the widest.
+    // text of the screen: a terminal shows characters
     private static func width(of character: Character) -> Int {
         var widest = 0
         var indicators = 0

@@ -62,7 +62,7 @@ struct ProgressRow: Sendable {
         /// Limits text to the columns of the terminal, without blanks at the end.
         func cut(_ text: String) -> String {
             var text = DisplayWidth.of(text) <= columns ? text : shortened(text, columns)
-            while text.last == " " { text.removeLast() }
+            while text.utf8.last == 0x20 { text.unicodeScalars.removeLast() }
             return text
         }
 

@@ -63,7 +63,7 @@ struct ProgressScreen: Sendable {
     }
 
     mutating func write(_ line: String) {
-        pending += line.split(separator: "\n", omittingEmptySubsequences: false)
+        pending += line.pieces(at: "\n", keepingEmpty: true)
             .map { DisplayWidth.printable(String($0)) }
     }
 

@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Foundation
 
 #if canImport(Glibc)
@@ -44,6 +45,7 @@ struct TerminalOutput: ProgressOutput {
         let locale =
             ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }
             .first { !$0.isEmpty } ?? ""
-        return locale.uppercased().contains("UTF-8") || locale.uppercased().contains("UTF8")
+        return locale.uppercasedASCII().contains(bytes: "UTF-8")
+            || locale.uppercasedASCII().contains(bytes: "UTF8")
     }
 }

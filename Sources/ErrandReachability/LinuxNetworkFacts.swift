@@ -73,8 +73,10 @@ package struct LinuxNetworkFacts: Sendable, Hashable {
 
     /// Parses lines of `Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT`.
     private static func ipv4(_ text: String) -> [Route] {
-        text.split(separator: "\n").compactMap { line in
-            let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
+        text.pieces(at: "\n").compactMap { line in
+            let fields = line.utf8.split(whereSeparator: ByteSet("\t ").contains).map {
+                Substring($0)
+            }
             guard fields.count >= 8, let destination = UInt32(fields[1], radix: 16),
                 let mask = UInt32(fields[7], radix: 16), let flags = UInt32(fields[3], radix: 16),
                 flags & isUp != 0, flags & isReject == 0
@@ -87,8 +89,10 @@ package struct LinuxNetworkFacts: Sendable, Hashable {
 
     /// Parses lines of `destination length source length next-hop metric refcnt use flags interface`.
     private static func ipv6(_ text: String) -> [Route] {
-        text.split(separator: "\n").compactMap { line in
-            let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
+        text.pieces(at: "\n").compactMap { line in
+            let fields = line.utf8.split(whereSeparator: ByteSet("\t ").contains).map {
+                Substring($0)
+            }
             guard fields.count >= 10, fields[0].utf8.count == 32,
                 let length = UInt8(fields[1], radix: 16), let flags = UInt32(fields[8], radix: 16),
                 flags & isUp != 0, flags & (isReject | isLocal) == 0,
@@ -96,7 +100,7 @@ package struct LinuxNetworkFacts: Sendable, Hashable {
             else { return nil }
             return Route(
                 interface: String(fields[9]), metric: UInt32(fields[5], radix: 16) ?? .max,
-                isDefault: length == 0 && fields[0].allSatisfy { $0 == "0" })
+                isDefault: length == 0 && fields[0].utf8.allSatisfy { $0 == UInt8(ascii: "0") })
         }
     }
 
@@ -110,7 +114,7 @@ package struct LinuxNetworkFacts: Sendable, Hashable {
 
     private static func kind(of interface: Interface, named name: String) -> NetworkStatus.Kind {
         if interface.deviceType == "wwan"
-            || ["wwan", "rmnet", "ppp"].contains(where: name.hasPrefix)
+            || ["wwan", "rmnet", "ppp"].contains(where: { name.starts(withBytes: $0) })
         {
             return .cellular
         }

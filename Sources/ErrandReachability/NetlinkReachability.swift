@@ -95,15 +95,15 @@
                 (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
             }
             func word(_ path: String) -> String {
-                text(path).trimmingCharacters(in: .whitespacesAndNewlines)
+                String(text(path).prefix(upToByte: "\n").trimmingBlanks())
             }
             let root = "/sys/class/net"
             let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
             var interfaces: [String: Interface] = [:]
             for name in names {
                 let folder = root + "/" + name
-                let deviceType = text(folder + "/uevent").split(separator: "\n")
-                    .first { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst(8)) }
+                let deviceType = text(folder + "/uevent").pieces(at: "\n")
+                    .compactMap { $0.dropping(prefix: "DEVTYPE=") }.first.map { String($0) }
                 interfaces[name] = Interface(
                     state: word(folder + "/operstate"), type: Int(word(folder + "/type")) ?? 0,
                     isWireless: ["wireless", "phy80211"].contains {

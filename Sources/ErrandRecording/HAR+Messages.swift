@@ -116,7 +116,7 @@ package struct MessageWriter: Sendable {
         let recorded = streamed ?? bytes(of: body)
         let text = text(recorded, type)
         (data.text, data.encoding, data.comment) = (text.text, text.encoding, text.problem)
-        if type?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true,
+        if type?.lowercasedASCII().starts(withBytes: "application/x-www-form-urlencoded") == true,
             data.encoding == nil, let form = data.text
         {
             data.params = FormText.pairs(form).map { HAR.Param(name: $0, value: $1) }
@@ -235,9 +235,9 @@ package struct MessageWriter: Sendable {
     }
 
     private func cookies(_ field: String) -> [HAR.Cookie] {
-        rules.header("Cookie", field).split(separator: ";").map { pair in
-            let parts = pair.drop { $0 == " " }.split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        rules.header("Cookie", field).pieces(at: ";").map { pair in
+            let parts = pair.dropping(leadingByte: " ").pieces(
+                at: "=", maxSplits: 1, keepingEmpty: true)
             return HAR.Cookie(
                 name: parts.count > 1 ? String(parts[0]) : "", value: String(parts.last ?? ""))
         }
@@ -255,8 +255,9 @@ package struct MessageWriter: Sendable {
 
     /// The address without its port; an IPv6 address without its brackets.
     private static func withoutPort(_ address: String) -> String {
-        guard let colon = address.lastIndex(of: ":") else { return address }
-        return address[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        guard let colon = address.lastIndex(ofByte: ":") else { return address }
+        let host = address[..<colon]
+        return String(host.dropping(prefix: "[")?.dropping(suffix: "]") ?? host)
     }
 }
 

@@ -82,9 +82,7 @@ struct MemberPath: Sendable, Hashable {
     let steps: [Step]
 
     init(_ text: String) throws(RequestError) {
-        var rest = text[...]
-        guard rest.first == "$" else { throw Self.invalid(text) }
-        rest.removeFirst()
+        guard var rest = text.dropping(prefix: "$") else { throw Self.invalid(text) }
         var steps: [Step] = []
         while !rest.isEmpty {
             guard let step = Self.takeStep(&rest) else { throw Self.invalid(text) }
@@ -94,16 +92,16 @@ struct MemberPath: Sendable, Hashable {
     }
 
     private static func takeStep(_ rest: inout Substring) -> Step? {
-        if rest.hasPrefix("[*]") {
-            rest.removeFirst(3)
+        if let others = rest.dropping(prefix: "[*]") {
+            rest = others
             return .element
         }
-        if rest.hasPrefix("['"), let end = rest.firstRange(of: "']") {
+        if let quoted = rest.dropping(prefix: "['"), let end = quoted.firstRange(ofBytes: "']") {
             defer { rest = rest[end.upperBound...] }
-            return .member(String(rest[rest.index(rest.startIndex, offsetBy: 2)..<end.lowerBound]))
+            return .member(String(quoted[..<end.lowerBound]))
         }
-        guard rest.first == "." else { return nil }
-        let name = rest.dropFirst().prefix { $0 != "." && $0 != "[" }
+        guard let named = rest.dropping(prefix: ".") else { return nil }
+        let name = named.prefix(upToByte: ".").prefix(upToByte: "[")
         guard !name.isEmpty else { return nil }
         rest = rest[name.endIndex...]
         return name == "*" ? .anyMember : .member(String(name))

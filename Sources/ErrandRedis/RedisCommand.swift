@@ -31,8 +31,8 @@
             }
         }
 
-        private mutating func append(_ sign: Character, _ count: Int) {
-            bytes.append(contentsOf: sign.utf8)
+        private mutating func append(_ sign: Unicode.Scalar, _ count: Int) {
+            bytes.append(UInt8(ascii: sign))
             bytes.append(contentsOf: String(count).utf8)
             bytes.append(13)
             bytes.append(10)

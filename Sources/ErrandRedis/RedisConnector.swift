@@ -1,4 +1,5 @@
 #if Redis
+    import ErrandHTTP
     import Foundation
 
     /// The settings of the connections.
@@ -105,7 +106,7 @@
             }
             let memory = try connection.perform(RedisCommand("INFO", "memory")).text
             // Without the information, the index is not trusted.
-            session.evictsIndex = memory?.contains("maxmemory_policy:allkeys") ?? true
+            session.evictsIndex = memory?.contains(bytes: "maxmemory_policy:allkeys") ?? true
         }
 
         /// Makes the connection for notices; returns it with its number on the server.

@@ -47,20 +47,21 @@
         /// Whether a key has a value of another type.
         var isWrongType: Bool {
             kind == .refused
-                && (message.contains("WRONGTYPE") || message.contains("is not an integer"))
+                && (message.contains(bytes: "WRONGTYPE")
+                    || message.contains(bytes: "is not an integer"))
         }
 
         /// Whether the server does not know a script any more.
-        var isMissingScript: Bool { kind == .refused && message.hasPrefix("NOSCRIPT") }
+        var isMissingScript: Bool { kind == .refused && message.starts(withBytes: "NOSCRIPT") }
 
         /// Creates the failure for an error reply.
         static func refused(_ message: String) -> RedisFailure {
-            let first = message.prefix { $0 != " " }
+            let first = message.prefix(upToByte: " ")
             let isAuthentication =
                 ["NOAUTH", "WRONGPASS", "NOPERM"].contains(first)
-                || message.hasPrefix("ERR invalid password")
-                || message.hasPrefix("ERR AUTH")
-                || message.hasPrefix("ERR Client sent AUTH")
+                || message.starts(withBytes: "ERR invalid password")
+                || message.starts(withBytes: "ERR AUTH")
+                || message.starts(withBytes: "ERR Client sent AUTH")
             return RedisFailure(
                 kind: isAuthentication ? .authentication : .refused, message: message)
         }
@@ -127,7 +128,7 @@
         }
 
         private var refusalAdvice: String {
-            switch message.prefix(while: { $0 != " " }) {
+            switch message.prefix(upToByte: " ") {
             case "OOM":
                 "Raise the server's maxmemory, or set its maxmemory-policy to volatile-lru."
             case "READONLY": "The server is a replica: use the address of its primary."

@@ -41,12 +41,12 @@
         /// The pattern of `SCAN` for keys of the store; characters of the prefix that have a meaning
         /// are escaped.
         func pattern(for rest: String) -> String {
-            var pattern = ""
-            for character in prefix {
-                if "\\*?[]^-".contains(character) { pattern.append("\\") }
-                pattern.append(character)
+            var pattern: [UInt8] = []
+            for byte in prefix.utf8 {
+                if ByteSet("\\*?[]^-").contains(byte) { pattern.append(UInt8(ascii: "\\")) }
+                pattern.append(byte)
             }
-            return pattern + rest
+            return String(decoding: pattern, as: UTF8.self) + rest
         }
 
         /// The id in the key of an entry; `nil` if the key is not that of an entry.

@@ -1,4 +1,5 @@
 #if Redis
+    import ErrandHTTP
     import Foundation
     import Synchronization
 
@@ -35,7 +36,7 @@
         init?(_ context: TLSContext, name: String) {
             let openSSL = context.openSSL
             guard let connection = context.makeConnection() else { return nil }
-            let host = name.hasSuffix(".") ? String(name.dropLast()) : name
+            let host = name.dropping(suffix: ".").map { String($0) } ?? name
             let isNamed =
                 Self.isAddress(host)
                 ? openSSL.setAddress(openSSL.parameters(connection), host) == 1

@@ -1,3 +1,4 @@
+import ErrandCaching
 public import Foundation
 
 extension SQLiteResponseStore {
@@ -13,8 +14,10 @@ extension SQLiteResponseStore {
     }
 
     static func defaultURL(named name: String, environment: [String: String]) -> URL {
-        let safe = String(name.map { $0 == "/" || $0 == "\0" || $0 == ":" ? "_" : $0 })
-        let isUsable = !safe.isEmpty && !safe.hasPrefix(".") && safe.utf8.count < 200
+        let safe = String(
+            decoding: name.utf8.map { ByteSet("/:\0").contains($0) ? UInt8(ascii: "_") : $0 },
+            as: UTF8.self)
+        let isUsable = !safe.isEmpty && !safe.starts(withBytes: ".") && safe.utf8.count < 200
         return cachesDirectory(environment)
             .appendingPathComponent("errand", isDirectory: true)
             .appendingPathComponent((isUsable ? safe : "default") + ".sqlite", isDirectory: false)
@@ -23,7 +26,7 @@ extension SQLiteResponseStore {
     private static func cachesDirectory(_ environment: [String: String]) -> URL {
         #if os(Linux)
             // The XDG base directory specification requires a relative path to be ignored.
-            if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
+            if let path = environment["XDG_CACHE_HOME"], path.starts(withBytes: "/") {
                 return URL(fileURLWithPath: path, isDirectory: true)
             }
             return FileManager.default.homeDirectoryForCurrentUser

@@ -56,6 +56,7 @@ extension JSONElementPath {
                     names.append(try plain())
                 } else if rest.isEmpty {
                     throw Refusal(reason: "it does not end with [*]")
+                    // text of the author: scalars
                 } else if rest.first == "[" {
                     throw Refusal(reason: "brackets can contain a quoted name or * only")
                 } else {
@@ -82,11 +83,13 @@ extension JSONElementPath {
             }
             guard let first = name.first, !("0"..."9").contains(first) else {
                 throw Refusal(
+                    // text of the author: scalars
                     reason: rest.first == "." || rest.first == "*"
                         ? ".. and .* select more than one member"
                         : "a name after . must begin with a letter or _; quote others as ['name']")
             }
             rest = rest[name.endIndex...]
+            // text of the author: scalars
             guard rest.isEmpty || rest.first == "." || rest.first == "[" else {
                 throw Refusal(
                     reason: "a name after . contains letters, digits and _ only; quote others as "

@@ -97,6 +97,6 @@ public final class EventRecorder: RequestEventListener {
 
     private static func name(of kind: RequestEvent.Kind) -> String {
         let text = String(describing: kind)
-        return String(text.prefix { $0 != "(" })
+        return String(text.prefix(upToByte: "("))
     }
 }

@@ -21,7 +21,7 @@ struct ConnectionPeer: Sendable, Hashable {
 
     /// Parses a proxy like libcurl: without a scheme it is `http`, and the default port of `http` is 1080.
     private static func proxy(_ text: String) -> ConnectionPeer? {
-        guard let url = try? URI(parsing: text.contains("://") ? text : "http://" + text),
+        guard let url = try? URI(parsing: text.contains(bytes: "://") ? text : "http://" + text),
             let host = url.host
         else { return nil }
         return ConnectionPeer(host: host, port: url.port ?? (url.isHTTPS ? 443 : 1080))

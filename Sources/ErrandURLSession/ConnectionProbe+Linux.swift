@@ -15,7 +15,7 @@
             let remote: String
             let inode: String
 
-            var port: Int? { remote.split(separator: ":").last.flatMap { Int($0, radix: 16) } }
+            var port: Int? { remote.pieces(at: ":").last.flatMap { Int($0, radix: 16) } }
         }
 
         /// The sockets of this process that are connecting to a port of one of the peers.
@@ -44,8 +44,8 @@
 
         /// The sockets in the state SYN_SENT (02) in the text of `/proc/net/tcp`.
         static func connecting(in table: String) -> [Candidate] {
-            table.split(separator: "\n").dropFirst().compactMap { line in
-                let columns = line.split(separator: " ")
+            table.pieces(at: "\n").dropFirst().compactMap { line in
+                let columns = line.pieces(at: " ")
                 guard columns.count > 9, columns[3] == "02" else { return nil }
                 return Candidate(remote: String(columns[2]), inode: String(columns[9]))
             }
@@ -53,8 +53,8 @@
 
         /// A host's addresses in the kernel's format: 32-bit words in native byte order, in hexadecimal.
         static func addresses(of host: String) -> [String] {
-            let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-            let name = isBracketed ? String(host.dropFirst().dropLast()) : host
+            let address = host.dropping(prefix: "[")?.dropping(suffix: "]")
+            let name = address.map { String($0) } ?? host
             var hints = addrinfo()
             hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
             var list: UnsafeMutablePointer<addrinfo>?
@@ -107,10 +107,8 @@
                 names.compactMap { name in
                     let target = try? FileManager.default.destinationOfSymbolicLink(
                         atPath: "\(directory)/\(name)")
-                    guard let target, target.hasPrefix("socket:["), target.hasSuffix("]") else {
-                        return nil
-                    }
-                    return String(target.dropFirst(8).dropLast())
+                    return target?.dropping(prefix: "socket:[")?.dropping(suffix: "]")
+                        .map { String($0) }
                 })
         }
     }

@@ -22,7 +22,7 @@ enum FailureMapping {
         let text = error.localizedDescription
         var code = classify(code: error.code, text: text)
         // The transfer did not stop reading, so the decoder did: bytes follow the end of the encoded data.
-        if isEncoded, text.lowercased().contains("failed writing received data") {
+        if isEncoded, text.lowercasedASCII().contains(bytes: "failed writing received data") {
             code = .badContentEncoding
         }
         // libcurl reports a truncated body even if the head did not arrive.
@@ -34,8 +34,9 @@ enum FailureMapping {
 
     static func classify(code: Int, text: String) -> RequestError.Code {
         if code == URLError.cancelled.rawValue { return .cancelled }
-        let text = text.lowercased()
-        for (code, phrases) in messagePatterns where phrases.contains(where: text.contains) {
+        let text = text.lowercasedASCII()
+        for (code, phrases) in messagePatterns
+        where phrases.contains(where: { text.contains(bytes: $0) }) {
             return code
         }
         return codes[code] ?? .transportFailed

@@ -36,8 +36,8 @@ extension ResponseHead {
     /// The content codings of the body, in lower case, without those that have no effect.
     var contentCodings: [String] {
         guard let text = headers[.contentEncoding] else { return [] }
-        return text.split(separator: ",")
-            .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        return text.pieces(at: ",")
+            .map { $0.trimmingBlanks().lowercasedASCII() }
             .filter { !["", "identity", "none"].contains($0) }
     }
 
@@ -58,7 +58,7 @@ extension ResponseHead {
     /// libcurl ignores the length of such a response and waits for the connection to close.
     var needsLengthFraming: Bool {
         guard status.code != 204, status.code != 304, contentLength != nil else { return false }
-        return headers[.transferEncoding].map { ["", "identity"].contains($0.lowercased()) }
+        return headers[.transferEncoding].map { ["", "identity"].contains($0.lowercasedASCII()) }
             ?? false
     }
 
@@ -80,8 +80,8 @@ extension ResponseHead {
     private var announcedLength: Int64? {
         guard let text = headers[.contentLength] else { return nil }
         var length: Int64?
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let digits = part.trimmingCharacters(in: .whitespaces)
+        for part in text.pieces(at: ",", keepingEmpty: true) {
+            let digits = part.trimmingBlanks()
             guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 let number = Int64(digits), number == length ?? number
             else { return nil }
@@ -100,11 +100,11 @@ enum SetCookieLines {
         var lines: [String] = []
         var start = text.startIndex
         var index = text.startIndex
-        while let comma = text[index...].firstIndex(of: ",") {
-            index = text.index(after: comma)
-            let rest = text[index...].drop { $0 == " " }
-            let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " }
-            if !name.isEmpty, rest[name.endIndex...].first == "=" {
+        while let comma = text[index...].firstIndex(ofByte: ",") {
+            index = text.utf8.index(after: comma)
+            let rest = text[index...].dropping(leadingByte: " ")
+            let name = rest.utf8.prefix { !ByteSet("=;, ").contains($0) }
+            if !name.isEmpty, rest[name.endIndex...].starts(withBytes: "=") {
                 lines.append(String(text[start..<comma]))
                 start = rest.startIndex
             }

@@ -42,7 +42,7 @@ final class SessionEngine: Sendable {
         self.configuration = configuration
         additionalHeaders = Dictionary(
             (configuration.httpAdditionalHeaders ?? [:]).compactMap { name, value in
-                (name as? String).map { ($0.lowercased(), value as? String ?? "") }
+                (name as? String).map { ($0.lowercasedASCII(), value as? String ?? "") }
             }, uniquingKeysWith: { one, _ in one })
         delegate = SessionDelegate(control: control)
         state = Mutex(

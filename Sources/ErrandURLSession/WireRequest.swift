@@ -73,7 +73,7 @@ enum WireRequest {
     ) {
         for name in ["User-Agent", "Accept-Language"]
         where result.value(forHTTPHeaderField: name) == nil
-            && additional[name.lowercased()] == nil
+            && additional[name.lowercasedASCII()] == nil
         {
             result.setValue(removed, forHTTPHeaderField: name)
         }

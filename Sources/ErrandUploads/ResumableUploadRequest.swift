@@ -159,8 +159,11 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
             return Self.tooSmall("bytesPerSecond", bytesPerSecond, it)
         }
         let names =
-            it.headers.map(\.name.canonicalName) + it.headerFieldValues.map { $0.0.lowercased() }
-        if let name = names.first(where: { $0.hasPrefix("upload-") || $0.hasPrefix("tus-") }) {
+            it.headers.map(\.name.canonicalName)
+            + it.headerFieldValues.map { $0.0.lowercasedASCII() }
+        if let name = names.first(where: {
+            $0.starts(withBytes: "upload-") || $0.starts(withBytes: "tus-")
+        }) {
             return .invalidCombination(
                 "\(it.endpoint) is an upload and has the header \(name), which belongs to the protocol. "
                     + "Remove it.")

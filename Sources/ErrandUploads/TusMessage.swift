@@ -80,7 +80,7 @@ struct TusResponse: Sendable, Equatable {
     }
 
     private static func list(_ text: String?) -> [String] {
-        ListElements(text ?? "").map { $0.lowercased() }
+        ListElements(text ?? "").map { $0.lowercasedASCII() }
     }
 
     /// A number of at least 0 in decimal digits only.

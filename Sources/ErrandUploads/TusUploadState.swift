@@ -146,7 +146,7 @@ struct TusUploadState: Sendable {
         if response.isSuccess {
             if let refusal = refusal(of: response) { return fail(refusal) }
             algorithm = UploadChecksum.choose(from: response.algorithms)
-            canTerminate = response.extensions.contains("termination")
+            canTerminate = response.extensions.contains { $0 == "termination" }
         } else if ![400, 403, 404, 405, 406, 501].contains(response.status) {
             // OPTIONS is optional in tus 1.0, and some gateways refuse it; other errors end the run.
             return fail(error ?? Self.status(response))
@@ -164,8 +164,11 @@ struct TusUploadState: Sendable {
                     + "uploaded. Send a smaller file.")
         }
         guard !response.versions.isEmpty else { return nil }
-        guard response.versions.contains("1.0.0") else { return Self.wrongVersion(response) }
-        guard response.extensions.isEmpty || response.extensions.contains("creation") else {
+        guard response.versions.contains(where: { $0 == "1.0.0" }) else {
+            return Self.wrongVersion(response)
+        }
+        let canCreate = response.extensions.contains { $0 == "creation" }
+        guard response.extensions.isEmpty || canCreate else {
             return RequestError(
                 .unsupported, stage: .validate,
                 "The server does not support the tus extension creation. Nothing was uploaded.")

@@ -50,7 +50,7 @@ struct UploadJournal: Sendable, Hashable, Codable {
     func belongs(to upload: UploadJournal) -> Bool {
         var journal = self
         // The redacted URL identifies the upload only if no query was removed from it.
-        if endpointDigest == nil, !endpoint.contains("?") {
+        if endpointDigest == nil, !endpoint.contains(byte: "?") {
             journal.endpointDigest = upload.endpointDigest
         }
         journal.remote = upload.remote

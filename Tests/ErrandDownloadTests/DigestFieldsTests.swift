@@ -7,6 +7,17 @@ import Testing
 
 /// Digests in the fields of a response.
 @Suite struct DigestFieldsTests {
+    /// A mark after a separator does not join the members.
+    @Test(arguments: ["\u{301}", "\u{200D}", "\u{FE0F}"]) func separatorsBeforeMarksSeparate(
+        mark: String
+    ) {
+        let hash = Data(repeating: 1, count: 16).base64EncodedString()
+        #expect(DigestFields.pairs("a=b,\(mark)x,md5=\(hash)").count == 1)
+        #expect(DigestFields.pairs("md5=\(mark)\(hash)").isEmpty)
+        #expect(DigestFields.pairs("\u{212A}md5=\(hash)").isEmpty)
+        #expect(DigestFields.dictionary("md5=:\(hash):;\(mark)a").count == 1)
+    }
+
     private static let sha256 = "X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE="
     private static let sha256Hex =
         "5f8f04f6a3a892aaabbddb6cf273894493773960d4a325b105fee46eef4304f1"

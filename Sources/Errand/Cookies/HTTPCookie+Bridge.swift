@@ -15,6 +15,7 @@ extension Cookie {
             path: cookie.path,
             expires: cookie.isSessionOnly ? nil : cookie.expiresDate, isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly,
+            // text of Foundation: a constant such as "strict"
             sameSite: sameSite.flatMap { SameSite(rawValue: $0.capitalized) })
     }
 

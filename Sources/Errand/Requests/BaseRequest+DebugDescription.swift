@@ -6,11 +6,11 @@ extension BaseRequest: CustomDebugStringConvertible {
     /// Reads overrides, as ``describe()`` does. It is not `description`, because subclasses may declare that name
     /// themselves.
     nonisolated public var debugDescription: String {
-        let address = url.prefix { $0 != "?" && $0 != "#" }
+        let address = url.prefix(upToByte: "?").prefix(upToByte: "#")
         // User and password before the host are not shown.
-        let start = address.range(of: "//")?.upperBound
+        let start = address.firstRange(ofBytes: "//")?.upperBound
         let end = start.flatMap { start in
-            address[start...].prefix { $0 != "/" }.lastIndex(of: "@")
+            address[start...].prefix(upToByte: "/").lastIndex(ofByte: "@")
         }
         var shown = String(address)
         if let start, let end { shown = address[..<start] + "…" + address[end...] }

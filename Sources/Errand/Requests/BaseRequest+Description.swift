@@ -123,7 +123,7 @@ extension BaseRequest {
         case .reloadIgnoringLocalAndRemoteCacheData:
             it.ignoresCache = true
             let hasOwn = it.customRequest?.headers.contains {
-                $0.name.lowercased() == "cache-control"
+                $0.name.lowercasedASCII() == "cache-control"
             }
             if hasOwn == false { it.customRequest?.headers.append(("Cache-Control", "no-cache")) }
         default:

@@ -309,7 +309,7 @@ extension RequestDescription {
                 if let field = HTTPField.Name(name) { headers[field] = nil }
                 return headerFieldValues[name] = newValue
             }
-            custom.headers.removeAll { $0.name.lowercased() == name.lowercased() }
+            custom.headers.removeAll { $0.name.lowercasedASCII() == name.lowercasedASCII() }
             if let newValue { custom.headers.append((name, newValue)) }
             customRequest = custom
         }

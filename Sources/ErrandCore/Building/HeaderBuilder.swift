@@ -229,7 +229,7 @@ enum HeaderBuilder {
                 "has a \(qualifier)\(TransportRequest.proxyAuthorizationProblem)")
         }
         if let host = Self.host, let value = fields[host] {
-            guard value.lowercased() == url.authority else {
+            guard value.lowercasedASCII() == url.authority else {
                 throw reservedHeader(
                     sender, "Host", qualifier,
                     "It is taken from the URL; transportOptions.addressOverrides connects to another address."

@@ -109,10 +109,8 @@ package struct RequestBuilder {
             full.keepsFirst
             ? try URLBuilder.url(of: description, configuration, relativeURL: relativeURL) : nil
         let query = try full.query(beside: own?.query)
-        if !query.isEmpty, let present = request.url.query, present.hasSuffix(query) {
-            let before = present.dropLast(query.count)
-            key.url.query =
-                before.isEmpty ? nil : String(before.last == "&" ? before.dropLast() : before)
+        if !query.isEmpty, let before = request.url.query?.dropping(suffix: query) {
+            key.url.query = before.isEmpty ? nil : String(before.dropping(suffix: "&") ?? before)
             try reduced.addQuery(to: &key.url)
         }
         if description.body == nil { key.body = try reduced.body() }

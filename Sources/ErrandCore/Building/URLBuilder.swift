@@ -30,9 +30,9 @@ enum URLBuilder {
         of description: RequestDescription, _ configuration: Configuration
     ) -> String? {
         guard let version = description.apiVersion ?? configuration.apiVersion else { return nil }
-        let trimmed = version.drop { $0 == "/" }
-        guard let last = trimmed.lastIndex(where: { $0 != "/" }) else { return nil }
-        return String(trimmed[...last])
+        var trimmed = version.dropping(leadingByte: "/")
+        while let shorter = trimmed.dropping(suffix: "/") { trimmed = shorter }
+        return trimmed.isEmpty ? nil : String(trimmed)
     }
 
     /// The base URL; empty strings count as unset.
@@ -96,7 +96,7 @@ enum URLBuilder {
             // The dot segment keeps a path without leading slashes from being parsed as a host or a
             // scheme.
             reference = try parse(
-                "./" + text.drop { $0 == "/" || $0 == " " }, of: "url",
+                "./" + Substring(text.utf8.drop(while: ByteSet("/ ").contains)), of: "url",
                 endpoint: description.endpoint)
             if let version { reference.path = version + "/" + reference.path.dropFirst(2) }
             var joined = reference.resolved(against: base)

@@ -384,7 +384,8 @@ final class HTTPCacheTransaction: Sendable {
     {
         if fields.names.isEmpty { return key }
         // An authenticator adds `Authorization` in a later step, so its variants cannot be distinguished here.
-        let isHidden = fields.names.contains("authorization") && !headers.contains(.authorization)
+        let isHidden =
+            fields.names.contains { $0 == "authorization" } && !headers.contains(.authorization)
         guard !isHidden else { return nil }
         let existing = (try? await entries.read(key, context)) ?? nil
         var index: VariantIndex

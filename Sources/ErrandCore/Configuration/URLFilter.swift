@@ -62,10 +62,10 @@ public struct QueryFilter: URLFilter {
     {
         var uri = try URI(parsing: url)
         let present = Set(
-            (uri.query ?? "").split(separator: "&").map { pair in pair.prefix { $0 != "=" } })
+            (uri.query ?? "").pieces(at: "&").map { pair in pair.prefix(upToByte: "=") })
         let bytes = try FormWriter.bytes(of: arguments, encoding: encoding)
-        let added = String(decoding: bytes, as: UTF8.self).split(separator: "&")
-            .filter { pair in !present.contains(pair.prefix { $0 != "=" }) }
+        let added = String(decoding: bytes, as: UTF8.self).pieces(at: "&")
+            .filter { pair in !present.contains(pair.prefix(upToByte: "=")) }
         uri.appendQuery(added.joined(separator: "&"))
         return uri.string
     }

@@ -51,15 +51,17 @@ enum LocalPeer {
 
     /// `localhost` and its subdomains (RFC 6761 §6.3), 127/8 and `::1`, also as `::ffff:127.0.0.1`.
     static func isLoopback(_ host: String) -> Bool {
-        var name = host.lowercased()[...]
-        if name.hasSuffix(".") { name.removeLast() }
-        if name == "localhost" || name.hasSuffix(".localhost") { return true }
-        guard name.hasPrefix("["), name.hasSuffix("]") else { return isIPv4Loopback(name) }
-        return isIPv6Loopback(name.dropFirst().dropLast().prefix { $0 != "%" })
+        var name = host.lowercasedASCII()[...]
+        if let absolute = name.dropping(suffix: ".") { name = absolute }
+        if name == "localhost" || name.ends(withBytes: ".localhost") { return true }
+        guard let address = name.dropping(prefix: "[")?.dropping(suffix: "]") else {
+            return isIPv4Loopback(name)
+        }
+        return isIPv6Loopback(address.prefix(upToByte: "%"))
     }
 
     private static func isIPv4Loopback(_ text: Substring) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = text.pieces(at: ".", keepingEmpty: true)
         return (2...4).contains(parts.count) && parts[0] == "127"
             && parts.allSatisfy { part in
                 !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -67,9 +69,9 @@ enum LocalPeer {
     }
 
     private static func isIPv6Loopback(_ text: Substring) -> Bool {
-        var parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        var parts = text.pieces(at: ":", keepingEmpty: true)
         guard let last = parts.popLast() else { return false }
-        if last.contains(".") {
+        if last.contains(byte: ".") {
             guard isIPv4Loopback(last), parts.popLast() == "ffff" else { return false }
         } else if UInt16(last, radix: 16) != 1 {
             return false

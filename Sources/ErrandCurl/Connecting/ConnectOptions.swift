@@ -17,7 +17,7 @@ package enum AddressOverride {
     package static func route(
         to url: URI, _ options: TransportOptions, environmentNamesProxy: Bool
     ) -> Route? {
-        let host = (url.host ?? "").lowercased()
+        let host = (url.host ?? "").lowercasedASCII()
         let port = url.effectivePort
         guard let addresses = addresses(of: host, port, options.addressOverrides),
             let first = addresses.first
@@ -57,7 +57,7 @@ package enum AddressOverride {
     }
 
     private static func bracketed(_ address: String) -> String {
-        address.contains(":") && !address.hasPrefix("[") ? "[\(address)]" : address
+        address.contains(byte: ":") && !address.starts(withBytes: "[") ? "[\(address)]" : address
     }
 
     /// The bypass list in libcurl's form: hosts in canonical form, no asterisk before a domain, and no
@@ -65,11 +65,14 @@ package enum AddressOverride {
     package static func bypass(_ hosts: [String]) -> String {
         hosts.map { entry in
             if entry == "*" { return entry }
-            if entry.contains("/") { return entry.filter { $0 != "[" && $0 != "]" } }
-            let name = entry.hasPrefix("*.") ? entry.dropFirst() : entry[...]
-            let dot = name.hasPrefix(".") ? "." : ""
-            let host = HostName.named(String(name.dropFirst(dot.count))) ?? String(name)
-            return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : dot + host
+            if entry.contains(byte: "/") {
+                return entry.replacing(bytes: "[", with: "").replacing(bytes: "]", with: "")
+            }
+            let name = entry.dropping(prefix: "*.").map { "." + $0 } ?? entry
+            let bare = name.dropping(prefix: ".")
+            let host = HostName.named(bare.map { String($0) } ?? name) ?? name
+            let address = host.dropping(prefix: "[")?.dropping(suffix: "]")
+            return address.map { String($0) } ?? (bare == nil ? host : "." + host)
         }.joined(separator: ",")
     }
 }

@@ -27,7 +27,7 @@
         init?(_ options: TransportOptions, isSecure usesTLS: Bool) {
             // libcurl treats a proxy without a scheme as an http proxy.
             guard let text = Self.text(options, isSecure: usesTLS),
-                let url = try? URI(parsing: text.contains("://") ? text : "http://" + text),
+                let url = try? URI(parsing: text.contains(bytes: "://") ? text : "http://" + text),
                 let host = url.host
             else { return nil }
             switch options.proxy {
@@ -86,7 +86,7 @@
                     bytes.append(byte)
                 }
             }
-            if !userInfo.contains(":") { bytes.append(UInt8(ascii: ":")) }
+            if !userInfo.contains(byte: ":") { bytes.append(UInt8(ascii: ":")) }
             return "Basic " + Data(bytes).base64EncodedString()
         }
 
@@ -99,16 +99,17 @@
         func getsCompleteURL(of request: TransportRequest, peer: String?) -> Bool {
             guard speaksHTTP, !request.isSecure else { return false }
             return isCertain
-                || port != request.url.effectivePort && peer?.hasSuffix(":\(port)") == true
+                || port != request.url.effectivePort && peer?.ends(withBytes: ":\(port)") == true
         }
 
         /// Whether a failed connection was to this proxy.
         ///
         /// If some hosts bypass the proxy, only libcurl's text can confirm it.
         func isNamed(in text: String) -> Bool {
-            let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-            return isCertain || text.contains("connect to \(bare) port \(port)")
-                || text.contains("via \(bare)") || text.contains("over proxy \(bare) ")
+            let bare = host.dropping(prefix: "[")?.dropping(suffix: "]") ?? host[...]
+            return isCertain || text.contains(bytes: "connect to \(bare) port \(port)")
+                || text.contains(bytes: "via \(bare)")
+                || text.contains(bytes: "over proxy \(bare) ")
         }
 
         /// The proxy variable of the environment, in libcurl's order.
@@ -191,7 +192,7 @@
         }
 
         private static func capitalized(_ name: String) -> String {
-            name.prefix(1).uppercased() + name.dropFirst()
+            name.prefix(1).uppercasedASCII() + name.dropFirst()
         }
 
         private static let verificationErrors = [

@@ -139,8 +139,8 @@
         }
 
         private static func fileName(of version: String) -> String? {
-            if version.hasPrefix("OpenSSL/3.") { return SharedLibrary.openSSL3Name }
-            return version.hasPrefix("OpenSSL/1.1.") ? SharedLibrary.openSSL11Name : nil
+            if version.starts(withBytes: "OpenSSL/3.") { return SharedLibrary.openSSL3Name }
+            return version.starts(withBytes: "OpenSSL/1.1.") ? SharedLibrary.openSSL11Name : nil
         }
     }
 

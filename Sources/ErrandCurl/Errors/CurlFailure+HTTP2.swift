@@ -31,17 +31,17 @@
         /// server (error 0x1 NAME)".
         static func http2Error(in text: String) -> String? {
             let rest: Substring
-            if let start = text.firstRange(of: "closed cleanly: ")?.upperBound {
+            if let start = text.firstRange(ofBytes: "closed cleanly: ")?.upperBound {
                 rest = text[start...]
-            } else if let start = text.firstRange(of: " (error 0x")?.upperBound {
-                rest = text[start...].drop { $0 != " " }.dropFirst()
+            } else if let start = text.firstRange(ofBytes: " (error 0x")?.upperBound {
+                rest = text[start...].firstRange(ofBytes: " ").map { text[$0.upperBound...] } ?? ""
             } else {
                 return nil
             }
-            let name = rest.prefix {
-                $0 == "_" || $0.isASCII && ($0.isUppercase || $0.isNumber)
+            let name = rest.utf8.prefix {
+                ByteSet.digits.contains($0) || $0 == UInt8(ascii: "_") || $0.asciiLowercase != $0
             }
-            return name.isEmpty ? nil : String(name)
+            return name.isEmpty ? nil : String(Substring(name))
         }
 
         /// The error for a response version that the request does not allow or its connection

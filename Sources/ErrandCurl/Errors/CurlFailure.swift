@@ -102,7 +102,7 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// The error for a certificate or key file that cannot be read; nothing was sent.
         static func unreadableFile(_ path: String) -> RequestError {
-            let name = path.split(separator: "/").last ?? ""
+            let name = path.pieces(at: "/").last ?? ""
             return RequestError(
                 .invalidConfiguration, stage: .build,
                 "Could not read \(name), a certificate or key file of the SecurityPolicy. "
@@ -192,7 +192,8 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
                 return context.isConnected
                     ? ResponseFault.notHTTP.description(host: host)
                     : (.unsupported, "This libcurl does not support the URL's scheme.")
-            case CURLcode(rawValue: 100) where context.text.contains("Too many response headers"):
+            case CURLcode(rawValue: 100)
+            where context.text.contains(bytes: "Too many response headers"):
                 return (
                     .badServerResponse,
                     "The response from \(host) has more header fields than libcurl's fixed limit of 5000. "
@@ -219,18 +220,19 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The error for a connection that failed or that carried data other than HTTP.
         private static func connectionError(_ context: Context) -> (RequestError.Code, String) {
             let text = context.text
-            if text.contains("chunk") {
+            if text.contains(bytes: "chunk") {
                 return ResponseFault.malformedChunk.description(host: context.host)
             }
             // The nghttp2 code that libcurl returns for a response head beyond its buffer.
-            if text.contains("returned -902"), !context.isHeadComplete {
+            if text.contains(bytes: "returned -902"), !context.isHeadComplete {
                 return (
                     .badServerResponse,
                     "The response head from \(context.host) exceeds libcurl's fixed limit for HTTP/2 of 128 KB, which "
                         + "maximumHeadBytes cannot raise. Make the server send fewer headers, or use .http11."
                 )
             }
-            if text.contains("Too large response headers") || text.contains("header") {
+            if text.contains(bytes: "Too large response headers") || text.contains(bytes: "header")
+            {
                 return (
                     .badServerResponse,
                     "The response head from \(context.host) exceeds libcurl's fixed limit of 300 KB, which "

@@ -81,7 +81,7 @@ struct ConnectionKey: Sendable, Hashable {
     var usesTLS: Bool {
         if isSecure { return true }
         guard route == .tunnel, case .url(let proxy, _) = options.proxy else { return false }
-        return proxy.lowercased().hasPrefix("https:")
+        return proxy.lowercasedASCII().starts(withBytes: "https:")
     }
 
     static func == (one: Self, other: Self) -> Bool {

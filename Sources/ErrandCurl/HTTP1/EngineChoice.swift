@@ -45,7 +45,7 @@ enum EngineChoice: Sendable, Hashable {
             case .none: self = .none
             case .environment: self = environmentNamesProxy ? .unknown : .none
             case .url(let url, let bypass):
-                if url.lowercased().hasPrefix("socks") {
+                if url.lowercasedASCII().starts(withBytes: "socks") {
                     self = .tunnel
                 } else if !bypass.isEmpty {
                     // Only libcurl decides which hosts bypass the proxy.

@@ -144,7 +144,7 @@
             }
             writer = RequestBodyWriter(bodyLength)
             isSourceEmpty = false
-            let expects = request.headers[.expect]?.lowercased() == "100-continue"
+            let expects = request.headers[.expect]?.lowercasedASCII() == "100-continue"
             let isStarted = connection.state.begin(
                 hasBody: !writer.isComplete, expectsContinue: expects,
                 closes: closesConnection(request))

@@ -153,7 +153,7 @@ enum RequestWriter {
 
     /// Whether the client waits for 100 (Continue) before it sends the body.
     static func isContinue(_ field: HTTPField) -> Bool {
-        field.value.lowercased() == "100-continue"
+        field.value.lowercasedASCII() == "100-continue"
     }
 
     /// Announces trailers (RFC 9110 §6.6.2).

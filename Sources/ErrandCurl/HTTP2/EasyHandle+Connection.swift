@@ -115,7 +115,7 @@
                 switch request.options.proxy {
                 case .none: false
                 case .environment: CurlLibrary.linked.environmentNamesProxy
-                case .url(let url, _): url.lowercased().hasPrefix("https:")
+                case .url(let url, _): url.lowercasedASCII().starts(withBytes: "https:")
                 }
             if isSecured { return .secure }
             return request.options.httpVersion == .http2PriorKnowledge ? .shared : .plain

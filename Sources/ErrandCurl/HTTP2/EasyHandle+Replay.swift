@@ -217,7 +217,7 @@ struct ReplayState {
             // On a new connection, libcurl replaces the first text by the second one, which it
             // writes for no other repetition.
             return CurlFailure.http2Error(in: text) == "HTTP_1_1_REQUIRED"
-                || text.hasPrefix("Empty reply")
+                || text.starts(withBytes: "Empty reply")
         }
 
         /// Marks the handle for replacement after an HTTP/2 stream error.

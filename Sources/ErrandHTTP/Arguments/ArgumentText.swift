@@ -11,7 +11,7 @@ package struct ArgumentText {
                 name, "is \(value), which cannot be encoded; leave it out or send a string")
         }
         let text = value.description
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        return text.dropping(suffix: ".0").map { String($0) } ?? text
     }
 
     /// A decimal number as text.

@@ -69,6 +69,7 @@ extension Substring: ArgumentValue {
     public var argumentNode: ArgumentNode { .string(String(self)) }
 }
 
+// text of the author: a value
 extension Character: ArgumentValue {
     /// The character as text.
     public var argumentNode: ArgumentNode { .string(String(self)) }

@@ -40,7 +40,7 @@ extension URI {
 
 /// The pairs of a query in form encoding.
 private enum QueryPairs {
-    static func pairs(of query: String) -> [Substring] { query.split(separator: "&") }
+    static func pairs(of query: String) -> [Substring] { query.pieces(at: "&") }
 
     /// The decoded name of a pair.
     static func name(of pair: Substring) -> [UInt8] {

@@ -32,7 +32,9 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
     /// Whether the challenge has this scheme, compared case-insensitively.
-    public func isOf(_ scheme: String) -> Bool { self.scheme.lowercased() == scheme.lowercased() }
+    public func isOf(_ scheme: String) -> Bool {
+        self.scheme.lowercasedASCII() == scheme.lowercasedASCII()
+    }
 
     /// Parses all challenges of a header, in order, from one or several fields.
     ///

@@ -48,7 +48,7 @@ package struct ChallengeParser {
             return nil
         }
         skip(while: Self.isSpace)
-        return AuthenticationChallenge.Parameter(name: name.lowercased(), value: value)
+        return AuthenticationChallenge.Parameter(name: name.lowercasedASCII(), value: value)
     }
 
     /// Reads a `token68` value (RFC 9110 §11.2): letters, digits, `-._~+/`, then any number of `=`.

@@ -73,7 +73,8 @@ public final class DigestAuthenticator: Authenticator {
         let challenges = AuthenticationChallenge.parse(response.headers[values: .wwwAuthenticate])
         let challenge = DigestChallenge.first(in: challenges)
         let clientNonce = makeClientNonce()
-        let wasDigest = request.headers[.authorization].map { $0.hasPrefix("Digest ") } ?? false
+        let wasDigest =
+            request.headers[.authorization].map { $0.starts(withBytes: "Digest ") } ?? false
         return sessions.withLock { sessions in
             let origin = request.url.origin
             guard let challenge else {
@@ -94,7 +95,7 @@ public final class DigestAuthenticator: Authenticator {
 
     /// Stores a `nextnonce` (RFC 7616 §3.5), and marks the current nonce as accepted.
     public func observe(_ response: Response, to request: TransportRequest) {
-        guard request.headers[.authorization]?.hasPrefix("Digest ") == true else { return }
+        guard request.headers[.authorization]?.starts(withBytes: "Digest ") == true else { return }
         let next = response.headers[values: Self.information]
             .flatMap(AuthenticationChallenge.parameters(of:))
             .first { $0.name == "nextnonce" }?.value

@@ -65,7 +65,7 @@ public final class PasswordAuthenticator: Authenticator, CustomStringConvertible
             return try await digest.refresh(after: response, to: request)
         }
         let mayShow = basicOverHTTP || request.url.isHTTPS
-        let wasShown = request.headers[.authorization]?.hasPrefix("Basic ") == true
+        let wasShown = request.headers[.authorization]?.starts(withBytes: "Basic ") == true
         guard mayShow, !wasShown, challenges.contains(where: { $0.isOf("Basic") }) else {
             askedForBasic.withLock { _ = $0.remove(origin) }
             return false

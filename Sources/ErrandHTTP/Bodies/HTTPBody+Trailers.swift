@@ -109,7 +109,7 @@ package final class TrailerSource: Sendable {
         make: @escaping @Sendable () -> any TrailerProducer
     ) {
         var seen = withheld
-        self.names = names.filter { seen.insert($0.lowercased()).inserted }
+        self.names = names.filter { seen.insert($0.lowercasedASCII()).inserted }
         self.withheld = withheld
         self.make = make
     }
@@ -135,7 +135,7 @@ package final class TrailerSource: Sendable {
                 underlying: error)
         }
         var fields = HTTPFields()
-        for (name, value) in pairs where !withheld.contains(name.lowercased()) {
+        for (name, value) in pairs where !withheld.contains(name.lowercasedASCII()) {
             guard hasName(name), let fieldName = HTTPField.Name(name) else {
                 throw Self.invalid(
                     "The trailer \(name.debugDescription) is not announced. "
@@ -152,13 +152,13 @@ package final class TrailerSource: Sendable {
     }
 
     fileprivate func hasName(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return names.contains { $0.lowercased() == name }
+        let name = name.lowercasedASCII()
+        return names.contains { $0.lowercasedASCII() == name }
     }
 
     /// The trailers without these; `nil` if none remain.
     fileprivate func withholding(_ secret: [String]) -> TrailerSource? {
-        let withheld = withheld.union(secret.map { $0.lowercased() })
+        let withheld = withheld.union(secret.map { $0.lowercasedASCII() })
         let rest = TrailerSource(names, withheld: withheld, make: make)
         return rest.names.isEmpty ? nil : rest
     }
@@ -178,7 +178,7 @@ package final class TrailerSource: Sendable {
                     "The name of a trailer, \(name.debugDescription), is not a token: letters, digits and "
                         + "!#$%&'*+-.^_`|~ only.", stage: .build)
             }
-            guard !forbidden.contains(name.lowercased()) else {
+            guard !forbidden.contains(name.lowercasedASCII()) else {
                 throw invalid(
                     "The field \(name) must not be a trailer. Send it as a header.", stage: .build)
             }

@@ -86,7 +86,7 @@ extension MultipartBody {
 
     package func checkBoundary() throws(RequestError) {
         let isValid =
-            (1...70).contains(boundary.utf8.count) && boundary.last != " "
+            (1...70).contains(boundary.utf8.count) && boundary.utf8.last != 0x20
             && boundary.utf8.allSatisfy(Self.boundaryBytes.contains)
         guard isValid else {
             throw invalid(

@@ -75,8 +75,9 @@ public struct Cookie: Sendable, Hashable, Codable {
 
     /// Whether both cookies are the same except for their values (RFC 6265bis §5.7, step 23).
     func hasIdentity(of other: Cookie) -> Bool {
-        name.utf8.elementsEqual(other.name.utf8) && path.utf8.elementsEqual(other.path.utf8)
-            && domain == other.domain && isHostOnly == other.isHostOnly
+        name.hasSameBytes(as: other.name) && path.hasSameBytes(as: other.path)
+            && domain == other.domain
+            && isHostOnly == other.isHostOnly
     }
 }
 

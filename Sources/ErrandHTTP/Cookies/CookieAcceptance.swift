@@ -111,8 +111,8 @@ package struct CookieAcceptance {
         guard trustsLoopback, let host = url.host.map(HostName.withoutTrailingDot) else {
             return false
         }
-        return host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
-            || (host.hasPrefix("127.") && CookieDomain.isAddress(host))
+        return host == "localhost" || host.ends(withBytes: ".localhost") || host == "[::1]"
+            || (host.starts(withBytes: "127.") && CookieDomain.isAddress(host))
     }
 
     private func isPublicSuffix(_ domain: String) -> Bool {

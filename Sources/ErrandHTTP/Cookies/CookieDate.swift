@@ -67,7 +67,7 @@ package enum CookieDate {
 
     private static func parseMonth(_ token: Substring.UTF8View) -> Int? {
         guard token.count >= 3 else { return nil }
-        let name = String(Substring(token.prefix(3))).lowercased()
+        let name = String(Substring(token.prefix(3))).lowercasedASCII()
         return months.firstIndex(of: name).map { $0 + 1 }
     }
 

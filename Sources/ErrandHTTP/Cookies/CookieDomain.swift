@@ -2,8 +2,8 @@
 package enum CookieDomain {
     /// The domain in lower case without one leading and one trailing dot.
     package static func canonical(_ domain: String) -> String {
-        let lowered = domain.utf8.contains(where: isUpper) ? domain.lowercased() : domain
-        let name = lowered.utf8.first == UInt8(ascii: ".") ? String(lowered.dropFirst()) : lowered
+        let lowered = domain.utf8.contains(where: isUpper) ? domain.lowercasedASCII() : domain
+        let name = lowered.dropping(prefix: ".").map { String($0) } ?? lowered
         return HostName.withoutTrailingDot(name)
     }
 
@@ -23,7 +23,7 @@ package enum CookieDomain {
     package static func matches(host: String, domain: String) -> Bool {
         if host == domain { return true }
         let (host8, domain8) = (host.utf8, domain.utf8)
-        guard host8.count > domain8.count, !domain8.isEmpty, host.hasSuffix(domain) else {
+        guard host8.count > domain8.count, !domain8.isEmpty, host.ends(withBytes: domain) else {
             return false
         }
         let border = host8.index(host8.endIndex, offsetBy: -domain8.count - 1)

@@ -11,9 +11,7 @@ package enum CookiePath {
     /// Whether the cookie's path equals the request's path or is a prefix that ends at a segment boundary.
     package static func matches(request: String, cookie: String) -> Bool {
         let request = request.isEmpty ? "/" : request
-        if request == cookie { return true }
-        guard request.utf8.starts(with: cookie.utf8) else { return false }
-        if cookie.utf8.last == UInt8(ascii: "/") { return true }
-        return request.utf8.dropFirst(cookie.utf8.count).first == UInt8(ascii: "/")
+        guard let rest = request.dropping(prefix: cookie) else { return false }
+        return rest.isEmpty || cookie.utf8.last == UInt8(ascii: "/") || rest.starts(withBytes: "/")
     }
 }

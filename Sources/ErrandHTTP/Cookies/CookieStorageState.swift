@@ -48,7 +48,7 @@ package struct CookieStorageState {
         return entries.values.contains { list in
             list.contains { entry in
                 let old = entry.cookie
-                return old.isSecure && old.name.utf8.elementsEqual(new.name.utf8)
+                return old.isSecure && old.name.hasSameBytes(as: new.name)
                     && (CookieDomain.matches(host: old.domain, domain: new.domain)
                         || CookieDomain.matches(host: new.domain, domain: old.domain))
                     && CookiePath.matches(request: new.path, cookie: old.path)

@@ -41,11 +41,12 @@ public struct PublicSuffixRules: PublicSuffixList {
     ///
     /// Non-ASCII names become `xn--…`. Rules that are not valid host names are skipped.
     public init(parsing text: String) {
-        for line in text.split(whereSeparator: \.isNewline) {
-            guard let rule = line.split(whereSeparator: \.isWhitespace).first,
-                !rule.hasPrefix("//")
-            else { continue }
-            add(rule)
+        for line in text.utf8.split(whereSeparator: ByteSet("\r\n").contains) {
+            guard let word = line.split(whereSeparator: ByteSet(" \t").contains).first else {
+                continue
+            }
+            let rule = Substring(word)
+            if !rule.starts(withBytes: "//") { add(rule) }
         }
     }
 
@@ -89,27 +90,27 @@ public struct PublicSuffixRules: PublicSuffixList {
     }
 
     private mutating func add(_ rule: Substring) {
-        if rule.hasPrefix("*.") {
-            if let name = Self.ascii(rule.dropFirst(2)) { wildcards.insert(name) }
-        } else if rule.hasPrefix("!") {
-            if let name = Self.ascii(rule.dropFirst()) { exceptions.insert(name) }
+        if let domain = rule.dropping(prefix: "*.") {
+            if let name = Self.ascii(domain) { wildcards.insert(name) }
+        } else if let domain = rule.dropping(prefix: "!") {
+            if let name = Self.ascii(domain) { exceptions.insert(name) }
         } else if let name = Self.ascii(rule) {
             suffixes.insert(name)
         }
     }
 
     private static func ascii(_ name: Substring) -> String? {
-        if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercased() }
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercasedASCII() }
         return try? HostName.canonical(name.utf8)
     }
 
     /// Parses lines of the form `uk: co ac *.sch`: each word is a rule below the domain before the colon.
     private init(compact text: String) {
         source = .builtIn
-        for line in text.split(separator: "\n") {
-            let parts = line.split(separator: ":", maxSplits: 1)
+        for line in text.pieces(at: "\n") {
+            let parts = line.pieces(at: ":", maxSplits: 1)
             guard parts.count == 2 else { continue }
-            for word in parts[1].split(separator: " ") { add("\(word).\(parts[0])"[...]) }
+            for word in parts[1].pieces(at: " ") { add("\(word).\(parts[0])"[...]) }
         }
     }
 }

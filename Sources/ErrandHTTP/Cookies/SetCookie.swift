@@ -55,7 +55,7 @@ package struct SetCookie: Equatable {
             }
             value = Self.trim(value)
             guard value.utf8.count <= Self.maximumAttributeLength else { continue }
-            switch Self.trim(name).lowercased() {
+            switch Self.trim(name).lowercasedASCII() {
             case "expires":
                 if let date = CookieDate.parse(String(value)) {
                     expires = min(date, now + Self.maximumAge)
@@ -88,7 +88,7 @@ package struct SetCookie: Equatable {
     }
 
     private static func sameSite(_ value: Substring) -> Cookie.SameSite? {
-        switch value.lowercased() {
+        switch value.lowercasedASCII() {
         case "strict": .strict
         case "lax": .lax
         case "none": Cookie.SameSite.none

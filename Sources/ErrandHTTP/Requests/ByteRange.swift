@@ -5,10 +5,9 @@ package enum ByteRange {
     /// - Returns: `nil` if the field is not a single byte range or is not satisfiable; the server then handles
     ///   the request.
     package static func within(_ field: String, count: Int) -> Range<Int>? {
-        let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
-        let ends = parts[1].trimmingBlanks().split(
-            separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = field.pieces(at: "=", maxSplits: 1, keepingEmpty: true)
+        guard parts.count == 2, parts[0].lowercasedASCII() == "bytes" else { return nil }
+        let ends = parts[1].trimmingBlanks().pieces(at: "-", maxSplits: 1, keepingEmpty: true)
         guard ends.count == 2 else { return nil }
         if ends[0].isEmpty {
             guard let length = number(ends[1]), length > 0, count > 0 else { return nil }

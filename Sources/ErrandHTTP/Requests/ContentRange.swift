@@ -12,9 +12,9 @@ package struct ContentRange: Sendable, Hashable {
 
     /// Parses a field value; `nil` for another range unit and for a malformed or inconsistent value.
     package init?(_ text: String) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: true)
-        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        let words = text.pieces(at: " ")
+        guard words.count == 2, words[0].lowercasedASCII() == "bytes" else { return nil }
+        let parts = words[1].pieces(at: "/", keepingEmpty: true)
         guard parts.count == 2 else { return nil }
         if parts[1] == "*" {
             total = nil
@@ -27,7 +27,7 @@ package struct ContentRange: Sendable, Hashable {
             bytes = nil
             return
         }
-        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        let ends = parts[0].pieces(at: "-", keepingEmpty: true)
         guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
             first <= last, last < total ?? .max
         else { return nil }

@@ -12,12 +12,11 @@ package final class ContentTypePatterns: Sendable {
     package init(_ types: Set<String>, mostCommon: String? = nil) {
         self.types = types
         self.mostCommon = mostCommon
-        let lowered = types.map { $0.lowercased() }
+        let lowered = types.map { $0.lowercasedASCII() }
         exact = Set(lowered)
-        prefixes = lowered.filter { $0.hasSuffix("/*") }.map { String($0.dropLast()) }
-        suffixes = lowered.filter { $0.hasPrefix("*") && $0.count > 1 }.map {
-            String($0.dropFirst())
-        }
+        prefixes = lowered.compactMap { $0.dropping(suffix: "/*").map { $0 + "/" } }
+        suffixes = lowered.compactMap { $0.dropping(prefix: "*").map { String($0) } }
+            .filter { !$0.isEmpty }
     }
 
     package static func automatic(for serializer: ResponseSerializer) -> ContentTypePatterns? {
@@ -42,13 +41,13 @@ package final class ContentTypePatterns: Sendable {
 
     package func match(_ contentType: String) -> Bool {
         if contentType == mostCommon || exact.contains(contentType) { return true }
-        var essence = contentType.prefix { $0 != ";" }.lowercased()
-        while let last = essence.last, last == " " || last == "\t" { essence.removeLast() }
-        while let first = essence.first, first == " " || first == "\t" { essence.removeFirst() }
-        return exact.contains(essence) || exact.contains("*/*")
-            || prefixes.contains { essence.hasPrefix($0) }
-            || suffixes.contains { essence.hasSuffix($0) }
+        let essence = contentType.prefix(upToByte: ";").trimmingBlanks().lowercasedASCII()
+        return exact.contains(essence) || exact.contains(Self.every)
+            || prefixes.contains { essence.starts(withBytes: $0) }
+            || suffixes.contains { essence.ends(withBytes: $0) }
     }
+
+    private static let every = "*/*"
 
     private static let json = ContentTypePatterns(
         [

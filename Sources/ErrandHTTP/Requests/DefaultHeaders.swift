@@ -41,13 +41,13 @@ package enum DefaultHeaders {
         guard let locale = value("LC_ALL") ?? value("LC_MESSAGES") ?? value("LANG"),
             let first = tag(ofLocale: locale)
         else { return [] }
-        let listed = (value("LANGUAGE") ?? "").split(separator: ":").compactMap {
+        let listed = (value("LANGUAGE") ?? "").pieces(at: ":").compactMap {
             tag(ofLocale: String($0))
         }
         var result: [String] = []
         for tag in listed + [first] {
-            for language in [tag, String(tag.prefix { $0 != "-" })] where !result.contains(language)
-            {
+            for language in [tag, String(tag.prefix(upToByte: "-"))]
+            where !result.contains(language) {
                 result.append(language)
             }
         }
@@ -63,10 +63,10 @@ package enum DefaultHeaders {
     }
 
     private static func tag(ofLocale locale: String) -> String? {
-        let name = locale.prefix { $0 != "." && $0 != "@" }
+        let name = locale.prefix(upToByte: ".").prefix(upToByte: "@")
         guard name != "C", name != "POSIX", !name.isEmpty,
             name.utf8.allSatisfy(ByteSet.alphanumeric.union("_-").contains)
         else { return nil }
-        return name.split(separator: "_").joined(separator: "-")
+        return name.pieces(at: "_").joined(separator: "-")
     }
 }

@@ -41,7 +41,7 @@ extension DownloadPlan {
 
         /// The part of a URL that names the resource.
         package func resource(_ url: String) -> Substring {
-            self == .identical ? url[...] : url.prefix { $0 != "?" && $0 != "#" }
+            self == .identical ? url[...] : url.prefix(upToByte: "?").prefix(upToByte: "#")
         }
     }
 

@@ -17,12 +17,13 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
 
     /// Creates a pattern; see ``isValid`` for invalid text.
     public init(_ pattern: String) {
-        let isWildcard = pattern.hasPrefix("*.")
-        let name = HostName.named(isWildcard ? String(pattern.dropFirst(2)) : pattern)
+        let domain = pattern.dropping(prefix: "*.")
+        let isWildcard = domain != nil
+        let name = HostName.named(domain.map { String($0) } ?? pattern)
         guard let name, !name.utf8.contains(UInt8(ascii: "*")),
             !isWildcard || !PublicSuffixRules.system.isPublicSuffix(name)
         else {
-            description = pattern.lowercased()
+            description = pattern.lowercasedASCII()
             suffix = nil
             isValid = false
             return
@@ -40,7 +41,7 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         guard isValid else { return false }
         let host = HostName.compared(host)
         guard let suffix else { return host == description }
-        return host.utf8.count > suffix.utf8.count && host.hasSuffix(suffix)
+        return host.utf8.count > suffix.utf8.count && host.ends(withBytes: suffix)
             && !CookieDomain.isAddress(host)
     }
 

@@ -19,8 +19,8 @@ extension TransportOptions.ProxyPolicy: CustomStringConvertible, CustomDebugStri
 
     /// Removes everything up to the last `@`, because text that is not a URL can also contain a password.
     private static func withoutUser(_ text: String) -> String {
-        guard let at = text.lastIndex(of: "@") else { return text }
-        let scheme = text.firstRange(of: "://").map { String(text[..<$0.upperBound]) } ?? ""
-        return scheme + String(text[text.index(after: at)...])
+        guard let at = text.lastIndex(ofByte: "@") else { return text }
+        let scheme = text.firstRange(ofBytes: "://").map { String(text[..<$0.upperBound]) } ?? ""
+        return scheme + String(text[text.utf8.index(after: at)...])
     }
 }

@@ -91,13 +91,11 @@ package struct RateLimitHeaders: Sendable, Equatable {
         QuotedSplitter(text[...], at: UInt8(ascii: ",")).map { part in
             var item = Item()
             for (index, piece) in QuotedSplitter(part, at: UInt8(ascii: ";")).enumerated() {
-                let pair = piece.split(separator: "=", maxSplits: 1).map {
-                    $0.trimmingCharacters(in: .whitespaces)
-                }
+                let pair = piece.pieces(at: "=", maxSplits: 1).map { String($0.trimmingBlanks()) }
                 if pair.count == 2 {
-                    let name = pair[0].lowercased()
+                    let name = pair[0].lowercasedASCII()
                     if let value = number(pair[1]) { item.values[name] = value }
-                    if name == "qu" { item.isOfRequests = pair[1].contains("requests") }
+                    if name == "qu" { item.isOfRequests = pair[1].contains(bytes: "requests") }
                 } else if index == 0, let value = pair.first.flatMap(number) {
                     item.values[""] = value
                 }
@@ -112,8 +110,8 @@ package struct RateLimitHeaders: Sendable, Equatable {
 
     /// An integer or a decimal (RFC 9651 §3.3.1, §3.3.2): digits with an optional sign and fraction.
     private static func number(_ text: String) -> Double? {
-        let text = text.trimmingCharacters(in: .whitespaces)
-        let digits = text.utf8.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
+        let text = text[...].trimmingBlanks()
+        let digits = text.dropping(prefix: "-") ?? text
         let parts = digits.utf8.split(
             separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard (1...15).contains(parts[0].count),

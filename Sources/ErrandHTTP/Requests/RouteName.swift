@@ -11,21 +11,17 @@ package enum RouteName {
     /// Whether the text is a valid entry of a proxy's bypass list.
     package static func isBypass(_ text: String) -> Bool {
         if text == "*" || addressBits(text) != nil { return true }
-        if let slash = text.firstIndex(of: "/") {
+        if let slash = text.firstIndex(ofByte: "/") {
             guard let bits = addressBits(String(text[..<slash])),
-                let prefix = Int(text[text.index(after: slash)...])
+                let prefix = Int(text[text.utf8.index(after: slash)...])
             else { return false }
             return (0...bits).contains(prefix)
         }
         var name = text[...]
-        if name.hasPrefix("*.") {
-            name = name.dropFirst(2)
-        } else if name.hasPrefix(".") {
-            name = name.dropFirst()
-        }
-        if name.hasSuffix(".") { name = name.dropLast() }
+        name = name.dropping(prefix: "*.") ?? name.dropping(prefix: ".") ?? name
+        name = name.dropping(suffix: ".") ?? name
         return !name.isEmpty
-            && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            && name.pieces(at: ".", keepingEmpty: true).allSatisfy { label in
                 !label.isEmpty
                     && label.utf8.allSatisfy { byte in
                         byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte >= 0x80
@@ -36,8 +32,9 @@ package enum RouteName {
 
     /// The number of bits of an IP address, in brackets or not; `nil` if the text is not one.
     package static func addressBits(_ text: String) -> Int? {
-        let isBracketed = text.hasPrefix("[") && text.hasSuffix("]") && text.utf8.count > 2
-        let bare = isBracketed ? text.dropFirst().dropLast() : text[...]
+        let inner = text.dropping(prefix: "[")?.dropping(suffix: "]")
+        let isBracketed = inner?.isEmpty == false
+        let bare = isBracketed ? inner ?? "" : text[...]
         if !isBracketed, IPv4Literal.dottedDecimal(bare.utf8) != nil { return 32 }
         return IPv6Literal.canonical(bare.utf8) != nil ? 128 : nil
     }

@@ -12,14 +12,14 @@ package struct ContentDisposition: Equatable {
     package init?(_ field: String) {
         var reader = FieldReader(field)
         guard let type = reader.token(), reader.skipSpaces() else { return nil }
-        self.type = type.lowercased()
+        self.type = type.lowercasedASCII()
         var plain: String?
         var extended: String?
         while reader.take(UInt8(ascii: ";")) {
             _ = reader.skipSpaces()
             // A trailing semicolon is not in the grammar, but harmless.
             if reader.isAtEnd { break }
-            guard let name = reader.token()?.lowercased(), reader.skipSpaces(),
+            guard let name = reader.token()?.lowercasedASCII(), reader.skipSpaces(),
                 reader.take(UInt8(ascii: "=")), reader.skipSpaces()
             else { return nil }
             let isQuoted = reader.current == UInt8(ascii: "\"")
@@ -50,7 +50,7 @@ package struct ContentDisposition: Equatable {
             index = digits.endIndex
         }
         let bytes = PercentEncoding.decode(escapes)
-        switch String(Substring(parts[0])).lowercased() {
+        switch String(Substring(parts[0])).lowercasedASCII() {
         case "utf-8": return String(validating: bytes, as: UTF8.self)
         case "iso-8859-1":
             return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

@@ -52,7 +52,7 @@ extension HTTPDate {
             return isInside ? byte | 0x20 : byte & 0xDF
         }
         let usual = String(decoding: bytes, as: UTF8.self)
-        return usual.hasSuffix(" Gmt") ? usual.dropLast(3) + "GMT" : usual
+        return usual.dropping(suffix: " Gmt").map { $0 + " GMT" } ?? usual
     }
 
     private static func padded(_ number: Int, _ width: Int) -> String {

@@ -21,8 +21,9 @@ package enum HTTPDate {
         _ text: String, now: Date = Date(), ignoresCase: Bool = false
     ) -> Date? {
         let text = ignoresCase ? inCanonicalCase(text) : text
-        let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(
-            String.init)
+        let words = text.utf8.split(whereSeparator: ByteSet(" ,-").contains).map {
+            String(Substring($0))
+        }
         guard let first = words.first,
             weekdays.contains(where: { $0 == first || $0.prefix(3) == first })
         else { return nil }
@@ -41,7 +42,7 @@ package enum HTTPDate {
     private static func date(
         day: String, month: String, year: String, time: String, now: Date
     ) -> Date? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+        let clock = time.pieces(at: ":", keepingEmpty: true)
             .map { number(String($0), digits: 2...2) }
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
             hour <= 23, minute <= 59, second <= 60,

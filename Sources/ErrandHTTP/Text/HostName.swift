@@ -53,12 +53,12 @@ package enum HostName {
         let isUsual = host.utf8.withContiguousStorageIfAvailable { bytes in
             IPv4Literal.dottedDecimal(bytes) != nil || isPlainName(bytes)
         }
-        return isUsual == true ? host : named(host) ?? host.lowercased()
+        return isUsual == true ? host : named(host) ?? host.lowercasedASCII()
     }
 
     /// The name without one trailing dot, which makes a name absolute in DNS and does not change the host.
     package static func withoutTrailingDot(_ name: String) -> String {
-        name.utf8.last == UInt8(ascii: ".") ? String(name.dropLast()) : name
+        name.dropping(suffix: ".").map { String($0) } ?? name
     }
 
     /// Whether the name is empty or has an empty label, which DNS does not allow.
@@ -114,6 +114,7 @@ package enum HostName {
             throw InvalidHost(reason: "The URL's host is not valid UTF-8.")
         }
         let mapped = String(
+            // text of hosts: not ASCII here, and IDNA maps all letters
             text.precomposedStringWithCompatibilityMapping.lowercased()
                 .unicodeScalars.filter { !ignored.contains($0) }
         ).precomposedStringWithCanonicalMapping

@@ -69,7 +69,7 @@ package struct LinkField: Equatable {
         while reader.take(UInt8(ascii: ";")) {
             _ = reader.skipSpaces()
             // Empty parameters are allowed (RFC 8288 §3).
-            guard let name = reader.token()?.lowercased() else { continue }
+            guard let name = reader.token()?.lowercasedASCII() else { continue }
             var value = ""
             _ = reader.skipSpaces()
             if reader.take(UInt8(ascii: "=")) {

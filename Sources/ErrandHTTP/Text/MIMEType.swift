@@ -2,8 +2,8 @@
 package enum MIMEType {
     /// The media type for the name's extension; `application/octet-stream` if it is unknown.
     package static func ofFile(named name: String) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return unknown }
-        return types[name[name.index(after: dot)...].lowercased()] ?? unknown
+        guard let dot = name.lastIndex(ofByte: "."), dot != name.startIndex else { return unknown }
+        return types[name[name.utf8.index(after: dot)...].lowercasedASCII()] ?? unknown
     }
 
     private static let unknown = "application/octet-stream"

@@ -9,11 +9,11 @@ package enum PEMText {
     package static func certificates(in text: String) -> [Data] {
         var rest = text[...]
         var found: [Data] = []
-        while let start = rest.range(of: begin) {
+        while let start = rest.firstRange(ofBytes: begin) {
             rest = rest[start.upperBound...]
-            guard let stop = rest.range(of: end) else { return [] }
-            let base64 = rest[..<stop.lowerBound].filter { !$0.isWhitespace }
-            guard let data = Data(base64Encoded: base64), !data.isEmpty else { return [] }
+            guard let stop = rest.firstRange(ofBytes: end) else { return [] }
+            let base64 = rest[..<stop.lowerBound].utf8.filter { !ByteSet(" \t\r\n").contains($0) }
+            guard let data = Data(base64Encoded: Data(base64)), !data.isEmpty else { return [] }
             found.append(data)
             rest = rest[stop.upperBound...]
         }

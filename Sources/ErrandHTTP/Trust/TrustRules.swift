@@ -48,7 +48,7 @@ package struct TrustRules: Sendable, Hashable {
     }
 
     private static func isSubdomain(_ host: String, _ domain: String) -> Bool {
-        !domain.isEmpty && host.hasSuffix("." + domain) && !CookieDomain.isAddress(host)
+        !domain.isEmpty && host.ends(withBytes: "." + domain) && !CookieDomain.isAddress(host)
             && !CookieDomain.isAddress(domain)
     }
 

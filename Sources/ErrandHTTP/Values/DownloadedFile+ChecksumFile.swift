@@ -12,7 +12,8 @@ extension DownloadedFile.Digest {
     public static func inChecksumFile(
         _ text: String, for name: String, algorithm: Algorithm? = nil
     ) -> DownloadedFile.Digest? {
-        let lines = text.split(whereSeparator: \.isNewline).compactMap { ChecksumLine(String($0)) }
+        let lines = text.utf8.split(whereSeparator: ByteSet("\r\n").contains)
+            .compactMap { ChecksumLine(String(Substring($0))) }
         let wanted = ChecksumLine.lastComponent(of: name)
         let named = lines.first { line in
             line.name.map(ChecksumLine.lastComponent) == wanted
@@ -42,7 +43,9 @@ package struct ChecksumLine: Sendable, Hashable {
 
     package init?(_ line: String) {
         var line = line[...]
-        while let last = line.last, last.isNewline { line.removeLast() }
+        while let shorter = line.dropping(suffix: "\n") ?? line.dropping(suffix: "\r") {
+            line = shorter
+        }
         guard let parsed = Self.parseBSD(line) ?? Self.parseGNU(line), parsed.0.isValid else {
             return nil
         }
@@ -51,50 +54,49 @@ package struct ChecksumLine: Sendable, Hashable {
 
     /// The part of a path after its last separator.
     static func lastComponent(of path: String) -> String {
-        String(path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? "")
+        path.utf8.split(whereSeparator: ByteSet("/\\").contains).last.map { String(Substring($0)) }
+            ?? ""
     }
 
     /// `<digits>  <name>`, or `<digits> *<name>` for binary mode; after a leading `\`, the name has escapes.
     private static func parseGNU(_ line: Substring) -> (DownloadedFile.Digest, String?)? {
-        let isEscaped = line.hasPrefix("\\")
-        let line = isEscaped ? line.dropFirst() : line
-        let digits = line.prefix { $0.isASCII && $0.isHexDigit }
+        let escaped = line.dropping(prefix: "\\")
+        let line = escaped ?? line
+        let digits = Substring(line.utf8.prefix(while: ByteSet.hexDigits.contains))
         guard
             let algorithm = DownloadedFile.Digest.Algorithm.allCases.first(where: {
                 2 * $0.byteCount == digits.utf8.count
             })
         else { return nil }
         let digest = DownloadedFile.Digest(algorithm, hex: String(digits))
-        let rest = line.dropFirst(digits.count)
-        if rest.allSatisfy({ $0 == " " || $0 == "\t" }) { return (digest, nil) }
-        guard rest.first == " " else { return nil }
-        var name = rest.dropFirst()
+        let rest = line[digits.endIndex...]
+        if rest.utf8.allSatisfy(ByteSet(" \t").contains) { return (digest, nil) }
+        guard var name = rest.dropping(prefix: " ") else { return nil }
         // The second character says whether the file was read as text or as bytes.
-        if name.first == " " || name.first == "*" { name.removeFirst() }
+        name = name.dropping(prefix: " ") ?? name.dropping(prefix: "*") ?? name
         guard !name.isEmpty else { return nil }
-        return (digest, isEscaped ? unescaped(name) : String(name))
+        return (digest, escaped == nil ? String(name) : unescaped(name))
     }
 
     /// `SHA256 (<name>) = <digits>`, also without the spaces, as `openssl` writes it.
     private static func parseBSD(_ line: Substring) -> (DownloadedFile.Digest, String?)? {
-        let isEscaped = line.hasPrefix("\\")
-        let line = isEscaped ? line.dropFirst() : line
+        let escaped = line.dropping(prefix: "\\")
+        let line = escaped ?? line
         // A name can contain parentheses, so the last one ends it.
-        guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")"),
+        guard let open = line.firstIndex(ofByte: "("), let close = line.lastIndex(ofByte: ")"),
             open < close,
             let algorithm = algorithm(named: line[..<open].trimmingBlanks())
         else { return nil }
-        let rest = line[line.index(after: close)...].trimmingBlanks()
-        guard rest.first == "=" else { return nil }
-        let digits = rest.dropFirst().trimmingBlanks()
-        let name = line[line.index(after: open)..<close]
+        let rest = line[line.utf8.index(after: close)...].trimmingBlanks()
+        guard let digits = rest.dropping(prefix: "=")?.trimmingBlanks() else { return nil }
+        let name = line[line.utf8.index(after: open)..<close]
         guard !name.isEmpty else { return nil }
         let digest = DownloadedFile.Digest(algorithm, hex: String(digits))
-        return (digest, isEscaped ? unescaped(name) : String(name))
+        return (digest, escaped == nil ? String(name) : unescaped(name))
     }
 
     private static func algorithm(named name: Substring) -> DownloadedFile.Digest.Algorithm? {
-        switch name.uppercased() {
+        switch name.uppercasedASCII() {
         case "SHA256", "SHA2-256", "SHA-256": .sha256
         case "SHA512", "SHA2-512", "SHA-512": .sha512
         case "SHA1", "SHA-1": .sha1
@@ -104,20 +106,20 @@ package struct ChecksumLine: Sendable, Hashable {
     }
 
     private static func unescaped(_ text: Substring) -> String {
-        var result = ""
+        var result: [UInt8] = []
         var isEscape = false
-        for character in text {
+        for byte in text.utf8 {
             guard isEscape else {
-                if character == "\\" { isEscape = true } else { result.append(character) }
+                if byte == UInt8(ascii: "\\") { isEscape = true } else { result.append(byte) }
                 continue
             }
             isEscape = false
-            switch character {
-            case "n": result.append("\n")
-            case "r": result.append("\r")
-            default: result.append(character)
+            switch byte {
+            case UInt8(ascii: "n"): result.append(0x0A)
+            case UInt8(ascii: "r"): result.append(0x0D)
+            default: result.append(byte)
             }
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -58,7 +58,7 @@ extension DownloadedFile {
         /// ``RequestError/Code/invalidConfiguration``, before anything is sent.
         public init(_ algorithm: Algorithm, hex: String) {
             self.algorithm = algorithm
-            self.hex = hex.lowercased()
+            self.hex = hex.lowercasedASCII()
         }
 
         /// Creates a digest from its bytes.

@@ -38,7 +38,7 @@ public struct HeaderPairs: Sendable {
     }
 
     private static func isSame(_ name: String, _ other: String) -> Bool {
-        name.lowercased() == other.lowercased()
+        name.lowercasedASCII() == other.lowercasedASCII()
     }
 }
 

@@ -32,7 +32,7 @@ extension Response {
         /// Letter case does not matter. Links with an anchor belong to another resource and are not searched
         /// (RFC 8288 §3.2).
         public subscript(_ relation: String) -> URI? {
-            let relation = relation.lowercased()
+            let relation = relation.lowercasedASCII()
             return links.first { $0.anchor == nil && $0.relations.contains(relation) }?.url
         }
     }
@@ -63,9 +63,8 @@ extension Response {
     }
 
     private func link(from value: LinkField.Value) -> Link? {
-        let relations = (value.parameters["rel"] ?? "").lowercased().split {
-            $0 == " " || $0 == "\t"
-        }
+        let relations = (value.parameters["rel"] ?? "").lowercasedASCII().utf8
+            .split(whereSeparator: ByteSet(" \t").contains).map { String(Substring($0)) }
         guard !relations.isEmpty, let target = try? URI.resolve(value.target, against: url) else {
             return nil
         }
@@ -76,7 +75,7 @@ extension Response {
             anchor = resolved == url ? nil : resolved
         }
         return Link(
-            url: target, relations: relations.map(String.init), anchor: anchor,
+            url: target, relations: relations, anchor: anchor,
             parameters: value.parameters)
     }
 }

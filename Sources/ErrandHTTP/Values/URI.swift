@@ -77,7 +77,7 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
 
         mutating func set(scheme text: String?) {
             let isInvalid = text.map { !URIBytes.isScheme($0) } ?? false
-            scheme = isInvalid ? nil : text?.lowercased()
+            scheme = isInvalid ? nil : text?.lowercasedASCII()
             mark(.scheme, isInvalid)
         }
 

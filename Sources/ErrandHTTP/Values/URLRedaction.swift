@@ -10,7 +10,28 @@ enum URLRedaction {
 
     /// The text with its absolute `http` and `https` URLs in their redacted forms.
     static func text(_ text: String) -> String {
-        text.replacing(/https?:\/\/[^\s"<>]+/.ignoresCase()) { reference(String($0.output)) }
+        var result = ""
+        var rest = text[...]
+        while let colon = rest.firstRange(ofBytes: "://") {
+            let before = rest[..<colon.lowerBound]
+            let after = rest[colon.upperBound...]
+            let scheme = ["https", "http"].first { before.lowercasedASCII().ends(withBytes: $0) }
+            let end = after.unicodeScalars.firstIndex(where: endsURL) ?? after.endIndex
+            guard let scheme, end > after.startIndex else {
+                result += rest[..<colon.upperBound]
+                rest = after
+                continue
+            }
+            let start = before.utf8.index(before.endIndex, offsetBy: -scheme.utf8.count)
+            result += rest[..<start]
+            result += reference(String(rest[start..<end]))
+            rest = rest[end...]
+        }
+        return result + rest
+    }
+
+    private static func endsURL(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace || scalar == "\"" || scalar == "<" || scalar == ">"
     }
 
     /// A `Link` field (RFC 8288) with its URLs in their redacted forms; a placeholder if it is

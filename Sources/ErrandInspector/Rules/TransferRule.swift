@@ -69,7 +69,7 @@ struct TransferRule: Sendable, Equatable, Codable {
     /// Whether the rule concerns a request; limits aside.
     func matches(method: String, url: String) -> Bool {
         guard isEnabled, !pattern.isEmpty else { return false }
-        if let own = self.method, !own.isEmpty, own.uppercased() != method.uppercased() {
+        if let own = self.method, !own.isEmpty, own.uppercasedASCII() != method.uppercasedASCII() {
             return false
         }
         return Self.matches(pattern, url)
@@ -77,7 +77,9 @@ struct TransferRule: Sendable, Equatable, Codable {
 
     /// Whether a text contains the pattern, or matches it completely if the pattern has a `*`.
     static func matches(_ pattern: String, _ text: String) -> Bool {
-        let (pattern, text) = (Array(pattern.lowercased().utf8), Array(text.lowercased().utf8))
+        let (pattern, text) = (
+            Array(pattern.lowercasedASCII().utf8), Array(text.lowercasedASCII().utf8)
+        )
         let star = UInt8(ascii: "*")
         guard pattern.contains(star) else {
             return text.count >= pattern.count
@@ -149,7 +151,7 @@ extension TransferRule {
                 "A response with the status \(status) has no body. Remove the body, or change the status."
         }
         for header in headers ?? [] {
-            switch header.name.lowercased() {
+            switch header.name.lowercasedASCII() {
             case "content-length" where header.value != "\(count)":
                 return
                     "Content-Length is \(header.value), but the body has \(count) bytes. Remove the header: it is added."

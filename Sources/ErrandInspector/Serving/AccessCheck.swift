@@ -1,3 +1,5 @@
+import ErrandHTTP
+
 /// Decides whether a request to the inspector is allowed; pure.
 ///
 /// A web page of another site can send requests to a loopback port, and with DNS rebinding also under a name of its own.
@@ -29,10 +31,14 @@ struct AccessCheck: Sendable {
     /// The refusal of a request; `nil` if it is allowed.
     func refusal(_ fields: Fields, isPage: Bool) -> Refusal? {
         let authorities = ["127.0.0.1:\(port)", "localhost:\(port)"]
-        guard let host = fields.host?.lowercased(), authorities.contains(host) else { return .host }
-        if let origin = fields.origin?.lowercased(), origin != "http://\(host)" { return .origin }
+        guard let host = fields.host?.lowercasedASCII(), authorities.contains(host) else {
+            return .host
+        }
+        if let origin = fields.origin?.lowercasedASCII(), origin != "http://\(host)" {
+            return .origin
+        }
         // A link of another site may open the page if it has the token; a script of it may not call anything.
-        if let site = fields.fetchSite?.lowercased(), !isPage,
+        if let site = fields.fetchSite?.lowercasedASCII(), !isPage,
             site != "same-origin", site != "none"
         {
             return .origin
@@ -43,8 +49,10 @@ struct AccessCheck: Sendable {
     }
 
     private static func bearer(_ authorization: String?) -> String? {
-        guard let authorization, authorization.lowercased().hasPrefix("bearer ") else { return nil }
-        return String(authorization.dropFirst("bearer ".count))
+        guard let authorization, let space = authorization.firstIndex(ofByte: " "),
+            authorization[..<space].hasSameBytes(ignoringCase: "bearer")
+        else { return nil }
+        return String(authorization[authorization.utf8.index(after: space)...])
     }
 
     /// Compares in a time that depends on the lengths only.

@@ -49,7 +49,7 @@ struct InspectedRow: Sendable, Encodable {
         url = full.map(redaction.url) ?? request.shortURL ?? ""
         let head = request.response?.head ?? last?.messages.head
         let body = request.response?.body ?? last?.messages.body
-        type = head?.headers[.contentType].map { String($0.prefix { $0 != ";" }) }
+        type = head?.headers[.contentType].map { String($0.prefix(upToByte: ";")) }
         if head != nil { size = body?.count }
         status = head?.status.code
         started = request.date.timeIntervalSince1970 * 1000

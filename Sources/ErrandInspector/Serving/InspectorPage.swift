@@ -6,8 +6,8 @@ enum InspectorPage {
     /// The HTML document.
     static let document: String = {
         PageSource.index
-            .replacing("<!-- style -->", with: "<style>\(PageSource.style)</style>")
-            .replacing("<!-- script -->", with: "<script>\(script)</script>")
+            .replacing(bytes: "<!-- style -->", with: "<style>\(PageSource.style)</style>")
+            .replacing(bytes: "<!-- script -->", with: "<script>\(script)</script>")
     }()
 
     /// The scripts, in one scope.

@@ -59,7 +59,7 @@ struct Replay: Sendable, Decodable {
         let isElsewhere =
             (try? URI(parsing: url))?.hasOrigin(of: original.url) != true
         var fields: [(name: String, value: String)] = []
-        for header in headers where !Self.ownHeaders.contains(header.name.lowercased()) {
+        for header in headers where !Self.ownHeaders.contains(header.name.lowercasedASCII()) {
             let value = restored(header, original.headers, redaction)
             guard !isElsewhere || value == header.value else {
                 throw Self.withheld("The header \(header.name)", original.url)
@@ -73,7 +73,7 @@ struct Replay: Sendable, Decodable {
             throw Self.withheld("The body", original.url)
         }
         return CustomRequest(
-            url: url, method: HTTPMethod(method.uppercased()), headers: fields, body: content)
+            url: url, method: HTTPMethod(method.uppercasedASCII()), headers: fields, body: content)
     }
 
     /// Whether the page has seen all of a body: the new one, or a recorded one without secrets.
@@ -100,7 +100,7 @@ struct Replay: Sendable, Decodable {
     ) -> String {
         guard header.value.contains(RedactionRules.placeholder) else { return header.value }
         for field in original
-        where field.name.rawName.lowercased() == header.name.lowercased()
+        where field.name.rawName.lowercasedASCII() == header.name.lowercasedASCII()
             && redaction.header(field.name.rawName, field.value) == header.value
         {
             return field.value
@@ -121,13 +121,12 @@ struct Replay: Sendable, Decodable {
         }
         // Values for another server would be given away.
         guard edited.hasOrigin(of: original) else { return url }
-        var values = (original.query ?? "").split(separator: "&").map { pair in
-            pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        var values = (original.query ?? "").pieces(at: "&").map { pair in
+            pair.pieces(at: "=", maxSplits: 1, keepingEmpty: true)
         }
         edited.query = edited.query.map { query in
-            query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-                let parts = pair.split(
-                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            query.pieces(at: "&", keepingEmpty: true).map { pair in
+                let parts = pair.pieces(at: "=", maxSplits: 1, keepingEmpty: true)
                 guard parts.count == 2, parts[1] == RedactionRules.placeholder,
                     let index = values.firstIndex(where: { $0.first == parts[0] })
                 else { return String(pair) }
@@ -140,13 +139,13 @@ struct Replay: Sendable, Decodable {
     private func newBody(
         _ text: String, _ original: TransportRequest, _ redaction: RedactionRules
     ) throws(RequestError) -> HTTPBody? {
-        let type = headers.first { $0.name.lowercased() == "content-type" }?.value
+        let type = headers.first { $0.name.lowercasedASCII() == "content-type" }?.value
         if case .data(let data) = original.body?.storage,
             redaction.redacted(body: data, contentType: type) == Data(text.utf8)
         {
             return original.body
         }
-        guard !text.contains("\"\(RedactionRules.placeholder)\"") else {
+        guard !text.contains(bytes: "\"\(RedactionRules.placeholder)\"") else {
             throw RequestError(
                 .invalidBody, stage: .build,
                 "The changed body contains \(RedactionRules.placeholder). Enter the values, because a changed body "

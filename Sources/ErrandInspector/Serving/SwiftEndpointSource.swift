@@ -20,7 +20,7 @@ enum SwiftEndpointSource {
         if message.method != "GET" {
             members.append("override var method: HTTPMethod { \(method(message.method)) }")
         }
-        let headers = message.headers.filter { !ownHeaders.contains($0.name.lowercased()) }
+        let headers = message.headers.filter { !ownHeaders.contains($0.name.lowercasedASCII()) }
         if !headers.isEmpty {
             let lines = headers.map { "            \(literal($0.name)): \(literal($0.value))," }
             members.append(
@@ -37,7 +37,9 @@ enum SwiftEndpointSource {
                 members.append("// The body of \(message.bodySize) bytes is not text.")
             }
         }
-        let hasAuthorization = message.headers.contains { $0.name.lowercased() == "authorization" }
+        let hasAuthorization = message.headers.contains {
+            $0.name.lowercasedASCII() == "authorization"
+        }
         if hasAuthorization {
             members.append("// Set `authorization`, or an authenticator of the configuration.")
         }
@@ -51,19 +53,21 @@ enum SwiftEndpointSource {
     }
 
     private static func typeName(_ endpoint: String) -> String {
-        let name = endpoint.filter { $0.isLetter || $0.isNumber || $0 == "_" }
-        return name.first?.isLetter == true ? name : "Recorded\(name)"
+        let name = String(String.UnicodeScalarView(endpoint.unicodeScalars.filter(isInName)))
+        return name.unicodeScalars.first?.properties.isAlphabetic == true ? name : "Recorded\(name)"
     }
 
     private static func method(_ method: String) -> String {
         let known = ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
-        return known.contains(method) ? ".\(method.lowercased())" : "HTTPMethod(\(literal(method)))"
+        return known.contains(method)
+            ? ".\(method.lowercasedASCII())" : "HTTPMethod(\(literal(method)))"
     }
 
     /// A string literal; raw if the text has quotes, backslashes or line breaks.
     static func literal(_ text: String) -> String {
         let isSimple = text.unicodeScalars.allSatisfy {
-            $0 != "\"" && $0 != "\\" && $0.value >= 0x20 && $0.value != 0x7F
+            // text of servers: scalars
+            $0 != "\"" && $0 != "\\" && isVisible($0)
         }
         if isSimple { return "\"\(text)\"" }
         var result = "\""
@@ -74,12 +78,20 @@ enum SwiftEndpointSource {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case let other where other.value < 0x20 || other.value == 0x7F:
+            case let other where !isVisible(other):
                 result += "\\u{\(String(other.value, radix: 16))}"
             case let other: result.unicodeScalars.append(other)
             }
         }
         return result + "\""
+    }
+
+    /// Whether a scalar is no control character and not invisible, such as one that changes the direction of text.
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: !scalar.properties.isDefaultIgnorableCodePoint
+        }
     }
 
     // MARK: - Output
@@ -111,7 +123,7 @@ enum SwiftEndpointSource {
 
     private static func typeName(of json: JSON, _ key: String, _ nested: inout [String]) -> String {
         if json.object != nil {
-            let name = key.prefix(1).uppercased() + key.dropFirst()
+            let name = key.prefix(1).uppercasedASCII() + key.dropFirst()
             nested.append(structure(name, json))
             return name
         }
@@ -126,8 +138,16 @@ enum SwiftEndpointSource {
     }
 
     private static func isIdentifier(_ key: String) -> Bool {
-        guard let first = key.first, first.isLetter || first == "_" else { return false }
-        return key.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        guard let first = key.unicodeScalars.first, first.properties.isAlphabetic || first == "_"
+        else {
+            return false
+        }
+        return key.unicodeScalars.allSatisfy(isInName)
+    }
+
+    private static func isInName(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "_" || scalar.properties.isAlphabetic
+            || scalar.properties.generalCategory == .decimalNumber
     }
 
     private static let keywords: Set<String> = [
@@ -145,7 +165,7 @@ enum SwiftEndpointSource {
 
     private static func indented(_ text: String, by count: Int) -> String {
         let space = String(repeating: " ", count: count)
-        return text.split(separator: "\n", omittingEmptySubsequences: false)
+        return text.pieces(at: "\n", keepingEmpty: true)
             .map { $0.isEmpty ? "" : space + $0 }.joined(separator: "\n")
     }
 }

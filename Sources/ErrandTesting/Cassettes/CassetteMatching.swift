@@ -88,14 +88,14 @@ public struct CassetteMatching: Sendable {
 
     /// The pairs of a query or a form, without ignored values, in an order that does not depend on theirs.
     private func pairs(_ text: String?) -> [String] {
-        (text ?? "").split(separator: "&").map { pair in
-            let name = pair.prefix { $0 != "=" }
+        (text ?? "").pieces(at: "&").map { pair in
+            let name = pair.prefix(upToByte: "=")
             return ignoredNames.contains(String(name)) ? String(name) : String(pair)
         }.sorted()
     }
 
     private func values(_ name: String, _ request: HAR.Request) -> [String] {
-        request.headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        request.headers.filter { $0.name.lowercasedASCII() == name.lowercasedASCII() }.map(\.value)
     }
 
     private func isEqual(_ body: HAR.PostData?, _ recorded: HAR.PostData?) -> Bool {
@@ -221,7 +221,7 @@ struct CassetteState: Sendable {
         let names = differences.map(\.description)
         guard let last = names.last else { return "" }
         let all = names.count > 1 ? names.dropLast().joined(separator: ", ") + " and " + last : last
-        return all.prefix(1).uppercased() + all.dropFirst()
+        return all.prefix(1).uppercasedASCII() + all.dropFirst()
             + (names.count > 1 ? " differ." : " differs.")
     }
 }

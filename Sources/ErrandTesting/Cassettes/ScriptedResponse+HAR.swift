@@ -77,7 +77,7 @@ extension HTTPFields {
         self.init()
         for field in recorded {
             guard let name = HTTPField.Name(field.name) else { continue }
-            for value in field.value.split(separator: "\n", omittingEmptySubsequences: false) {
+            for value in field.value.pieces(at: "\n", keepingEmpty: true) {
                 append(HTTPField(name: name, value: placeholders.inserted(in: String(value))))
             }
         }
@@ -87,7 +87,7 @@ extension HTTPFields {
 extension HTTPVersion {
     /// The version in the spelling of a recording, such as `h2` or `http/2.0`.
     fileprivate init?(recorded: String) {
-        switch recorded.lowercased() {
+        switch recorded.lowercasedASCII() {
         case "http/1.0": self = .http10
         case "http/1.1": self = .http11
         case "h2", "http/2", "http/2.0": self = .http2
@@ -101,8 +101,8 @@ extension [String: String] {
     /// The text with the values in place of `{{name}}`.
     fileprivate func inserted(in text: String) -> String {
         reduce(text) { text, placeholder in
-            text.replacing("{{\(placeholder.key)}}", with: placeholder.value)
-                .replacing("%7B%7B\(placeholder.key)%7D%7D", with: placeholder.value)
+            text.replacing(bytes: "{{\(placeholder.key)}}", with: placeholder.value)
+                .replacing(bytes: "%7B%7B\(placeholder.key)%7D%7D", with: placeholder.value)
         }
     }
 }

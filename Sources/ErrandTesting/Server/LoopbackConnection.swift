@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Foundation
 
 /// One connection of a ``LoopbackServer``, served by its own thread.
@@ -43,7 +44,7 @@ struct LoopbackConnection {
         request.isComplete = !stream.hasBody
         let route = server.route(for: request.path)
         if route.readsBody, stream.hasBody {
-            if request.header("Expect")?.lowercased() == "100-continue" {
+            if request.header("Expect")?.lowercasedASCII() == "100-continue" {
                 _ = socket.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
             }
             let isComplete = receive(nil, into: &request, &stream)
@@ -60,7 +61,7 @@ struct LoopbackConnection {
         }
         // Unread bytes of the body would be parsed as the next request.
         let mayKeep = response.keepsConnection && !stream.hasBody && head.version == "HTTP/1.1"
-        let wantsClose = request.header("Connection")?.lowercased() == "close"
+        let wantsClose = request.header("Connection")?.lowercasedASCII() == "close"
         return mayKeep && !wantsClose ? .proceed : .linger
     }
 

@@ -1,3 +1,4 @@
+import ErrandHTTP
 public import Foundation
 
 /// A header field line as it was sent.
@@ -57,20 +58,20 @@ public struct LoopbackRequest: Sendable {
 
     /// The target without its query.
     public var path: String {
-        String(target.prefix { $0 != "?" })
+        String(target.prefix(upToByte: "?"))
     }
 
     /// The part of the target after the first `?`; `nil` without a `?`.
     public var query: String? {
-        guard let mark = target.firstIndex(of: "?") else { return nil }
-        return String(target[target.index(after: mark)...])
+        guard let mark = target.firstIndex(ofByte: "?") else { return nil }
+        return String(target[target.utf8.index(after: mark)...])
     }
 
     /// The values of all header lines with the name, in order.
     ///
     /// Names are compared without case.
     public func values(of name: String) -> [String] {
-        headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        headers.filter { $0.name.lowercasedASCII() == name.lowercasedASCII() }.map(\.value)
     }
 
     /// The value of the first header line with the name.

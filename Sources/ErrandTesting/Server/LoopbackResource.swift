@@ -1,3 +1,4 @@
+import ErrandHTTP
 public import Foundation
 
 /// A resource that a ``LoopbackServer`` serves with range and conditional requests (RFC 9110 §13 and §14).
@@ -28,7 +29,9 @@ public struct LoopbackResource: Sendable {
 
     /// The response to a request, with status 200, 206, 304 or 416.
     public func response(to request: LoopbackRequest) -> LoopbackResponse {
-        if let etag, request.header("If-None-Match").map({ $0 == "*" || $0.contains(etag) }) == true
+        if let etag,
+            // text of the test: a whole value
+            request.header("If-None-Match").map({ $0 == "*" || $0.contains(bytes: etag) }) == true
         {
             return make(304, nil, [])
         }
@@ -49,7 +52,7 @@ public struct LoopbackResource: Sendable {
     /// Whether `If-Range` is absent or its validator is strong and matches (RFC 9110 §13.1.5).
     private func conditionHolds(_ request: LoopbackRequest) -> Bool {
         guard let condition = request.header("If-Range") else { return true }
-        if let etag, !etag.hasPrefix("W/"), condition == etag { return true }
+        if let etag, !etag.starts(withBytes: "W/"), condition == etag { return true }
         return lastModified == condition
     }
 
@@ -80,8 +83,8 @@ public struct LoopbackResource: Sendable {
     }
 
     static func parse(_ line: String?, size: Int) -> RangeSelection {
-        guard let line, line.hasPrefix("bytes=") else { return .whole }
-        let parts = line.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard let ranges = line?.dropping(prefix: "bytes=") else { return .whole }
+        let parts = ranges.pieces(at: "-", keepingEmpty: true)
         guard parts.count == 2 else { return .whole }
         if parts[0].isEmpty {
             guard let count = Int(parts[1]), count >= 0 else { return .whole }

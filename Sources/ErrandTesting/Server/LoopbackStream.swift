@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Foundation
 
 /// Reads request heads and bodies from a socket; bodies with Content-Length or in chunked coding.
@@ -36,7 +37,7 @@ struct LoopbackStream {
         var line = try readLine()
         // An empty line before the request line is ignored (RFC 9112 §2.2).
         if line.isEmpty { line = try readLine() }
-        let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let words = line.pieces(at: " ", keepingEmpty: true).map(String.init)
         guard words.count == 3 else { throw Ended() }
         let headers = try readFields()
         trailers = []
@@ -51,18 +52,18 @@ struct LoopbackStream {
         while true {
             let line = try readLine()
             if line.isEmpty { return fields }
-            guard let colon = line.firstIndex(of: ":") else { throw Ended() }
-            let value = line[line.index(after: colon)...]
-                .drop { $0 == " " || $0 == "\t" }
-            fields.append(LoopbackHeader(String(line[..<colon]), String(value)))
+            guard let colon = line.firstIndex(ofByte: ":") else { throw Ended() }
+            let value = line.utf8[line.utf8.index(after: colon)...]
+                .drop(while: ByteSet(" \t").contains)
+            fields.append(LoopbackHeader(String(line[..<colon]), String(Substring(value))))
         }
     }
 
     private static func framing(of headers: [LoopbackHeader]) -> Framing {
         func value(_ name: String) -> String? {
-            headers.first { $0.name.lowercased() == name }?.value
+            headers.first { $0.name.lowercasedASCII() == name }?.value
         }
-        if value("transfer-encoding")?.lowercased().hasSuffix("chunked") == true {
+        if value("transfer-encoding")?.lowercasedASCII().ends(withBytes: "chunked") == true {
             return .chunked(left: nil)
         }
         if let length = value("content-length").flatMap({ Int($0) }), length > 0 {
@@ -97,7 +98,7 @@ struct LoopbackStream {
             }
             return bytes
         case .chunked(nil):
-            let size = try readLine().prefix { $0 != ";" }
+            let size = try readLine().prefix(upToByte: ";")
             guard let count = Int(size, radix: 16), count >= 0 else { throw Ended() }
             guard count > 0 else {
                 trailers = try readFields()
