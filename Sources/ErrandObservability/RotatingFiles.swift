@@ -150,7 +150,8 @@ struct RotatingFiles: Sendable {
     /// The regular files of this user that have the name of a log file, the oldest first.
     func list() throws -> [URL] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) }.sorted()
+            .filter { $0.starts(withBytes: Self.prefix) && $0.ends(withBytes: Self.suffix) }
+            .sorted()
             .map { folder.appendingPathComponent($0) }
             .filter { file in
                 var status = stat()

@@ -286,7 +286,7 @@ extension RequestDescription {
     /// Whether the endpoint accepts event streams, and nothing else.
     var acceptsOnlyEvents: Bool {
         guard case .types(let types) = acceptableContentTypes else { return false }
-        return types.map { $0.lowercased() } == ["text/event-stream"]
+        return types.map { $0.lowercasedASCII() } == ["text/event-stream"]
     }
 
     /// Adds the fields of a request for an event stream that the endpoint does not set (HTML standard, §9.2.2).

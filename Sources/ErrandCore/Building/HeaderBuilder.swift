@@ -155,8 +155,8 @@ enum HeaderBuilder {
     /// A shared `…+json` remains for a body of `application/json`: it names the same syntax more exactly.
     static func removeContentType(from shared: inout HTTPFields, of body: HTTPBody?) {
         guard let type = body?.contentType, let value = shared[.contentType] else { return }
-        let essence = value.prefix { $0 != ";" }.trimmingBlanks().lowercased()
-        if type == "application/json", essence.hasSuffix("+json") { return }
+        let essence = value.prefix(upToByte: ";").trimmingBlanks().lowercasedASCII()
+        if type == "application/json", essence.ends(withBytes: "+json") { return }
         shared[fields: .contentType] = []
     }
 
@@ -239,8 +239,8 @@ enum HeaderBuilder {
         }
         if let names = body?.trailerNames, !names.isEmpty, let value = fields[.trailer] {
             guard
-                Set(ListElements(value).map { $0.lowercased() })
-                    == Set(names.map { $0.lowercased() })
+                Set(ListElements(value).map { $0.lowercasedASCII() })
+                    == Set(names.map { $0.lowercasedASCII() })
             else {
                 throw reservedHeader(
                     sender, "Trailer", qualifier, "It is taken from the body's trailers.")

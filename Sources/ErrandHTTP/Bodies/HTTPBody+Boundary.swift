@@ -6,14 +6,15 @@ struct MultipartType {
     /// `nil` for other types and for malformed text.
     init?(_ text: String) {
         var reader = FieldReader(text)
-        guard reader.token()?.lowercased() == "multipart", reader.take(UInt8(ascii: "/")),
+        guard reader.token()?.lowercasedASCII() == "multipart", reader.take(UInt8(ascii: "/")),
             reader.token() != nil, reader.skipSpaces()
         else { return nil }
         while reader.take(UInt8(ascii: ";")) {
             _ = reader.skipSpaces()
             // Empty parameters are allowed (RFC 9110 §5.6.6).
             guard !reader.isAtEnd, reader.current != UInt8(ascii: ";") else { continue }
-            guard let name = reader.token()?.lowercased(), reader.take(UInt8(ascii: "=")) else {
+            guard let name = reader.token()?.lowercasedASCII(), reader.take(UInt8(ascii: "="))
+            else {
                 return nil
             }
             let isQuoted = reader.current == UInt8(ascii: "\"")

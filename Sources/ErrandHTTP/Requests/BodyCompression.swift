@@ -25,7 +25,7 @@ package enum BodyCompression {
                 "\(endpoint)'s bodyEncoder has a contentCoding that is not a token.")
         }
         if let shared = request.headers[.contentEncoding],
-            shared.lowercased() != encoder.contentCoding.lowercased()
+            !shared.hasSameBytes(ignoringCase: encoder.contentCoding)
         {
             throw RequestError(
                 .invalidHeader, stage: .build,

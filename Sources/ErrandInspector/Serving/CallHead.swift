@@ -100,7 +100,7 @@ struct CallHead: Sendable {
         guard name.isToken, value.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
             throw .malformed
         }
-        return (name.lowercased(), String(decoding: value, as: UTF8.self))
+        return (name.lowercasedASCII(), String(decoding: value, as: UTF8.self))
     }
 
     private static func length(_ text: String?) throws(Fault) -> Int {
@@ -114,9 +114,7 @@ struct CallHead: Sendable {
     }
 
     private static func has(_ word: String, in list: String?) -> Bool {
-        (list ?? "").lowercased().utf8.split(separator: 0x2C).contains { item in
-            Substring(item).trimmingCharacters(in: .whitespaces) == word
-        }
+        ListElements(list ?? "").contains { $0.hasSameBytes(ignoringCase: word) }
     }
 
     /// Splits a target in origin form or in absolute form (RFC 9112 §3.2).
@@ -126,7 +124,8 @@ struct CallHead: Sendable {
         var rest = bytes
         var authority: String?
         let scheme = Array("http://".utf8)
-        if String(decoding: rest.prefix(scheme.count), as: UTF8.self).lowercased() == "http://" {
+        if String(decoding: rest.prefix(scheme.count), as: UTF8.self).lowercasedASCII() == "http://"
+        {
             rest = rest.dropFirst(scheme.count)
             let end = rest.firstIndex { $0 == 0x2F || $0 == 0x3F } ?? rest.endIndex
             authority = String(decoding: rest[..<end], as: UTF8.self)
