@@ -7,12 +7,11 @@ package struct DigestExpectations: Sendable, Hashable {
     /// The algorithms to compute.
     package let algorithms: Set<DownloadedFile.Digest.Algorithm>
 
-    /// - Parameter server: The digests in the fields of the response, the preferred one first.
+    /// - Parameter server: The digests in the fields of the response, at most one for each algorithm. All of them are
+    ///   compared: a file with another value of any of them is not the one that the server describes.
     package init(_ plan: DownloadPlan, server: [DownloadedFile.Digest] = []) {
         var expected = plan.expectedDigests
-        if expected.isEmpty, plan.options.verifiesServerDigests, let first = server.first {
-            expected = [first]
-        }
+        if expected.isEmpty, plan.options.verifiesServerDigests { expected = server }
         self.expected = expected
         algorithms = plan.options.computedDigests.union(expected.map(\.algorithm))
     }

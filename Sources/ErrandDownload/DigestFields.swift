@@ -22,12 +22,9 @@ package enum DigestFields {
                 found[digest.algorithm] = digest
             }
         }
-        func field(_ name: HTTPField.Name?) -> String? {
-            let lines = name.map { headers[values: $0] } ?? []
-            return lines.isEmpty ? nil : lines.joined(separator: ", ")
-        }
+        func field(_ name: HTTPField.Name?) -> String? { Self.field(name, headers) }
         add(field(HTTPField.Name("Repr-Digest")).map(dictionary) ?? [])
-        if isWhole { add(field(HTTPField.Name("Content-Digest")).map(dictionary) ?? []) }
+        if isWhole { add(field(contentDigest).map(dictionary) ?? []) }
         add(field(HTTPField.Name("Digest")).map(pairs) ?? [])
         // Cloud Storage decompresses objects that were stored with a content coding; the hash is that of the stored
         // bytes.
@@ -35,10 +32,29 @@ package enum DigestFields {
         if stored == nil || stored == "identity" {
             add(field(HTTPField.Name("x-goog-hash")).map(pairs) ?? [])
         }
-        if isWhole, let text = field(HTTPField.Name("Content-MD5")) {
+        if isWhole, let text = field(contentMD5) {
             add(digest(.md5, base64: text[...]).map { [$0] } ?? [])
         }
         return DownloadedFile.Digest.Algorithm.allCases.compactMap { found[$0] }
+    }
+
+    /// The digests of the content of a response, which is a part of the file: `Content-Digest` (RFC 9530 §2) and
+    /// `Content-MD5`; at most one for each algorithm.
+    package static func contentDigests(in headers: HTTPFields) -> [DownloadedFile.Digest] {
+        var digests = field(contentDigest, headers).map(dictionary) ?? []
+        if let text = field(contentMD5, headers), !digests.contains(where: { $0.algorithm == .md5 })
+        {
+            digests += digest(.md5, base64: text[...]).map { [$0] } ?? []
+        }
+        return digests
+    }
+
+    private static let contentDigest = HTTPField.Name("Content-Digest")
+    private static let contentMD5 = HTTPField.Name("Content-MD5")
+
+    private static func field(_ name: HTTPField.Name?, _ headers: HTTPFields) -> String? {
+        let lines = name.map { headers[values: $0] } ?? []
+        return lines.isEmpty ? nil : lines.joined(separator: ", ")
     }
 
     /// A dictionary of byte sequences (RFC 9530 §3, RFC 9651 §3.2); empty if it is malformed.

@@ -17,21 +17,27 @@ package struct DownloadDestination: Sendable, Hashable {
     /// The copy of a part file on another file system, until it is renamed.
     package let copy: URL
 
-    /// - Parameter url: The requested URL: names the file until the response does, if the destination is a folder.
-    package init(_ plan: DownloadPlan, url: URI) throws(RequestError) {
+    /// - Parameters:
+    ///   - url: The requested URL: names the file until the response does, if the destination is a folder.
+    ///   - number: Distinguishes the part files of downloads of one URL that run at the same time.
+    package init(_ plan: DownloadPlan, url: URI, number: Int = 1) throws(RequestError) {
         let destination = plan.destination.standardizedFileURL
         isFolder = Self.isDirectory(destination)
         folder = isFolder ? destination : destination.deletingLastPathComponent()
         let name = isFolder ? FileName.last(of: url) : destination.lastPathComponent
         file = folder.appendingPathComponent(name, isDirectory: false)
         var stem = Self.stem(of: name)
-        if isFolder || plan.options.partFolder != nil {
-            // The name alone does not distinguish the downloads whose part files are in this folder.
+        let isRenamed = plan.existingFile == .rename
+        if isFolder || isRenamed || plan.options.partFolder != nil {
+            // The name alone does not distinguish the downloads whose part files are in this folder. Downloads that are
+            // renamed have files of their own, so they can run at the same time.
             let rule = plan.options.resumableURL
             let resource = rule == .any ? name[...] : rule.resource(url.string)
-            let key = isFolder ? destination.path + "\n" + resource : file.path
+            var key = isFolder ? destination.path : file.path
+            if isFolder || isRenamed { key += "\n" + resource }
             stem += "-" + SHA256.hex(Data(key.utf8)).prefix(16)
         }
+        if number > 1 { stem += "-\(number)" }
         let parts = plan.options.partFolder?.standardizedFileURL ?? folder
         part = parts.appendingPathComponent("." + stem + PartFolder.partSuffix, isDirectory: false)
         journal = parts.appendingPathComponent(

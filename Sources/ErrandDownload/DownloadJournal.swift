@@ -13,7 +13,7 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     package var format: Int { isWeak || extents != nil ? 2 : 1 }
     /// The requested URL, before redirects.
     package var url: String
-    /// The validator to send as `If-Range`.
+    /// The validator to send as `If-Range`; empty if there is none and only the length is compared.
     package var validator: String
     /// Whether the validator is weak: it is compared, not sent, and the last bytes are requested again.
     package var isWeak = false
@@ -65,7 +65,8 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     package init?(decoding data: Data) {
         guard data.count < Self.maximumSize,
             let journal = try? FastJSONDecoder().decode(Self.self, from: data), journal.offset >= 0,
-            journal.offset <= journal.total ?? .max, !journal.validator.isEmpty,
+            journal.offset <= journal.total ?? .max,
+            !journal.validator.isEmpty || journal.isWeak && journal.total != nil,
             journal.validator.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }),
             journal.hasValidExtents
         else { return nil }
@@ -171,8 +172,14 @@ package enum ResumeValidator {
         return validator
     }
 
-    /// Whether a response has this validator.
+    /// Whether a response has neither a validator nor a content coding.
+    package static func isMissing(in headers: HTTPFields) -> Bool {
+        !isEncoded(headers) && headers[.eTag] == nil && headers[.lastModified] == nil
+    }
+
+    /// Whether a response has this validator; none if it is empty.
     package static func confirms(_ headers: HTTPFields, validator: String) -> Bool {
+        guard !validator.isEmpty else { return isMissing(in: headers) }
         let received = isTag(validator) ? headers[.eTag] : headers[.lastModified]
         return received?.hasSameBytes(as: validator) == true
     }

@@ -21,13 +21,17 @@ package struct RangeRules: Sendable, Hashable {
     /// Whether the response must repeat validator and total length, because its URL is another one.
     package var isOtherURL = false
 
-    package init(overlap: Int64 = 0, isOtherURL: Bool = false) {
+    /// Whether only the total length is compared.
+    package var hasNoValidator = false
+
+    package init(overlap: Int64 = 0, isOtherURL: Bool = false, hasNoValidator: Bool = false) {
         self.overlap = overlap
         self.isOtherURL = isOtherURL
+        self.hasNoValidator = hasNoValidator
     }
 
     /// Whether the response must have the validator; otherwise it must not contradict it.
-    var requiresValidator: Bool { overlap > 0 || isOtherURL }
+    var requiresValidator: Bool { overlap > 0 || isOtherURL || hasNoValidator }
 }
 
 /// The action for a response, decided by its head.
@@ -64,7 +68,8 @@ package enum DownloadPlanner {
     ) -> DownloadStart {
         guard allowsResume, let journal, let partSize,
             options.resumableURL.accepts(url, for: journal.url),
-            !journal.isWeak || options.weakValidatorOverlap > 0
+            !journal.isWeak || options.weakValidatorOverlap > 0 || journal.validator.isEmpty,
+            !journal.validator.isEmpty || options.resumesWithoutValidator
         else { return .fresh }
         // The file was changed by another program: its content cannot be trusted.
         guard partSize >= journal.offset, partSize <= journal.total ?? .max else { return .fresh }
@@ -110,6 +115,7 @@ package enum DownloadPlanner {
             bytes.lowerBound == offset - rules.overlap,
             total == nil || range.total == nil || total == range.total,
             !rules.isOtherURL || total == range.total,
+            !rules.hasNoValidator || total != nil && total == range.total,
             bytes.upperBound < total ?? .max,
             // Only the overlap, although more is missing: a server that limits ranges to fewer bytes.
             bytes.upperBound >= offset || bytes.upperBound + 1 == range.total ?? total

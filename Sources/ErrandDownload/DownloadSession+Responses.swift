@@ -16,6 +16,8 @@ extension DownloadSession {
         package var end = Int64.max
         /// The bytes to compare with the first ones of the response.
         package var overlap = TailOverlap(Data())
+        /// The digests of the content of a part; `nil` without such fields.
+        package var content: ContentDigests?
     }
 
     /// Receives the offset at which an attempt continues the file, `nil` for the whole file, and the total length.
@@ -98,9 +100,14 @@ extension DownloadSession {
         {
             return error
         }
-        let weak =
+        var weak =
             validator == nil && plan.options.weakValidatorOverlap > 0
             ? ResumeValidator.weak(in: headers) : nil
+        if plan.options.resumesWithoutValidator, total != nil,
+            ResumeValidator.isMissing(in: headers)
+        {
+            weak = ""
+        }
         let digests = DigestFields.digests(in: headers, isWhole: true)
         let version = (validator ?? weak).map {
             DownloadVersion(
@@ -160,9 +167,15 @@ extension DownloadSession {
             && (total ?? 0) - offset >= 2 * plan.options.segments.minimumSize
         if maySplit || file.isSegmented, let error = file.beginSegments() { throw error }
         if file.isSegmented { acceptance.index = file.open(at: offset) }
-        acceptance.end =
-            headers[.contentRange].flatMap(ContentRange.init)?.bytes.map { $0.upperBound + 1 }
-            ?? .max
+        let range = headers[.contentRange].flatMap(ContentRange.init)?.bytes
+        acceptance.end = range.map { $0.upperBound + 1 } ?? .max
+        if let range, plan.options.verifiesServerDigests, plan.expectedDigests.isEmpty {
+            let digests = DigestFields.contentDigests(in: headers)
+            if !digests.isEmpty {
+                acceptance.content = ContentDigests(
+                    digests, length: range.upperBound - range.lowerBound + 1)
+            }
+        }
         if let present { willContinue(present, total) }
         state.withLock {
             $0.planner.acceptedPart(request.segment.id, total: total, maySplit: maySplit)

@@ -83,6 +83,11 @@ package enum FileLock {
     private static func busy(_ url: URL) -> RequestError {
         .file(
             "Another download or upload uses \(url.path). Wait for it, cancel it, or choose another "
-                + "file.")
+                + "file.", underlying: POSIXError(.EWOULDBLOCK))
     }
+}
+
+extension RequestError {
+    /// Whether the error is that of a file which another download has locked.
+    package var isFileInUse: Bool { (underlying as? POSIXError)?.code == .EWOULDBLOCK }
 }

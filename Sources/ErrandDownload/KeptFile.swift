@@ -51,6 +51,7 @@ package enum KeptFile {
         }
         return DownloadedFile(
             url: file, bytes: Int64(status.st_size),
-            digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] })
+            digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] },
+            wasKept: true)
     }
 }

@@ -21,7 +21,7 @@ package struct SegmentRequest: Sendable, Hashable {
         isWeak = version.isWeak
         rules = RangeRules(
             overlap: version.isWeak ? min(version.overlap, segment.start) : 0,
-            isOtherURL: version.isOtherURL)
+            isOtherURL: version.isOtherURL, hasNoValidator: version.validator.isEmpty)
     }
 
     /// Sets the fields of the request.
@@ -37,6 +37,7 @@ package struct SegmentRequest: Sendable, Hashable {
 
 /// A version of the file on the server.
 struct DownloadVersion: Sendable, Hashable {
+    /// Empty if there is none and only the length is compared.
     var validator: String
     var isWeak = false
     var total: Int64?

@@ -43,6 +43,8 @@ private struct Attempt: Sendable {
                 await session.file.close(.discarded)
                 return try await KeptFile.response(file, session.plan, head)
             case .restart(let error):
+                // Bytes that do not match their digest must not be resumed.
+                if error.code == .digestMismatch { session.discard() }
                 guard mayRestart else { throw error }
                 (mayRestart, isRestart) = (false, true)
             case .failed(let error): try await replaceURL(after: error)

@@ -26,8 +26,9 @@ package final class DownloadStep: Step {
                 destination.file, plan,
                 Response(status: .ok, url: request.url, source: .cacheFresh, attempts: 0))
         }
+        let (opened, file) = try Self.open(plan, destination, url: request.url)
         let session = DownloadSession(
-            plan, destination, try PartFile(destination), url: request.url,
+            plan, opened, file, url: request.url,
             began: pipelineRequest.context.clock.uptime)
         var pipelineRequest = pipelineRequest
         pipelineRequest.download = session
@@ -46,5 +47,24 @@ package final class DownloadStep: Step {
             await session.file.close(isDiscarded ? .discarded : .kept)
             throw error
         }
+    }
+
+    /// The greatest number of downloads of one URL to one destination at the same time.
+    private static let maximumParts = 100
+
+    /// Opens the part file; with ``DownloadPlan/ExistingFile/rename`` one that no other download uses.
+    private static func open(
+        _ plan: DownloadPlan, _ destination: DownloadDestination, url: URI
+    ) throws(RequestError) -> (DownloadDestination, PartFile) {
+        var destination = destination
+        for number in 2...maximumParts {
+            do throws(RequestError) {
+                return (destination, try PartFile(destination))
+            } catch {
+                guard plan.existingFile == .rename, error.isFileInUse else { throw error }
+            }
+            destination = try DownloadDestination(plan, url: url, number: number)
+        }
+        return (destination, try PartFile(destination))
     }
 }

@@ -50,6 +50,7 @@ package final class FileSink: ResponseSink {
 
     package func write(_ bytes: UnsafeRawBufferPointer) -> Result<Bool, RequestError> {
         let (acceptance, skipped) = state.withLock { state -> (DownloadSession.Acceptance?, Int?) in
+            state.acceptance?.content?.update(bytes)
             let skipped = state.acceptance?.overlap.matched(by: bytes)
             if skipped == nil { state.acceptance?.action = .restart }
             return (state.acceptance, skipped)
@@ -69,6 +70,12 @@ package final class FileSink: ResponseSink {
     }
 
     package func finish(_ error: RequestError?) -> Result<Response.Body, RequestError> {
-        error.map { .failure($0) } ?? .success(.file(session.destination.part))
+        if let error { return .failure(error) }
+        let mismatch = state.withLock { state -> RequestError? in
+            guard let mismatch = state.acceptance?.content?.mismatch() else { return nil }
+            state.acceptance?.action = .restart
+            return mismatch
+        }
+        return mismatch.map { .failure($0) } ?? .success(.file(session.destination.part))
     }
 }

@@ -14,8 +14,10 @@ extension DownloadPlan {
         /// Whether the file is compared with the digests in the fields of the response (default true).
         ///
         /// `Repr-Digest` and `Content-Digest` (RFC 9530), `Digest` (RFC 3230), `x-goog-hash` and `Content-MD5`, in this
-        /// order. Of several algorithms the first of SHA-256, SHA-512, SHA-1 and MD5 is compared. No effect if the
-        /// endpoint expects digests itself. Errors: ``RequestError/Code/digestMismatch``.
+        /// order if fields contradict each other. All supported algorithms are compared: SHA-256, SHA-512, SHA-1 and
+        /// MD5. The fields of a response to a range (206) count, too: `Content-Digest` and `Content-MD5` for the bytes of
+        /// the range, of which another value starts the download again; the others for the whole file. No effect if
+        /// the endpoint expects digests itself. Errors: ``RequestError/Code/digestMismatch``.
         public var verifiesServerDigests = true
 
         /// The folder of the part file and its journal; `nil`, the default, is the folder of the finished file.
@@ -54,6 +56,14 @@ extension DownloadPlan {
         /// not distinguished; compare a digest if that matters. At most 16 MiB. Errors:
         /// ``RequestError/Code/invalidConfiguration`` for a number outside 0...16,777,216.
         public var weakValidatorOverlap: Int64 = 0
+        /// Whether a file is resumed although its responses have neither `ETag` nor `Last-Modified` (default false: it
+        /// starts again).
+        ///
+        /// Only the total length is compared, and the bytes of ``weakValidatorOverlap`` if that is set. Risk: if the file
+        /// on the server is replaced by another one of the same length, the result is a mixture of both, and no error
+        /// is reported. Set it only for files that never change, or together with ``expectedDigests``. The length must
+        /// be known. A response with a validator starts the download again.
+        public var resumesWithoutValidator = false
 
         /// Creates the default rules.
         public init() {}
@@ -71,6 +81,7 @@ extension DownloadPlan {
             return "\(computed) \(verifiesServerDigests) \(partFolder?.absoluteString ?? "") "
                 + "\(keepsPartWhenCancelled) \(setsModificationTime) \(mode) "
                 + "\(segments.maximum) \(segments.minimumSize) \(resumableURL) \(weakValidatorOverlap) "
+                + "\(resumesWithoutValidator) "
                 + "\(urlRefresh?.statusCodes.sorted() ?? [])"
         }
 

@@ -18,13 +18,18 @@ public struct DownloadedFile: Sendable, Hashable {
     public var contentType: String?
     /// The name that the server proposes, as one safe path component; see ``Response/suggestedFilename``.
     public var suggestedName: String
+    /// Whether the file existed before and was kept, by ``DownloadPlan/ExistingFile/keep``; nothing was downloaded then.
+    ///
+    /// Also if the file appeared while the new one was received, which was deleted then. Default false.
+    public var wasKept: Bool
     /// The time from the start of the request until the file was complete, by the agent's clock.
     public var duration: Duration
 
     /// Creates the value of a file, for example in a test.
     public init(
         url: URL, bytes: Int64, resumedOffset: Int64 = 0, digests: [Digest] = [],
-        contentType: String? = nil, suggestedName: String? = nil, duration: Duration = .zero
+        contentType: String? = nil, suggestedName: String? = nil, duration: Duration = .zero,
+        wasKept: Bool = false
     ) {
         self.url = url
         self.bytes = bytes
@@ -33,6 +38,7 @@ public struct DownloadedFile: Sendable, Hashable {
         self.contentType = contentType
         self.suggestedName = suggestedName ?? url.lastPathComponent
         self.duration = duration
+        self.wasKept = wasKept
     }
 
     /// The path of the file.

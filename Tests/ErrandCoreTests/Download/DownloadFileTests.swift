@@ -284,8 +284,13 @@ struct DownloadFileTests {
     @Test func finishedFileLinkedToThePartIsKept() async throws {
         // The process was killed after linking the final name, before removing the part's name.
         try writeFile("finished")
-        #expect(link(fixture.destination.path, fixture.part.path) == 0)
         fixture.plan { $0.existingFile = .rename }
+        var plan = DownloadPlan(destination: fixture.destination)
+        plan.existingFile = .rename
+        let part = try DownloadDestination(
+            plan, url: URI(scheme: "http", host: "a", path: "/f.bin")
+        ).part
+        #expect(link(fixture.destination.path, part.path) == 0)
         try await fixture.run()
         #expect(fixture.content() == Data("finished".utf8))
         #expect(haveSameBytes(fixture.content("f 2.bin"), content))
