@@ -21,8 +21,7 @@ import Testing
         defer { cleanUp() }
         try planted.plant(at: file("body.part"))
         if planted != .folder { try planted.plant(at: file("body")) }
-        var body = MultipartBody()
-        body.append("text", name: "field")
+        let body = MultipartBody([.text("field", "text")])
         _ = try await body.write(to: file("body"))
         #expect(try Data(contentsOf: file("body")).count > 100)
         #expect(planted.victimIsIntact(beside: file("body.part")))

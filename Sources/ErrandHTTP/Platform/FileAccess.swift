@@ -207,6 +207,13 @@ package enum FileAccess {
 
     /// The attributes of a new file in a folder, which is removed at once.
     private static func probe(in folder: String, mode: mode_t) -> stat? {
+        #if os(Linux)
+            // O_TMPFILE: a file without a name, which programs that watch the folder do not see.
+            if let descriptor = try? opened(folder, 0o20_000_000 | O_DIRECTORY | O_RDWR, mode) {
+                defer { close(descriptor) }
+                return status(of: descriptor)
+            }
+        #endif
         let path = (folder as NSString).appendingPathComponent("errand-probe")
         guard let file = try? temporary(beside: path, mode: mode) else { return nil }
         defer { close(file.descriptor) }
