@@ -246,7 +246,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ErrandTransportTests",
-            dependencies: ["ErrandTransport", "ErrandHTTP", httpTypes],
+            dependencies: ["ErrandTransport", "ErrandTesting", "ErrandHTTP", httpTypes],
             swiftSettings: settings
         ),
         .testTarget(

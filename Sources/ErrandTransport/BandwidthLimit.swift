@@ -1,58 +1,55 @@
 public import ErrandHTTP
-import Synchronization
 
-/// A limit of the bytes per second that the transfers of one or more transports receive together.
+/// A limit of the bytes per second that the transfers of one or more transports receive, and of those that they send,
+/// together.
 ///
-///     let limit = BandwidthLimit(bytesPerSecond: 1_000_000)
+///     let limit = BandwidthLimit(bytesPerSecond: 1_000_000, uploadBytesPerSecond: 200_000)
 ///     let agent = RequestAgent(transport: limit.transport(over: CurlTransport()))
 ///     limit.bytesPerSecond = nil  // from now on as fast as possible
 ///
-/// The bytes of response bodies count, after content decoding; heads and request bodies do not. Transfers in progress
-/// are delayed by back-pressure: the transport stops to read, and the server stops to send. ``Timeouts/idle`` does not
-/// count meanwhile. A limit may be used from any thread.
+/// The bytes of bodies count: those of responses after content decoding, those of requests as they are read, whatever
+/// the kind of the body. Heads do not count. Bytes are passed on when their time has come, so that no transfer, however
+/// short, is faster than the limit; a wait that ends late is made up for, by at most 100 ms. Transfers in progress are
+/// delayed by back-pressure: the transport stops to read, and the server stops to send. ``Timeouts/idle`` does not count
+/// meanwhile. A limit may be used from any thread.
+///
+/// `URLSessionTransport` cannot pause a request body: it reads a limited one at this speed into a temporary file, as it
+/// does with streams, and then sends that as fast as the network allows.
 public final class BandwidthLimit: Sendable {
-    private struct State {
-        var schedule: BandwidthSchedule
-        /// The transfers that wait, and the tasks that end their waits.
-        var waiting: [ObjectIdentifier: Wait] = [:]
-    }
-
-    private struct Wait {
-        let transfer: LimitedTransfer
-        /// Distinguishes this wait from a later one of the same transfer.
-        let end: Duration
-        var timer: Task<Void, Never>?
-    }
-
-    private let clock: any RequestClock
-    private let state: Mutex<State>
+    let receiving: BandwidthLane
+    let sending: BandwidthLane
 
     /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - bytesPerSecond: The number of bytes per second, at least 1; `nil` is no limit.
+    ///   - bytesPerSecond: The number of received bytes per second, at least 1; `nil` is no limit.
+    ///   - uploadBytesPerSecond: The number of sent bytes per second, at least 1; `nil`, the default, is no limit.
     ///   - clock: The clock that measures the time.
-    public init(bytesPerSecond: Int64?, clock: any RequestClock = SystemClock()) {
-        self.clock = clock
-        state = Mutex(State(schedule: BandwidthSchedule(bytesPerSecond: bytesPerSecond)))
+    public init(
+        bytesPerSecond: Int64?, uploadBytesPerSecond: Int64? = nil,
+        clock: any RequestClock = SystemClock()
+    ) {
+        receiving = BandwidthLane("bytesPerSecond", bytesPerSecond: bytesPerSecond, clock: clock)
+        sending = BandwidthLane(
+            "uploadBytesPerSecond", bytesPerSecond: uploadBytesPerSecond, clock: clock)
     }
 
-    /// The number of bytes per second, at least 1; `nil` is no limit.
+    /// The number of received bytes per second; `nil` is no limit.
     ///
-    /// A change has an effect at once, also on transfers in progress.
+    /// A change has an effect at once, also on transfers in progress. With a number below 1, requests fail with
+    /// ``RequestError/Code/invalidConfiguration``: new ones before anything is sent, those in progress with their next
+    /// bytes.
     public var bytesPerSecond: Int64? {
-        get { state.withLock { $0.schedule.bytesPerSecond } }
-        set {
-            let waiting = state.withLock { state in
-                state.schedule.change(to: newValue)
-                defer { state.waiting = [:] }
-                return state.waiting.values
-            }
-            for wait in waiting {
-                wait.timer?.cancel()
-                wait.transfer.continueReceiving()
-            }
-        }
+        get { receiving.bytesPerSecond }
+        set { receiving.bytesPerSecond = newValue }
+    }
+
+    /// The number of sent bytes per second; `nil` is no limit.
+    ///
+    /// Changes have the effect of those of ``bytesPerSecond``.
+    public var uploadBytesPerSecond: Int64? {
+        get { sending.bytesPerSecond }
+        set { sending.bytesPerSecond = newValue }
     }
 
     /// A transport that delays the transfers of another one.
@@ -62,46 +59,26 @@ public final class BandwidthLimit: Sendable {
         LimitedTransport(transport, self)
     }
 
-    var uptime: Duration { clock.uptime }
+    /// Throws ``RequestError/Code/invalidConfiguration`` if a limit is below 1.
+    package func check() throws(RequestError) {
+        try receiving.check()
+        try sending.check()
+    }
+}
 
-    /// Counts bytes of a transfer.
+extension BandwidthLimit: BodyPace {}
+
+extension HTTPBody {
+    /// The body, of which each attempt is sent no faster than ``BandwidthLimit/uploadBytesPerSecond``.
     ///
-    /// - Returns: Whether the transfer has to wait: then its `continueReceiving` will be called, unless ``forget(_:)``
-    ///   is called before.
-    func count(_ bytes: Int, of transfer: LimitedTransfer) -> Bool {
-        let id = ObjectIdentifier(transfer)
-        let wait: (end: Duration, duration: Duration)? = state.withLock { state in
-            let now = clock.uptime
-            guard let end = state.schedule.count(Int64(bytes), at: now) else { return nil }
-            state.waiting[id] = Wait(transfer: transfer, end: end)
-            return (end, end - now)
-        }
-        guard let (end, duration) = wait else { return false }
-        let timer = Task { [weak self, clock] in
-            guard (try? await clock.sleep(for: duration)) != nil else { return }
-            self?.take(id, end)?.continueReceiving()
-        }
-        let isWaiting = state.withLock { state in
-            guard state.waiting[id]?.end == end else { return false }
-            state.waiting[id]?.timer = timer
-            return true
-        }
-        if !isWaiting { timer.cancel() }
-        return true
-    }
-
-    /// Ends the wait of a transfer that has ended.
-    func forget(_ transfer: LimitedTransfer) {
-        let wait = state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(transfer)) }
-        wait?.timer?.cancel()
-    }
-
-    /// Ends a wait whose time is over; `nil` if it has ended before.
-    private func take(_ id: ObjectIdentifier, _ end: Duration) -> LimitedTransfer? {
-        state.withLock { state in
-            guard state.waiting[id]?.end == end else { return nil }
-            return state.waiting.removeValue(forKey: id)?.transfer
-        }
+    /// For one endpoint; ``BandwidthLimit/transport(over:)`` limits all requests of an agent. With both, the lower limit
+    /// counts. Every kind of body can be limited, such as files, streams and multipart forms, with every transport.
+    ///
+    ///     override var body: HTTPBody? { .file(movie).limited(by: slow) }
+    public func limited(by limit: BandwidthLimit) -> HTTPBody {
+        var body = self
+        body.paces.append(limit)
+        return body
     }
 }
 
@@ -119,10 +96,15 @@ private final class LimitedTransport: ConnectionReporting {
         self.limit = limit
     }
 
-    func check(_ request: TransportRequest) throws(RequestError) { try inner.check(request) }
+    func check(_ request: TransportRequest) throws(RequestError) {
+        try limit.check()
+        try inner.check(request)
+    }
 
     func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer {
-        let transfer = LimitedTransfer(receiver, limit)
+        let transfer = LimitedTransfer(receiver, limit.receiving)
+        var request = request
+        request.body = request.body?.limited(by: limit)
         transfer.begin(inner.start(request, receiver: transfer))
         return transfer
     }

@@ -18,13 +18,14 @@ extension HTTPBody {
     ///   are not lost.
     /// - Throws: ``RequestError/Code/invalidBody`` for a file that is missing, not regular or not
     ///   readable, a stream that cannot be created, or a negative length,
+    ///   ``RequestError/Code/invalidConfiguration`` for a bandwidth limit below 1,
     ///   ``RequestError/Code/invalidHeader`` for trailers with invalid names, and
     ///   ``RequestError/Code/unsupported`` for trailers that would not be sent. Nothing has been
     ///   sent then.
     public func makeSource(
         sendsTrailers: Bool = false
     ) throws(RequestError) -> any BodySource {
-        guard let trailerSource else { return try makeContentSource() }
+        guard let trailerSource else { return try makePacedSource() }
         guard sendsTrailers else {
             throw RequestError(
                 .unsupported, stage: .transport,
@@ -32,7 +33,16 @@ extension HTTPBody {
                     + "send them as headers.")
         }
         try checkTrailers()
-        return TrailingBodySource(try makeContentSource(), trailerSource)
+        return TrailingBodySource(try makePacedSource(), trailerSource)
+    }
+
+    /// Opens the body without its trailers, with its bandwidth limits.
+    private func makePacedSource() throws(RequestError) -> any BodySource {
+        let limits = paces.compactMap { $0 as? BandwidthLimit }
+        for limit in limits { try limit.check() }
+        var source = try makeContentSource()
+        for limit in limits { source = PacedBodySource(source, limit.sending) }
+        return source
     }
 
     /// Throws if a file of the body cannot be read, or the body could not be created.

@@ -244,7 +244,8 @@ extension TransportRequest {
 extension HTTPBody {
     /// Whether a read of the body can return `.wait`.
     fileprivate var mayWait: Bool {
-        switch storage {
+        guard paces.isEmpty else { return true }
+        return switch storage {
         case .data, .value, .file: false
         case .stream, .multipart, .invalid: true
         }

@@ -15,9 +15,10 @@ final class UploadRate: Sendable {
         schedule = Mutex(BandwidthSchedule(bytesPerSecond: bytesPerSecond))
     }
 
-    /// Waits until the limit allows to read some bytes.
+    /// Waits until the limit allows to read some bytes, which are counted before.
     func wait(for bytes: Int) async throws {
-        let delay = schedule.withLock { $0.reserve(Int64(bytes), at: clock.uptime) }
-        if delay > .zero { try await clock.sleep(for: delay) }
+        let now = clock.uptime
+        let end = schedule.withLock { $0.count(Int64(bytes), at: now) }
+        if let end { try await clock.sleep(for: end - now) }
     }
 }

@@ -1,4 +1,5 @@
 import ErrandHTTP
+import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
@@ -82,6 +83,7 @@ import Testing
             var bytes = 0
             var bytesWhilePaused = 0
             var ends = 0
+            var error: RequestError?
             var connections = 0
             /// Resumed within the call that returns `.pause`.
             var resumed: (any Transfer)?
@@ -102,7 +104,9 @@ import Testing
         func willSend(over connection: Response.Connection, isReused: Bool) {
             state.withLock { $0.connections += 1 }
         }
-        func didEnd(_ end: TransferEnd) { state.withLock { $0.ends += 1 } }
+        func didEnd(_ end: TransferEnd) {
+            state.withLock { ($0.ends, $0.error) = ($0.ends + 1, end.error) }
+        }
     }
 
     private func start(
@@ -156,14 +160,18 @@ import Testing
         let (transfer, inner, receiver) = try start(limit)
         defer { inner.end() }
         inner.deliver()
+        // The next bytes may arrive while the first ones wait.
+        #expect(!inner.isPaused)
+        inner.deliver()
         #expect(inner.isPaused && receiver.waitingTime == .seconds(50))
+        #expect(receiver.state.withLock { $0.bytes } == 0)
         // The idle timeout does not count while the transfer waits for the limit.
         #expect(inner.receiver.waitingTime == nil)
         // A receiver that did not pause cannot end the wait.
         transfer.resumeReceiving()
         #expect(inner.isPaused)
         limit.bytesPerSecond = 2
-        #expect(!inner.isPaused)
+        #expect(!inner.isPaused && receiver.state.withLock { $0.bytes } == 2)
         // It counts from the end of the wait.
         #expect(try #require(inner.receiver.waitingTime) < .seconds(50))
         transfer.cancel()
@@ -176,17 +184,19 @@ import Testing
         defer { inner.end() }
         receiver.state.withLock { $0.pauses = true }
         inner.deliver()
+        inner.deliver()
         limit.bytesPerSecond = nil
-        #expect(inner.isPaused)
+        #expect(inner.isPaused && receiver.state.withLock { $0.bytes } == 1)
+        receiver.state.withLock { ($0.isPaused, $0.pauses) = (false, false) }
         transfer.resumeReceiving()
-        #expect(!inner.isPaused)
+        #expect(!inner.isPaused && receiver.state.withLock { $0.bytes } == 2)
     }
 
     @Test func receiverDoesNotEndTheWait() throws {
         let limit = BandwidthLimit(bytesPerSecond: 1)
-        let (transfer, inner, receiver) = try start(limit)
+        let (transfer, inner, _) = try start(limit)
         defer { inner.end() }
-        receiver.state.withLock { $0.pauses = true }
+        inner.deliver()
         inner.deliver()
         transfer.resumeReceiving()
         #expect(inner.isPaused)
@@ -223,7 +233,83 @@ import Testing
             released = transfer as? LimitedTransfer
             inner.deliver()
             inner.receiver.didEnd(TransferEnd())
+            #expect(released != nil)
+            limit.bytesPerSecond = nil
         }
         #expect(released == nil)
+    }
+
+    /// No byte is passed on before its time, also not the last one, and the end follows it.
+    @Test func lastBytesAndTheEndWaitForTheirTime() async throws {
+        let clock = ManualClock()
+        let limit = BandwidthLimit(bytesPerSecond: 1, clock: clock)
+        let (transfer, inner, receiver) = try start(limit)
+        defer { inner.end() }
+        inner.deliver()
+        inner.deliver()
+        inner.receiver.didEnd(TransferEnd())
+        for second in 1...2 {
+            #expect(receiver.state.withLock { $0.bytes } == second - 1)
+            #expect(receiver.state.withLock { $0.ends } == 0)
+            try await clock.untilSleeping()
+            clock.advance(by: .seconds(1))
+            while receiver.state.withLock({ $0.bytes }) < second { await Task.yield() }
+        }
+        while receiver.state.withLock({ $0.ends }) == 0 { await Task.yield() }
+        #expect(receiver.state.withLock { $0.ends } == 1)
+        withExtendedLifetime(transfer) {}
+    }
+
+    /// Many short transfers are together no faster than one long one.
+    @Test func shortTransfersShareTheLimit() async throws {
+        let clock = ManualClock()
+        let limit = BandwidthLimit(bytesPerSecond: 1, clock: clock)
+        let transfers = try (0..<5).map { _ in try start(limit) }
+        for (_, inner, _) in transfers {
+            inner.deliver()
+            inner.receiver.didEnd(TransferEnd())
+        }
+        func ends() -> Int { transfers.reduce(0) { $0 + $1.2.state.withLock { $0.ends } } }
+        for second in 1...5 {
+            #expect(ends() == second - 1)
+            try await clock.untilSleeping()
+            clock.advance(by: .seconds(1))
+            while ends() < second { await Task.yield() }
+        }
+        for (_, inner, _) in transfers { inner.end() }
+    }
+
+    @Test func cancelledTransferEndsAtOnce() throws {
+        let limit = BandwidthLimit(bytesPerSecond: 1, clock: ManualClock())
+        let (transfer, inner, receiver) = try start(limit)
+        defer { inner.end() }
+        inner.deliver()
+        inner.receiver.didEnd(TransferEnd())
+        #expect(receiver.state.withLock { $0.ends } == 0)
+        transfer.cancel()
+        #expect(receiver.state.withLock { ($0.ends == 1) && ($0.bytes == 0) })
+    }
+
+    @Test(arguments: [0, -1] as [Int64]) func limitsBelowOneAreRefused(limit: Int64) throws {
+        for limits in [
+            BandwidthLimit(bytesPerSecond: limit),
+            BandwidthLimit(bytesPerSecond: nil, uploadBytesPerSecond: limit),
+        ] {
+            let request = TransportRequest(url: try URI(parsing: "http://example.com/"))
+            let error = #expect(throws: RequestError.self) {
+                try limits.transport(over: SteppedTransport()).check(request)
+            }
+            #expect(error?.code == .invalidConfiguration && error?.stage == .build)
+            #expect(error?.message.contains("\(limit)") == true)
+        }
+        // A change during the transfer ends it.
+        let limits = BandwidthLimit(bytesPerSecond: nil)
+        let (transfer, inner, receiver) = try start(limits)
+        defer { inner.end() }
+        limits.bytesPerSecond = limit
+        inner.deliver()
+        inner.receiver.didEnd(TransferEnd(error: .cancelled))
+        #expect(receiver.state.withLock { $0.error }?.code == .invalidConfiguration)
+        withExtendedLifetime(transfer) {}
     }
 }

@@ -180,9 +180,13 @@ struct UploadFileTests {
             }
             return sizes
         }
-        try await clock.untilSleeping()
-        clock.advance(by: .milliseconds(125))
+        // Each chunk, also the last one, is read when its time has come.
+        for _ in 0..<2 {
+            try await clock.untilSleeping()
+            clock.advance(by: .milliseconds(125))
+        }
         #expect(try await reader.value == [50, 50])
+        #expect(clock.uptime >= .milliseconds(250))
     }
 }
 

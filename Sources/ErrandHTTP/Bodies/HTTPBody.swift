@@ -24,6 +24,8 @@ public struct HTTPBody: Sendable {
     private var singleUse: SingleUse?
     /// The trailers that follow the body; `nil` for none.
     package var trailerSource: TrailerSource?
+    /// The limits of the speed at which the body is read (default none).
+    package var paces: [any BodyPace] = []
     /// The value of `Content-Type`, unless the request's headers set another one; `nil` sends none.
     public var contentType: String?
 

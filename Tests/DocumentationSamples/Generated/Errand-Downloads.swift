@@ -111,6 +111,7 @@ struct ErrandDownloadsSamples {
     func sample7() async throws {
         let limit = BandwidthLimit(bytesPerSecond: 2_000_000)
         let slow = RequestAgent(transport: limit.transport(over: CurlTransport()))
+        limit.uploadBytesPerSecond = 500_000
         _ = slow
     }
 }

@@ -8,7 +8,7 @@ import Foundation
 struct ErrandTransportErrandTransportSamples {
     // Sample 1: Limit the bandwidth
     func sample1() async throws {
-        let limit = BandwidthLimit(bytesPerSecond: 2_000_000)
+        let limit = BandwidthLimit(bytesPerSecond: 2_000_000, uploadBytesPerSecond: 500_000)
         let agent = RequestAgent(transport: limit.transport(over: CurlTransport()))
         _ = agent
     }
