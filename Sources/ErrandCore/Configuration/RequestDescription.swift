@@ -1,4 +1,5 @@
 public import ErrandJSON
+package import ErrandTransport
 import Foundation
 public import HTTPTypes
 
@@ -68,6 +69,11 @@ public struct RequestDescription: Sendable {
         set { change { $0.customRequest = newValue } }
     }
 
+    /// The bandwidth limit of the transfers of this request.
+    package var bandwidth: BandwidthLimit? {
+        get { rare?.value.bandwidth }
+        set { change { $0.bandwidth = newValue } }
+    }
     /// The timeouts; `nil` uses the configuration's.
     public var timeouts: Timeouts? {
         get { rare?.value.timeouts }
@@ -200,6 +206,7 @@ public struct RequestDescription: Sendable {
         var responseToStore: (@Sendable (Response) -> Response?)?
         var cdnURL: String?
         var apiVersion: String?
+        var bandwidth: BandwidthLimit?
         var timeouts: Timeouts?
         var statusCodeValidator: StatusCodeValidator?
         var errorDecoder: ErrorDecoder?

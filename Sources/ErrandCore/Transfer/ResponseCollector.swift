@@ -16,7 +16,9 @@ final class ResponseCollector: StreamReceiver {
         /// The number of sent bytes that ``RequestEvent/Kind/chunkSent(attempt:bytes:)`` has reported.
         var sent: Int64 = 0
         var failure: RequestError?
-        /// Whether the sink needs no more bytes: the transfer is cancelled, and its end counts as complete.
+        /// Whether the endpoint refuses the response by its head; `nil` until its body exceeds the limit for these.
+        var isRefused: Bool?
+        /// Whether no more bytes are needed: the transfer is cancelled, and its end counts as complete.
         var isSatisfied = false
         var transfer: (any Transfer)?
         var isCancelled = false
@@ -99,7 +101,11 @@ final class ResponseCollector: StreamReceiver {
     /// The transfer may be cancelled, deliver bytes and end before `start` returns.
     private func begin() {
         let own = captured.flatMap { context.capture?.transport(of: $0, over: context.transport) }
-        let transfer = (own ?? context.transport).start(pipelineRequest.request, receiver: self)
+        var transport = own ?? context.transport
+        if let limit = context.description.bandwidth {
+            transport = limit.transport(over: transport)
+        }
+        let transfer = transport.start(pipelineRequest.request, receiver: self)
         let (isCancelled, hasEnded) = state.withLock { state in
             if !state.hasEnded { state.transfer = transfer }
             return (state.isCancelled && !state.hasEnded, state.hasEnded)
@@ -208,25 +214,56 @@ final class ResponseCollector: StreamReceiver {
         if context.description.isStreamed, let channel = state.withLock({ $0.channel }) {
             return received(bytes.count, channel.receive(bytes))
         }
-        var collected: Int64 = 0
-        let usesSink = state.withLock { state -> Bool? in
-            guard state.failure == nil else { return nil }
-            if state.usesSink { return true }
-            guard Int64(state.data.count) + Int64(bytes.count) <= limit else {
+        var taken = take(bytes)
+        if case .undecided(let head) = taken {
+            // The user's validator runs without the lock.
+            let isRefused = head.map { !ResponseValidation.accepts($0, context.description) }
+            state.withLock { $0.isRefused = isRefused ?? false }
+            taken = take(bytes)
+        }
+        switch taken {
+        case .sink: return sink.map { write(bytes, to: $0) } ?? .stop
+        case .ended, .undecided: return .stop
+        case .collected(let count):
+            context.progress.updateAsynchronously { $0.bytesReceived = count }
+            return context.pause.demand()
+        }
+    }
+
+    private enum Taken {
+        case sink
+        /// The number of all collected bytes.
+        case collected(Int64)
+        /// No further bytes are needed.
+        case ended
+        /// Whether the response is refused must be known for this number of bytes.
+        case undecided(ResponseHead?)
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Taken {
+        state.withLock { state in
+            guard state.failure == nil, !state.isSatisfied else { return .ended }
+            if state.usesSink { return .sink }
+            let total = Int64(state.data.count) + Int64(bytes.count)
+            let refusedLimit = min(limit, ResponseValidation.refusedBodyLimit)
+            if total > refusedLimit, state.isRefused != false {
+                guard state.isRefused != nil else { return .undecided(state.head) }
+                // The error by its status or content type must not be hidden by one about the size.
+                let room = max(0, Int(refusedLimit) - state.data.count)
+                state.collect(UnsafeRawBufferPointer(rebasing: bytes.prefix(room)))
+                state.isSatisfied = true
+                return .ended
+            }
+            guard total <= limit else {
                 state.failure = RequestError(
                     .bodyTooLarge, stage: .transport,
                     "The response body is larger than maximumBytesInMemory (\(limit) bytes). Download it to a "
                         + "file, or raise the limit.")
-                return nil
+                return .ended
             }
             state.collect(bytes)
-            collected = Int64(state.data.count)
-            return false
+            return .collected(Int64(state.data.count))
         }
-        guard let usesSink else { return .stop }
-        if usesSink, let sink { return write(bytes, to: sink) }
-        context.progress.updateAsynchronously { $0.bytesReceived = collected }
-        return context.pause.demand()
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, to sink: any ResponseSink) -> Demand {

@@ -92,9 +92,12 @@ package enum ResponseValidation {
             let hint =
                 status == 401 && description.usesAuthenticators
                 ? " Set authorization or configuration.authenticators." : ""
+            let limit = refusedBodyLimit
+            let body =
+                response.data.count == limit ? "the first \(limit) bytes of the body" : "the body"
             throw RequestError(
                 .unacceptableStatus, stage: .validate,
-                "status \(status) (\(rule)). The error's response has the body.\(hint)",
+                "status \(status) (\(rule)). The error's response has \(body).\(hint)",
                 response: response)
         }
         if description.isDownload || description.isStreamed {
@@ -107,6 +110,15 @@ package enum ResponseValidation {
             try checkShape(response, description: description, isEmpty: isEmpty)
         }
         for validator in description.businessValidators { try validator.check(response) }
+    }
+
+    /// The maximum number of collected bytes of a response that is refused by its head; the rest is not received.
+    static let refusedBodyLimit: Int64 = 1 << 20
+
+    /// Whether status and content type of a response head are accepted, before the body is received.
+    static func accepts(_ head: ResponseHead, _ description: RequestDescription) -> Bool {
+        description.acceptsStatus(head.status.code)
+            && acceptsContentType(of: head, description: description)
     }
 
     /// Whether the content type of a response head is accepted, before the body is received.

@@ -23,6 +23,9 @@ public struct TransportOptions: Sendable, Hashable {
         set { change { $0.maximumBodyBytes = newValue } }
     }
     /// The maximum size of a body that is collected in memory, in bytes (default 256 MiB).
+    ///
+    /// Of a response that the endpoint refuses by its status or content type, at most 1 MiB is received; the error has
+    /// this beginning of the body. Errors: ``RequestError/Code/bodyTooLarge``.
     public var maximumBytesInMemory: Int64 {
         get { shared.value.maximumBytesInMemory }
         set { change { $0.maximumBytesInMemory = newValue } }

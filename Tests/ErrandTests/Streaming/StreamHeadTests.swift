@@ -102,7 +102,9 @@ import Testing
                 .head(head), .text("0123456789"), .text("x"), .hold(never),
             ]))
         let error = await fixture.refusal(Feed())
-        #expect(error?.code == .bodyTooLarge && error?.response?.status == .notFound)
+        // The rest is not received, and the error is that of the status.
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == .notFound)
+        #expect(error?.response?.string == "0123456789")
         #expect(fixture.agent.activeTasks.isEmpty && fixture.transport.inFlight == 0)
         // An accepted body may have any size.
         let stream = try await AgentFixture {
