@@ -8,17 +8,19 @@ import Synchronization
 /// The files of a queue.
 extension DownloadQueue {
     /// The files that an earlier process has finished, without having stored that.
-    func finishedFiles(of entries: [Entry]) async -> [UUID: URL] {
+    func finishedFiles(of entries: [Entry]) async -> [UUID: DownloadedFile] {
         let begun = entries.filter { !$0.state.isOver && $0.part != nil }
         guard !begun.isEmpty else { return [:] }
         return await Self.perform {
-            var files: [UUID: URL] = [:]
+            var files: [UUID: DownloadedFile] = [:]
             for entry in begun {
                 guard let destination = entry.download.paths,
                     let file = entry.part?.finishedFile(
                         of: destination, entry.download.plan.existingFile)
                 else { continue }
-                files[entry.id] = file
+                let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+                let size = (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+                files[entry.id] = DownloadedFile(url: file, bytes: size)
                 // The process may have ended before it removed the journal.
                 PartFolder.removePart(of: destination)
             }
@@ -75,6 +77,15 @@ extension DownloadQueue.Download {
 
     /// Refuses a download that must not be stored, or that every start would refuse.
     func check(_ names: SecretNames) throws(RequestError) {
+        if let fault = retryPolicy?.fault {
+            throw RequestError(.invalidConfiguration, stage: .build, fault)
+        }
+        let times = [timeouts?.connect, timeouts?.idle, timeouts?.total]
+        if times.contains(where: { $0.map { $0 <= .zero } ?? false }) {
+            throw RequestError(
+                .invalidConfiguration, stage: .build,
+                "A timeout of the download is zero or less. Set more, or nil for no limit.")
+        }
         if let field = headers.first(where: { names.isSecret(header: $0.name.canonicalName) }) {
             throw RequestError(
                 .invalidConfiguration, stage: .build,

@@ -9,7 +9,9 @@ extension DownloadQueue {
     func advance() {
         let started = shared.withLock { shared -> [Entry] in
             guard shared.isOpen else { return [] }
-            return shared.state.start(now: agent.clock.now, isUnmetered: isUnmetered)
+            let started = shared.state.start(now: agent.clock.now, isUnmetered: isUnmetered)
+            for entry in started { shared.emit(.started(entry.id)) }
+            return started
         }
         for entry in started { run(entry) }
         scheduleTimer()
@@ -23,7 +25,6 @@ extension DownloadQueue {
             shared.tasks[id] = task
             return shared.stops[id]
         }
-        held.add(task)
         task.onProgress(every: .zero) { [weak self] in self?.take($0, of: id) }
         task.whenEnded { [weak self] outcome in self?.ended(id, task, outcome) }
         if let stop { task.cancel(discardingPart: stop) }
@@ -32,47 +33,48 @@ extension DownloadQueue {
     private func description(of download: Download) -> RequestDescription {
         var description = RequestDescription(endpoint: "DownloadQueue", url: download.url)
         description.download = download.plan
+        if let urlRefresh {
+            description.download?.options.urlRefresh = .init { try await urlRefresh(download, $0) }
+        }
+        description.bandwidth = bandwidth
+        description.timeouts = download.timeouts
+        description.mistake = limits.fault
         description.headers = download.headers
         description.priority = download.priority
-        description.retryPolicy = retryPolicy
+        description.retryPolicy = download.retryPolicy ?? retryPolicy
         return description
     }
 
-    /// Records the progress of a download, and counts its bytes for the bandwidth limit.
+    /// Records the progress of a download, and its part file when the first bytes have arrived.
     private func take(_ progress: TransferProgress, of id: UUID) {
-        let received = progress.bytesReceived - progress.resumedBytes
-        let (more, begun) = shared.withLock { shared -> (Int64, Download?) in
+        let begun = shared.withLock { shared -> Download? in
             // A late value of a request that has ended.
-            guard shared.state.requests[id] != nil else { return (0, nil) }
+            guard shared.state.requests[id] != nil else { return nil }
             shared.state.take(progress, of: id)
-            let before = shared.received[id]
-            guard before != nil || received > 0 else { return (0, nil) }
-            shared.received[id] = received
-            // The part file exists when the first bytes have arrived.
-            let begun = before == nil ? shared.state.entries[id]?.download : nil
-            return (received - (before ?? 0), begun)
+            guard progress.bytesReceived > progress.resumedBytes,
+                shared.begun.insert(id).inserted
+            else { return nil }
+            return shared.state.entries[id]?.download
         }
-        bandwidth.received(more)
         if let begun { recordPart(of: id, begun, total: progress.totalBytesToReceive) }
         publish()
     }
 
     private func ended(_ id: UUID, _ task: RequestTask, _ outcome: TaskOutcome) {
-        let result = outcome.result.flatMap { response -> Result<URL, RequestError> in
-            response.file.map { .success($0) }
+        let result = outcome.result.flatMap { response -> Result<DownloadedFile, RequestError> in
+            response.downloadedFile.map { .success($0) }
                 ?? .failure(RequestError(.fileFailed, stage: .decode, "The download has no file."))
         }
         let progress = task.progress.current
-        let (hasChanged, more) = shared.withLock { shared in
-            // The end may overtake the last values of the progress.
-            let more = progress.bytesReceived - progress.resumedBytes - (shared.received[id] ?? 0)
+        let hasChanged = shared.withLock { shared in
             shared.endings += 1
-            (shared.tasks[id], shared.stops[id], shared.received[id]) = (nil, nil, nil)
+            (shared.tasks[id], shared.stops[id]) = (nil, nil)
+            shared.begun.remove(id)
             shared.state.take(progress, of: id)
-            return (shared.state.ended(id, result), more)
+            let hasChanged = shared.state.ended(id, result)
+            if let state = shared.state.entries[id]?.state { shared.emit(.ended(id, state)) }
+            return hasChanged
         }
-        held.remove(task)
-        bandwidth.received(max(0, more))
         // A write that fails leaves the entry waiting: the next process downloads the file again.
         if hasChanged { write(id) }
         let waiters = shared.withLock { shared in
@@ -172,6 +174,19 @@ extension DownloadQueue {
         return stream
     }
 
+    /// The starts and ends of requests from now on, in their order; see ``Event``.
+    ///
+    /// No event is lost for a slow reader. The sequence ends with the queue.
+    public var events: AsyncStream<Event> {
+        let id = UUID()
+        let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.shared.withLock { $0.eventReaders.removeValue(forKey: id) }
+        }
+        shared.withLock { $0.eventReaders[id] = continuation }
+        return stream
+    }
+
     /// Waits until no download runs, and none waits, except paused ones and those of a paused queue.
     ///
     /// - Throws: ``RequestError/Code/cancelled``, at once, if the waiting Swift task is cancelled. The downloads continue.
@@ -203,5 +218,12 @@ extension DownloadQueue {
         }
         for handler in handlers { handler.call() }
         for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension DownloadQueue.Shared {
+    /// Emits an event under the lock, which keeps the order; a stream runs no user code.
+    func emit(_ event: DownloadQueue.Event) {
+        for reader in eventReaders.values { reader.yield(event) }
     }
 }

@@ -32,10 +32,31 @@ extension DownloadQueue {
         }
         /// The number of requests that receive the file in parallel (default 1).
         public var segments: Int
-        /// Downloads with a higher priority start first (default normal).
+        /// Downloads with a higher priority start first (default normal); see ``priorityLevel`` for finer steps.
         public var priority: RequestPriority {
-            get { RequestPriority(rawValue: priorityValue) ?? .normal }
-            set { priorityValue = newValue.rawValue }
+            get { RequestPriority(level: priorityLevel) }
+            set { priorityLevel = newValue.rawValue }
+        }
+        /// The priority as any integer; downloads with a greater one start first (default 0, normal).
+        ///
+        /// ``priority`` is one of three levels: low is -4, normal 0, high 4. A request gets the priority `low` for levels
+        /// below 0, and `high` for levels above 0.
+        public var priorityLevel: Int
+        /// The retry policy (default `nil`: that of the queue).
+        ///
+        /// ``DownloadQueue/add(_:)`` refuses numbers that no request can have.
+        public var retryPolicy: RetryPolicy? {
+            get { retry?.value }
+            set { retry = newValue.map(StoredRetryPolicy.init) }
+        }
+        /// The time limits (default `nil`: those of the agent).
+        public var timeouts: Timeouts?
+        /// Texts of the app that are stored with the download (default none).
+        ///
+        /// For example an identifier for ``DownloadQueue/URLRefresh``. They are stored as plain text.
+        public var metadata: [String: String] {
+            get { texts ?? [:] }
+            set { texts = newValue }
         }
         /// The time before which the download does not start (default `nil`: none).
         ///
@@ -47,10 +68,17 @@ extension DownloadQueue {
         /// Needs `configuration.reachability`: an unknown status is not unmetered. A download that runs is paused when
         /// the status changes.
         public var requiresUnmeteredNetwork: Bool
-        private var priorityValue: Int
         private var digests: [StoredDigest]
         /// Missing in the databases of earlier versions.
         private var policy: StoredPolicy?
+        private var retry: StoredRetryPolicy?
+        private var texts: [String: String]?
+
+        private enum CodingKeys: String, CodingKey {
+            case url, destination, headers, segments, notBefore, requiresUnmeteredNetwork, digests
+            case policy, retry, timeouts, texts
+            case priorityLevel = "priorityValue"
+        }
 
         /// Creates a download.
         public init(
@@ -66,7 +94,7 @@ extension DownloadQueue {
             self.headers = headers
             digests = expectedDigests.map(StoredDigest.init)
             self.segments = segments
-            priorityValue = priority.rawValue
+            priorityLevel = priority.rawValue
             self.notBefore = notBefore
             self.requiresUnmeteredNetwork = requiresUnmeteredNetwork
         }
@@ -84,6 +112,119 @@ extension DownloadQueue {
         var value: DownloadedFile.Digest? {
             DownloadedFile.Digest.Algorithm(rawValue: algorithm).map { .init($0, hex: hex) }
         }
+    }
+
+    /// The stored form of a retry policy.
+    private struct StoredRetryPolicy: Sendable, Hashable, Codable {
+        var maximumAttempts: Int
+        var baseDelay: Duration
+        var maximumDelay: Duration
+        var maximumRetryAfter: Duration
+        var statusCodes: Set<Int>
+        var retriesNonIdempotent: Bool
+        var attemptTimeout: Duration?
+        var sendsIdempotencyKey: Bool
+
+        init(_ policy: RetryPolicy) {
+            maximumAttempts = policy.maximumAttempts
+            baseDelay = policy.baseDelay
+            maximumDelay = policy.maximumDelay
+            maximumRetryAfter = policy.maximumRetryAfter
+            statusCodes = policy.retryableStatusCodes
+            retriesNonIdempotent = policy.retriesNonIdempotent
+            attemptTimeout = policy.attemptTimeout
+            sendsIdempotencyKey = policy.sendsIdempotencyKey
+        }
+
+        var value: RetryPolicy {
+            RetryPolicy(
+                maximumAttempts: maximumAttempts, baseDelay: baseDelay, maximumDelay: maximumDelay,
+                maximumRetryAfter: maximumRetryAfter, retryableStatusCodes: statusCodes,
+                retriesNonIdempotent: retriesNonIdempotent, attemptTimeout: attemptTimeout,
+                sendsIdempotencyKey: sendsIdempotencyKey)
+        }
+    }
+
+    /// The stored form of a finished file.
+    struct StoredFile: Sendable, Hashable, Codable {
+        private var url: URL
+        private var bytes: Int64
+        private var resumedOffset: Int64
+        private var digests: [StoredDigest]
+        private var contentType: String?
+        private var suggestedName: String
+        private var duration: Duration
+        private var wasKept: Bool
+
+        init(_ file: DownloadedFile) {
+            (url, bytes, resumedOffset) = (file.url, file.bytes, file.resumedOffset)
+            digests = file.digests.map(StoredDigest.init)
+            (contentType, suggestedName) = (file.contentType, file.suggestedName)
+            (duration, wasKept) = (file.duration, file.wasKept)
+        }
+
+        var value: DownloadedFile {
+            DownloadedFile(
+                url: url, bytes: bytes, resumedOffset: resumedOffset,
+                digests: digests.compactMap(\.value), contentType: contentType,
+                suggestedName: suggestedName, duration: duration, wasKept: wasKept)
+        }
+    }
+
+    /// The error of a failed download, as far as it can be stored.
+    public struct Failure: Sendable, Hashable, Codable, CustomStringConvertible {
+        /// The kind of failure.
+        public let code: RequestError.Code
+        /// The failure and how to resolve it, without secrets; see ``RequestError/message``.
+        public let message: String
+        /// The status of the response; `nil` if there was none.
+        public let statusCode: Int?
+        /// The number of attempts.
+        public let attempts: Int
+
+        init(_ error: RequestError) {
+            (code, message, attempts) = (error.code, error.message, error.attempts)
+            statusCode = error.response?.statusCode
+        }
+
+        /// The code and the message.
+        public var description: String { "\(code): \(message)" }
+
+        private enum CodingKeys: String, CodingKey { case code, message, statusCode, attempts }
+
+        /// Decodes a failure; a code of a later version is ``RequestError/Code/transportFailed``.
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            let name = try values.decode(String.self, forKey: .code)
+            code = RequestError.Code.all.first { $0.description == name } ?? .transportFailed
+            message = try values.decode(String.self, forKey: .message)
+            statusCode = try values.decodeIfPresent(Int.self, forKey: .statusCode)
+            attempts = try values.decode(Int.self, forKey: .attempts)
+        }
+
+        /// Encodes the failure, with the name of its code.
+        public func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(code.description, forKey: .code)
+            try values.encode(message, forKey: .message)
+            try values.encodeIfPresent(statusCode, forKey: .statusCode)
+            try values.encode(attempts, forKey: .attempts)
+        }
+    }
+
+    /// A start or an end of a request, in the order in which they happen.
+    ///
+    /// Downloads start in the order of ``Download/priorityLevel``, and those of one level in the order in which they
+    /// were added. One that must wait is passed by the next: for its time, an unmetered network, a free place of its
+    /// host, or another download of the same URL to the same destination. A download that starts again after a pause
+    /// or a failure keeps its place in that order. Ends come in the order in which the requests end. For one download
+    /// each end follows its start; the state is stored after the event.
+    public enum Event: Sendable, Hashable {
+        /// The request of the download starts.
+        case started(UUID)
+        /// Its request has ended; with the new state, such as ``State/finished(_:)``, or ``State/waiting`` if the
+        /// queue was paused.
+        case ended(UUID, State)
     }
 
     /// The stored form of a policy for existing files.
@@ -118,9 +259,10 @@ extension DownloadQueue {
         case running
         /// Waits for ``DownloadQueue/resume(_:)``.
         case paused
-        /// The file is complete.
+        /// The file is complete; see ``Entry/file``.
         case finished(URL)
-        /// The download failed with this error, without secrets; see ``DownloadQueue/retry(_:)``.
+        /// The download failed with this error, as text without secrets; see ``Entry/failure`` and
+        /// ``DownloadQueue/retry(_:)``.
         case failed(String)
 
         var isOver: Bool {
@@ -141,6 +283,13 @@ extension DownloadQueue {
         public internal(set) var state: State
         /// Its progress since this process started it.
         public internal(set) var progress = TransferProgress()
+        /// The finished file with its size and digests; `nil` in other states, and for a file of an earlier version of
+        /// the package.
+        ///
+        /// Of a file that another process has finished and not recorded, only URL and size are known.
+        public internal(set) var file: DownloadedFile?
+        /// The error of the state ``State/failed(_:)``; `nil` in other states.
+        public internal(set) var failure: Failure?
         /// The part file of the latest request that has received bytes.
         var part: PartIdentity?
         /// The position in the order in which downloads were added.
@@ -149,18 +298,40 @@ extension DownloadQueue {
 
     /// The limits of a queue.
     public struct Limits: Sendable, Hashable {
-        /// The maximum number of downloads in progress (default 4).
+        /// The maximum number of downloads in progress, at least 1 (default 4).
         public var total: Int
-        /// The maximum number of downloads in progress from one host (default 2).
+        /// The maximum number of downloads in progress from one host, at least 1 (default 2).
         public var perHost: Int
-        /// The bandwidth of all downloads together, in bytes per second (default `nil`: no limit).
+        /// The bandwidth of all downloads together, in bytes per second, at least 1 (default `nil`: no limit).
         public var bytesPerSecond: Int64?
 
-        /// Creates limits; numbers below 1 count as 1.
+        /// Creates limits; a queue refuses numbers below 1 with ``RequestError/Code/invalidConfiguration``.
         public init(total: Int = 4, perHost: Int = 2, bytesPerSecond: Int64? = nil) {
             self.total = total
             self.perHost = perHost
             self.bytesPerSecond = bytesPerSecond
         }
     }
+}
+
+extension DownloadQueue.Limits {
+    /// The error for a limit below 1; `nil` if there is none.
+    var fault: RequestError? {
+        let limits = [
+            ("total", Int64(total)), ("perHost", Int64(perHost)),
+            ("bytesPerSecond", bytesPerSecond ?? 1),
+        ]
+        guard let (name, value) = limits.first(where: { $0.1 < 1 }) else { return nil }
+        let none = name == "bytesPerSecond" ? ", or nil for no limit" : ""
+        return RequestError(
+            .invalidConfiguration, stage: .build,
+            "limits.\(name) of the download queue is \(value). Set at least 1\(none).")
+    }
+
+    func check() throws(RequestError) { if let fault { throw fault } }
+}
+
+extension RequestPriority {
+    /// The priority of a request for a level of ``DownloadQueue/Download/priorityLevel``.
+    init(level: Int) { self = level < 0 ? .low : level > 0 ? .high : .normal }
 }

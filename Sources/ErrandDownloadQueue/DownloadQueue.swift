@@ -2,6 +2,7 @@ public import ErrandCore
 import ErrandDownload
 public import ErrandHTTP
 import ErrandSQLite
+import ErrandTransport
 public import Foundation
 import Synchronization
 
@@ -23,8 +24,9 @@ public final class DownloadQueue: Sendable {
         var tasks: [UUID: RequestTask] = [:]
         /// Downloads whose requests are to be cancelled, and whether their part files are removed.
         var stops: [UUID: Bool] = [:]
-        /// The received bytes of each request, for the bandwidth limit.
-        var received: [UUID: Int64] = [:]
+        /// The requests that have received bytes.
+        var begun: Set<UUID> = []
+        var eventReaders: [UUID: AsyncStream<Event>.Continuation] = [:]
         var isOpen = false
         /// Whether the queue has locked the database until ``close()``.
         var holdsLock = false
@@ -51,8 +53,14 @@ public final class DownloadQueue: Sendable {
     private let database: DownloadQueueDatabase
     private let lock: QueueLock
     let shared: Mutex<Shared>
-    let bandwidth: QueueBandwidth
-    let held = HeldTasks()
+    let bandwidth: BandwidthLimit
+    let urlRefresh: URLRefresh?
+
+    /// Returns the next absolute URL of a download whose URL has expired; `nil` ends the download with the error.
+    ///
+    /// Called on any thread after the status codes 401, 403, 404 and 410; see ``DownloadPlan/URLRefresh``.
+    public typealias URLRefresh =
+        @Sendable (_ download: Download, _ error: RequestError) async throws -> String?
 
     /// Creates a queue; nothing is read or sent before ``open()``.
     ///
@@ -60,20 +68,23 @@ public final class DownloadQueue: Sendable {
     ///   - path: The path of the database, which need not exist yet.
     ///   - agent: Performs the requests, within its own limits.
     ///   - limits: The limits of the queue.
-    ///   - retryPolicy: The policy of each download. Attempts with new bytes start its count again.
+    ///   - retryPolicy: The policy of each download that has none of its own. Attempts with new bytes start its count
+    ///     again.
+    ///   - urlRefresh: The source of URLs in place of expired ones (default `nil`: none). A closure cannot be stored, so
+    ///     it is given to each queue; ``Download/metadata`` can identify the download for it.
     public init(
         path: String, agent: RequestAgent, limits: Limits = Limits(),
-        retryPolicy: RetryPolicy = RetryPolicy(maximumAttempts: 5)
+        retryPolicy: RetryPolicy = RetryPolicy(maximumAttempts: 5),
+        urlRefresh: URLRefresh? = nil
     ) {
         self.agent = agent
+        self.urlRefresh = urlRefresh
         self.retryPolicy = retryPolicy
         let database = DownloadQueueDatabase(path: path)
         self.database = database
         lock = QueueLock(path: database.path)
         shared = Mutex(Shared(state: QueueState(limits: limits)))
-        bandwidth = QueueBandwidth(
-            bytesPerSecond: limits.bytesPerSecond, clock: agent.clock
-        ) { [held] in held.hold($0) }
+        bandwidth = BandwidthLimit(bytesPerSecond: limits.bytesPerSecond, clock: agent.clock)
     }
 
     deinit {
@@ -83,22 +94,27 @@ public final class DownloadQueue: Sendable {
         for task in shared.tasks.values { task.cancel(discardingPart: false) }
         for reader in shared.readers.values { reader.finish() }
         for reader in shared.progressReaders.values { reader.finish() }
+        for reader in shared.eventReaders.values { reader.finish() }
         for waiter in shared.idleWaiters { waiter.resume() }
-        bandwidth.stop()
     }
 
     // MARK: - Contents
 
     /// Reads the database, and starts the downloads that wait; no effect on an open queue.
     ///
-    /// - Throws: ``RequestError/Code/storeFailed``, also if another queue, in any process, uses the database.
+    /// - Throws: ``RequestError/Code/storeFailed``, also if another queue, in any process, uses the database;
+    ///   ``RequestError/Code/invalidConfiguration`` for limits below 1.
     public func open() async throws(RequestError) {
+        try limits.check()
         let entries = try await read().compactMap(Entry.init)
         let known = shared.withLock { Set($0.state.entries.keys) }
         let finished = await finishedFiles(of: entries.filter { !known.contains($0.id) })
         shared.withLock { shared in
             for var entry in entries {
-                if let file = finished[entry.id] { entry.state = .finished(file) }
+                if let file = finished[entry.id] {
+                    entry.state = .finished(file.url)
+                    entry.file = file
+                }
                 shared.state.restore(entry)
             }
             shared.isOpen = true
@@ -164,9 +180,11 @@ public final class DownloadQueue: Sendable {
     /// - Returns: The identifiers of the entries.
     /// - Throws: ``RequestError/Code/storeFailed``, also if another queue uses the database;
     ///   ``RequestError/Code/invalidConfiguration`` for headers with credentials, for digests or segments that no
-    ///   download can have, and for a date that is not finite. None was added then.
+    ///   download can have, for a date that is not finite, for a retry policy or timeouts that no request can have, and
+    ///   for limits of the queue below 1. None was added then.
     @discardableResult
     public func add(_ downloads: [Download]) async throws(RequestError) -> [UUID] {
+        try limits.check()
         let names = agent.configuration.secretNames
         for download in downloads { try download.check(names) }
         if !shared.withLock({ $0.hasNumbers }) { _ = try await read() }
@@ -225,11 +243,18 @@ public final class DownloadQueue: Sendable {
     ///
     /// - Throws: ``RequestError/Code/storeFailed``.
     public func setPriority(_ priority: RequestPriority, of id: UUID) async throws(RequestError) {
+        try await setPriorityLevel(priority.rawValue, of: id)
+    }
+
+    /// Changes ``Download/priorityLevel`` of a download: its turn if it waits, and the priority of its request if it runs.
+    ///
+    /// - Throws: ``RequestError/Code/storeFailed``.
+    public func setPriorityLevel(_ level: Int, of id: UUID) async throws(RequestError) {
         let (hasChanged, task) = shared.withLock {
-            ($0.state.set(priority, of: id), $0.tasks[id])
+            ($0.state.set(priorityLevel: level, of: id), $0.tasks[id])
         }
         guard hasChanged else { return }
-        task?.priority = priority
+        task?.priority = RequestPriority(level: level)
         try await changed(id)
     }
 
@@ -249,11 +274,14 @@ public final class DownloadQueue: Sendable {
     }
 
     /// The limits; a change applies at once, except that running downloads are not stopped.
+    ///
+    /// With a limit below 1, ``open()`` and ``add(_:)`` throw ``RequestError/Code/invalidConfiguration``, and downloads
+    /// fail with it: those that wait, and with a bandwidth below 1 also those that run.
     public var limits: Limits {
         get { shared.withLock { $0.state.limits } }
         set {
             shared.withLock { $0.state.limits = newValue }
-            bandwidth.set(bytesPerSecond: newValue.bytesPerSecond)
+            bandwidth.bytesPerSecond = newValue.bytesPerSecond
             advance()
         }
     }
@@ -302,6 +330,9 @@ extension DownloadQueue.Entry {
         var download: DownloadQueue.Download
         var state: DownloadQueue.State
         var part: PartIdentity?
+        /// Missing in the databases of earlier versions, as the failure.
+        var file: DownloadQueue.StoredFile?
+        var failure: DownloadQueue.Failure?
     }
 
     /// `nil` for an entry that cannot be read.
@@ -312,11 +343,14 @@ extension DownloadQueue.Entry {
         self.init(
             id: row.id, download: stored.download, state: stored.state, part: stored.part,
             sequence: row.sequence)
+        if case .finished = state { file = stored.file?.value }
+        if case .failed = state { failure = stored.failure }
     }
 
     var row: DownloadQueueDatabase.Row {
         let stored = Stored(
-            download: download, state: state == .running ? .waiting : state, part: part)
+            download: download, state: state == .running ? .waiting : state, part: part,
+            file: file.map(DownloadQueue.StoredFile.init), failure: failure)
         return DownloadQueueDatabase.Row(
             id: id, sequence: sequence, entry: (try? JSONEncoder().encode(stored)) ?? Data())
     }

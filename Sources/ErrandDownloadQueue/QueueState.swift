@@ -51,19 +51,24 @@ struct QueueState: Sendable {
         var started: [DownloadQueue.Entry] = []
         var hosts: [String: Int] = [:]
         for host in requests.values { hosts[host, default: 0] += 1 }
+        var files = Set(requests.keys.compactMap { entries[$0].map { FileKey($0.download) } })
         let candidates = entries.values.filter {
             $0.state == .waiting && requests[$0.id] == nil && $0.download.notBefore ?? now <= now
                 && (isUnmetered || !$0.download.requiresUnmeteredNetwork)
         }.sorted {
-            ($1.download.priority, $0.sequence) < ($0.download.priority, $1.sequence)
+            ($1.download.priorityLevel, $0.sequence) < ($0.download.priorityLevel, $1.sequence)
         }
         for entry in candidates {
             guard requests.count < max(1, limits.total) else { break }
             let host = Self.host(of: entry.download.url)
             guard hosts[host, default: 0] < max(1, limits.perHost) else { continue }
+            // Two requests cannot write one part file.
+            guard files.insert(FileKey(entry.download)).inserted else { continue }
             hosts[host, default: 0] += 1
             requests[entry.id] = host
             entries[entry.id]?.state = .running
+            entries[entry.id]?.file = nil
+            entries[entry.id]?.failure = nil
             started.append(entry)
         }
         return started
@@ -108,12 +113,13 @@ struct QueueState: Sendable {
     ) -> Bool {
         guard let state = entries[id]?.state, let new = change(state) else { return false }
         entries[id]?.state = new
+        entries[id]?.failure = nil
         return true
     }
 
-    mutating func set(_ priority: RequestPriority, of id: UUID) -> Bool {
-        guard let old = entries[id]?.download.priority, old != priority else { return false }
-        entries[id]?.download.priority = priority
+    mutating func set(priorityLevel level: Int, of id: UUID) -> Bool {
+        guard let old = entries[id]?.download.priorityLevel, old != level else { return false }
+        entries[id]?.download.priorityLevel = level
         return true
     }
 
@@ -146,18 +152,31 @@ struct QueueState: Sendable {
     /// Records the end of a request.
     ///
     /// - Returns: Whether the entry must be stored: its state has changed by this end.
-    mutating func ended(_ id: UUID, _ result: Result<URL, RequestError>) -> Bool {
+    mutating func ended(_ id: UUID, _ result: Result<DownloadedFile, RequestError>) -> Bool {
         requests[id] = nil
         guard let entry = entries[id] else { return false }
         switch result {
         // Complete, although it was to stop.
-        case .success(let file): entries[id]?.state = .finished(file)
+        case .success(let file):
+            entries[id]?.state = .finished(file.url)
+            entries[id]?.file = file
         case .failure where entry.state != .running: return false
         case .failure(let error):
             // The task was cancelled by other means, such as those of the agent.
             entries[id]?.state = error.isCancellation ? .paused : .failed(error.description)
+            entries[id]?.failure = error.isCancellation ? nil : DownloadQueue.Failure(error)
         }
         return true
+    }
+
+    /// The file that a download writes.
+    private struct FileKey: Hashable {
+        let destination: URL
+        let url: String
+
+        init(_ download: DownloadQueue.Download) {
+            (destination, url) = (download.destination, download.url)
+        }
     }
 
     private static func host(of url: String) -> String {

@@ -379,8 +379,7 @@ import Testing
             let data = try Data(contentsOf: fixture.folder.appendingPathComponent(name + ".bin"))
             #expect(haveSameBytes(data, DownloadQueueFixture.content), "\(name)")
         }
-        // The last bytes of each file are not waited for; a buffer of a transport has at most 64 KiB.
-        let seconds = Double(2 * DownloadQueueFixture.content.count - 2 * (64 << 10)) / 10_000
+        let seconds = Double(2 * DownloadQueueFixture.content.count) / 10_000
         #expect(clock.uptime >= .seconds(seconds * 0.95))
         // Both limits one after the other would take 60 seconds.
         #expect(clock.uptime <= .seconds(60))

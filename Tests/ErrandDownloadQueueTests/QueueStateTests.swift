@@ -26,7 +26,8 @@ import Testing
         notBefore: Date? = nil, isUnmetered: Bool = false
     ) -> Download {
         Download(
-            url, to: URL(fileURLWithPath: "/tmp/f"), priority: priority, notBefore: notBefore,
+            url, to: URL(fileURLWithPath: "/tmp/" + UUID().uuidString), priority: priority,
+            notBefore: notBefore,
             requiresUnmeteredNetwork: isUnmetered)
     }
 
@@ -44,13 +45,64 @@ import Testing
         #expect(state.ordered.map(\.state) == [.running, .waiting, .running, .running])
     }
 
+    @Test func anyIntegerIsAPriority() {
+        let levels = [3, -4, 5, 0, 4, 3]
+        let downloads = levels.map { level in
+            var download = download()
+            download.priorityLevel = level
+            return download
+        }
+        #expect(downloads.map(\.priority) == [.high, .low, .high, .normal, .high, .high])
+        var (state, ids) = queue(downloads, total: 1)
+        var order: [Int] = []
+        while let id = start(&state).first {
+            order.append(ids.firstIndex(of: id) ?? -1)
+            _ = state.ended(id, .failure(.cancelled))
+        }
+        #expect(order == [2, 4, 0, 5, 3, 1])
+        let hasChanged = state.set(priorityLevel: 7, of: ids[1])
+        #expect(hasChanged && state.ordered[1].download.priorityLevel == 7)
+    }
+
+    /// Two requests cannot write one part file.
+    @Test func downloadsOfOneURLToOneDestinationFollowEachOther() {
+        let first = download()
+        var other = first
+        other.url = "http://a/g"
+        var (state, ids) = queue([first, first, other])
+        let started = start(&state)
+        #expect(started == [ids[0], ids[2]])
+        _ = state.ended(ids[0], .failure(.cancelled))
+        let next = start(&state)
+        #expect(next == [ids[1]])
+    }
+
+    @Test func settingsOfADownloadSurviveTheirStoredForm() {
+        var changed = download()
+        changed.priorityLevel = 17
+        changed.retryPolicy = RetryPolicy(
+            maximumAttempts: 9, baseDelay: .milliseconds(3), retryableStatusCodes: [418],
+            attemptTimeout: .seconds(2))
+        changed.timeouts = Timeouts(connect: .seconds(1), idle: nil, total: .seconds(99))
+        changed.metadata = ["id": "é"]
+        var (state, ids) = queue([changed])
+        #expect(DownloadQueue.Entry(state.ordered[0].row)?.download == changed)
+        _ = start(&state)
+        let file = DownloadedFile(
+            url: URL(fileURLWithPath: "/f"), bytes: 5, resumedOffset: 2, digests: [.md5("ab")],
+            contentType: "text/plain", suggestedName: "n", duration: .seconds(3), wasKept: true)
+        _ = state.ended(ids[0], .success(file))
+        #expect(DownloadQueue.Entry(state.ordered[0].row)?.file == file)
+    }
+
     @Test func limitOfAHostLeavesPlacesToOthers() {
         var (state, ids) = queue(
             [download(), download(), download("http://b/f"), download("http://A/g")],
             total: 3, perHost: 1)
         let started = start(&state)
         #expect(started == [ids[0], ids[2]])
-        let changed = state.ended(ids[0], .success(URL(fileURLWithPath: "/tmp/f")))
+        let changed = state.ended(
+            ids[0], .success(DownloadedFile(url: URL(fileURLWithPath: "/tmp/f"), bytes: 1)))
         #expect(changed)
         let next = start(&state)
         #expect(next == [ids[1]])
@@ -80,7 +132,7 @@ import Testing
     @Test func onlyWaitingAndRunningDownloadsArePaused() {
         var (state, ids) = queue([download(), download()])
         _ = start(&state)
-        _ = state.ended(ids[0], .success(URL(fileURLWithPath: "/f")))
+        _ = state.ended(ids[0], .success(DownloadedFile(url: URL(fileURLWithPath: "/f"), bytes: 0)))
         let pausesFinished = state.pause(ids[0])
         let resumesRunning = state.resume(ids[1])
         let retriesRunning = state.retry(ids[1])
@@ -94,10 +146,12 @@ import Testing
         let error = RequestError(.connectionLost, stage: .transport, "cut")
         let changed = state.ended(ids[0], .failure(error))
         #expect(changed && state.ordered[0].state == .failed(error.description))
+        #expect(state.ordered[0].failure?.code == .connectionLost)
+        #expect(DownloadQueue.Entry(state.ordered[0].row)?.failure == state.ordered[0].failure)
         let none = start(&state)
         #expect(none.isEmpty && state.isIdle)
         let isRetried = state.retry(ids[0])
-        #expect(isRetried && !state.isIdle)
+        #expect(isRetried && !state.isIdle && state.ordered[0].failure == nil)
     }
 
     @Test func fileThatIsCompleteDespiteAPauseIsFinished() {
@@ -105,8 +159,9 @@ import Testing
         _ = start(&state)
         _ = state.pause(ids[0])
         let file = URL(fileURLWithPath: "/f")
-        let changed = state.ended(ids[0], .success(file))
+        let changed = state.ended(ids[0], .success(DownloadedFile(url: file, bytes: 7)))
         #expect(changed && state.ordered[0].state == .finished(file))
+        #expect(state.ordered[0].file?.bytes == 7)
     }
 
     @Test func downloadThatIsCancelledByOthersIsPaused() {

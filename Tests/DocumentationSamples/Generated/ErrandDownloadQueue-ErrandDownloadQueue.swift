@@ -19,4 +19,16 @@ struct ErrandDownloadQueueErrandDownloadQueueSamples {
         }
         await queue.close()
     }
+
+    // Sample 2: Expired URLs
+    func resume(_ path: String) async throws {
+        let queue = DownloadQueue(path: path, agent: .shared) { download, _ in
+            try await signedURL(of: download.metadata["id"])
+        }
+        try await queue.open()
+    }
+
+    func signedURL(of id: String?) async throws -> String? {
+        id.map { "https://cdn.example.com/\($0)?signature=new" }
+    }
 }
