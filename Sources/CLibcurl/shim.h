@@ -277,3 +277,4 @@ typedef long (*errand_tls_on_control)(void *writer, int command, long value, voi
 typedef int (*errand_tls_set_on_control)(void *method, errand_tls_on_control callback);
 typedef int (*errand_tls_on_free)(void *writer);
 typedef int (*errand_tls_set_on_free)(void *method, errand_tls_on_free callback);
+typedef int (*errand_tls_read_memory)(void *writer, void *bytes, int count);

@@ -67,4 +67,26 @@ struct SwitchedConnectionTests {
         #expect(record.hasInputEnded && record.ends.count == 1)
         #expect(record.ends[0].error == nil, "\(String(describing: record.ends[0].error))")
     }
+
+    /// libcurl's BIO must not write outside of a call of libcurl: that ends the process after a reset.
+    @Test func endOfTheOutputAfterAResetIsHarmless() async {
+        await #expect(processExitsWith: .success) {
+            let tests = try SwitchedConnectionTests()
+            let source = EndingSource()
+            let owner = RecordingOwner(source: source)
+            owner.demand.withLock { $0 = .pause }
+            let transfer = tests.transport.start(
+                tests.request("/resets?token=output"), receiver: owner)
+            _ = try await owner.until { !$0.input.isEmpty || !$0.ends.isEmpty }
+            // The paused connection has been reset, which the loop does not know yet.
+            let reset = try await tests.transport.run(
+                tests.peers.request(.earlyTLS, "/reset?token=output"))
+            guard reset.body == Data("reset".utf8) else { exit(5) }
+            await source.end()
+            owner.demand.withLock { $0 = .more }
+            transfer.resumeReceiving()
+            let record = try await owner.until { !$0.ends.isEmpty }
+            guard record.ends.map(\.error?.code) == [.connectionLost] else { exit(6) }
+        }
+    }
 }

@@ -23,7 +23,11 @@ final class RecordingOwner: ConnectionOwner {
     /// The result of the next calls with bytes.
     let demand = Mutex(Demand.more)
 
-    init() {
+    private let source: (any BodySource)?
+
+    /// - Parameter source: The source of the output; `nil` for a stream, which ``send(_:)`` fills.
+    init(source: (any BodySource)? = nil) {
+        self.source = source
         (output, sending) = AsyncStream<Data>.makeStream()
         (changes, changed) = AsyncStream<Void>.makeStream()
     }
@@ -49,6 +53,7 @@ final class RecordingOwner: ConnectionOwner {
 
     func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
         change { $0.heads.append(head) }
+        if let source { return source }
         let output = output
         do {
             return try HTTPBody.stream { output }.makeSource()
@@ -74,6 +79,40 @@ final class FailingSource: BodySource {
     var length: Int64? { nil }
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .failed(error) }
     func whenReadable(_ notify: @escaping @Sendable () -> Void) { notify() }
+    func rewind() -> Bool { false }
+    func close() {}
+}
+
+/// A body without bytes, which ends on a signal.
+final class EndingSource: BodySource {
+    private let state = Mutex<(hasEnded: Bool, notify: (@Sendable () -> Void)?)>((false, nil))
+    private let (ends, ended) = AsyncStream<Void>.makeStream()
+    var length: Int64? { nil }
+
+    /// Ends the body, and waits until its reader has found the end.
+    func end() async {
+        let notify = state.withLock { state in
+            state.hasEnded = true
+            return state.notify
+        }
+        notify?()
+        for await _ in ends {}
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        guard state.withLock({ $0.hasEnded }) else { return .wait }
+        ended.finish()
+        return .end
+    }
+
+    func whenReadable(_ notify: @escaping @Sendable () -> Void) {
+        let isReadable = state.withLock { state in
+            state.notify = notify
+            return state.hasEnded
+        }
+        if isReadable { notify() }
+    }
+
     func rewind() -> Bool { false }
     func close() {}
 }

@@ -51,8 +51,13 @@
         /// libcurl accepts proxy URLs in the environment that ``URI`` refuses, such as one with a
         /// backslash in the user's name; for them the result is true.
         static func mayUseTLS(_ request: TransportRequest) -> Bool {
-            text(request.options, isSecure: request.isSecure) != nil
-                && Self(request)?.isSecure != false
+            mayUseTLS(request.options, isSecure: request.isSecure)
+        }
+
+        /// Whether the connection to the proxy for a scheme may use TLS.
+        static func mayUseTLS(_ options: TransportOptions, isSecure: Bool) -> Bool {
+            text(options, isSecure: isSecure) != nil
+                && Self(options, isSecure: isSecure)?.isSecure != false
         }
 
         /// The URL of the proxy for a scheme; `nil` if there is none.

@@ -39,7 +39,6 @@
         private let chainOfVerification: errand_tls_get
         private let hasPending: errand_tls_count
         private let want: errand_tls_count
-        private let close: errand_tls_count
         private let control: errand_tls_control
         /// The BIO object that reads and writes the socket of a connection, and its callback; see
         /// ``ConnectionHook``.
@@ -89,7 +88,6 @@
                 let chainOfVerification = get("X509_STORE_CTX_get0_chain"),
                 let hasPending: errand_tls_count = library.function("SSL_has_pending"),
                 let want: errand_tls_count = library.function("SSL_want"),
-                let close: errand_tls_count = library.function("SSL_shutdown"),
                 let agreedProtocol: errand_tls_get_protocol =
                     library.function("SSL_get0_alpn_selected"),
                 let control: errand_tls_control = library.function("SSL_ctrl")
@@ -127,7 +125,6 @@
             self.chainOfVerification = chainOfVerification
             self.hasPending = hasPending
             self.want = want
-            self.close = close
             self.control = control
             self.writer = writer
             self.writeArgument = writeArgument
@@ -152,9 +149,6 @@
             agreedProtocol(connection, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
         }
-
-        /// Sends close_notify, as far as the socket accepts it (RFC 8446 §6.1).
-        func notifyClose(of connection: UnsafeMutableRawPointer) { _ = close(connection) }
 
         /// Whether the last operation waits for input, such as a write during a renegotiation.
         func wantsInput(_ connection: UnsafeMutableRawPointer) -> Bool {

@@ -84,6 +84,13 @@ struct ConnectionKey: Sendable, Hashable {
         return proxy.lowercasedASCII().starts(withBytes: "https:")
     }
 
+    #if os(Linux)
+        /// Whether the connection may lie within a TLS connection to its proxy.
+        var mayLieWithinTLS: Bool {
+            route == .tunnel && ProxyRoute.mayUseTLS(options, isSecure: isSecure)
+        }
+    #endif
+
     static func == (one: Self, other: Self) -> Bool {
         one.isSecure == other.isSecure && one.route == other.route && one.host == other.host
             && one.requiresValidChain == other.requiresValidChain

@@ -57,6 +57,9 @@
         @exclusivity(unchecked) var idleLifetime: UInt64?
         /// The number of the loop's idle checks when the connection became idle.
         @exclusivity(unchecked) var idleSince = UInt64.max
+        /// Whether the client's direction ends: the rest of the output goes to the socket, because it is
+        /// the encrypted end of TLS.
+        private var isFinishing = false
         /// Whether more can be sent although nothing is left over.
         @exclusivity(unchecked) var hasMoreToSend = false
 
@@ -136,10 +139,27 @@
             return CurlLibrary.linked.buffersBelowTLS || library.hasInput(tls)
         }
 
-        /// Ends the client's direction; the server sees the end of its input.
-        func finishSending() {
-            if let tls { TLSLibrary.loaded?.notifyClose(of: tls) }
+        /// Ends the client's direction: TLS with close_notify, then TCP.
+        ///
+        /// The result is partial if the socket does not accept the alert yet.
+        func finishSending() -> WriteResult {
+            if !isFinishing {
+                isFinishing = true
+                let record = closeNotify()
+                if !record.isEmpty, record.withUnsafeBytes({ write($0) }) == .failed {
+                    return .failed
+                }
+            }
+            guard !hasUnsent else { return .partial }
             shutdown(socket, Int32(SHUT_WR))
+            return .complete
+        }
+
+        /// The record that ends TLS; empty without TLS, and within TLS to a proxy, whose records only
+        /// libcurl can write.
+        private func closeNotify() -> [UInt8] {
+            guard let tls, !key.mayLieWithinTLS else { return [] }
+            return CloseNotify.loaded?.record(of: tls) ?? []
         }
 
         func close() {
@@ -222,7 +242,7 @@
 
         /// The number of bytes that were sent; -1 if the connection is broken.
         private func send(_ bytes: UnsafeRawBufferPointer) -> Int {
-            if let connector {
+            if let connector, !isFinishing {
                 var count = 0
                 let result = curl_easy_send(
                     connector.handle, bytes.baseAddress, bytes.count, &count)

@@ -57,8 +57,11 @@
                         loop.scheduleSweep(by: continueAt)
                     }
                 case .body where writer.isComplete:
-                    if connection.state.isHandedOver { connection.finishSending() }
-                    perform(connection.state.bodySent())
+                    switch connection.state.isHandedOver ? connection.finishSending() : .complete {
+                    case .complete: perform(connection.state.bodySent())
+                    case .partial: break
+                    case .failed: sendFailed()
+                    }
                 case .body where !isSourceEmpty:
                     engine.headOwner = 0
                     engine.output.removeAll()
