@@ -60,6 +60,57 @@ struct TimeoutTests {
         #expect(record.body.count == 20)
     }
 
+    /// The system accepts the whole body at once, and the server reads it steadily.
+    @Test func acknowledgedBytesRestartIdleLimit() async throws {
+        let body = Data(count: 1 << 20)
+        let turns = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            _ = connection.readHead()
+            var left = body.count
+            while left > 0 {
+                turns.wait()
+                let count = connection.readBody(min(left, 16 << 10)).count
+                guard count > 0 else { return }
+                left -= count
+            }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+        // The rest of the turns, also if the test fails.
+        defer { for _ in 0..<64 { turns.signal() } }
+        let recorder = RecordingReceiver()
+        var request = TransportRequest(
+            method: .put, url: try .test(server.url()), body: .data(body))
+        request.timeouts.idle = .seconds(3)
+        let transport = CurlTransport.tested()
+        _ = transport.start(request, receiver: recorder)
+        try await recorder.until { $0.sent == Int64(body.count) || $0.end != nil }
+        let silent = try CancelTests.silent()
+        var passed = Duration.zero
+        // The timeouts of other transfers prove that more time than the limit has passed.
+        for _ in 0..<50 where passed < .seconds(4) {
+            turns.signal()
+            let other = try await transport.run(.get, silent.url()) {
+                $0.timeouts.idle = .milliseconds(100)
+            }
+            passed += try #require(other.end?.timings.finished)
+        }
+        #expect(passed >= .seconds(4))
+        #expect(recorder.record.end == nil)
+        for _ in 0..<64 { turns.signal() }
+        let record = try await recorder.ended()
+        #expect(record.error == nil && record.body == Data("ok".utf8))
+    }
+
+    /// A server that reads nothing exceeds the limit, although it acknowledges the system's probes.
+    @Test func unreadBytesDoNotRestartIdleLimit() async throws {
+        let server = try CancelTests.silent()
+        let body = Data(count: 32 << 20)
+        let record = try await CurlTransport.tested().run(.put, server.url(), body: .data(body)) {
+            $0.timeouts.idle = .seconds(1)
+        }
+        #expect(record.error?.timeout == .idle)
+    }
+
     @Test func receiverPauseSuspendsIdleLimit() async throws {
         let server = try CancelTests.endless()
         let recorder = RecordingReceiver(keepsBody: false) { $0.chunks == 1 ? .pause : .stop }

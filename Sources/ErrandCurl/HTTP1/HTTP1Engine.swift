@@ -368,7 +368,11 @@
             var late: [(HTTP1Transfer, RequestError.TimeoutKind)] = []
             for exchange in active {
                 next = min(next, exchange.checkContinue(at: now))
-                switch exchange.deadlines.check(at: now) {
+                let socket = exchange.connection?.socket
+                let result = exchange.deadlines.check(at: now) {
+                    socket.flatMap { SendQueue(of: $0) }
+                }
+                switch result {
                 case .expired(.idle):
                     if let moment = exchange.postponeIdle(at: now) {
                         next = min(next, moment)

@@ -27,7 +27,7 @@
             upload = source
             switch step {
             case .bytes, .complete:
-                deadlines.active(at: loop.now)
+                deadlines.sent(at: loop.now)
                 // A repeated body starts at 0, but the reported progress never decreases.
                 if let sent = upload?.bytesSent, sent > reportedBytes {
                     reportedBytes = sent
@@ -95,7 +95,7 @@
             guard let connection else { return }
             switch connection.flush() {
             case .complete, .partial:
-                if !connection.waitsForInput { deadlines.active(at: loop.now) }
+                if !connection.waitsForInput { deadlines.sent(at: loop.now) }
             case .failed: sendFailed()
             }
             pump()

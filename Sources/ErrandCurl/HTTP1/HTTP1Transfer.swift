@@ -166,6 +166,7 @@
             if upload != nil, !expects {
                 // The first part of the body follows in the same system call.
                 guard writeBody() != nil else { return }
+                loop.scheduleSweep(by: deadlines.first)
             }
             send()
             pump()

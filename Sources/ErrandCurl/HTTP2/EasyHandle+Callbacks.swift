@@ -181,7 +181,7 @@
             guard let fill = upload?.fill(buffer) else { return 0 }
             switch fill {
             case .bytes(let count):
-                deadlines.active(at: loop.now)
+                deadlines.sent(at: loop.now)
                 if let sent = upload?.bytesSent, uploadWatch.sent(sent) {
                     receiver?.didSend(bodyBytes: sent)
                 }

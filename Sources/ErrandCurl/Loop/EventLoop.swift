@@ -261,7 +261,11 @@
             var late: [(EasyHandle, RequestError.TimeoutKind)] = []
             var completeRefusals: [EasyHandle] = []
             for easyHandle in active {
-                switch easyHandle.deadlines.check(at: now) {
+                let socket = easyHandle.connection.established?.socket
+                let result = easyHandle.deadlines.check(at: now) {
+                    socket.flatMap { SendQueue(of: $0) }
+                }
+                switch result {
                 case .expired(.idle):
                     if let moment = easyHandle.postponeIdle(at: now) {
                         nextSweep = min(nextSweep, moment)

@@ -13,9 +13,13 @@ package struct Deadlines: Sendable {
     private var connectBy = MonotonicTime.never
     /// In nanoseconds.
     private var idleLimit: UInt64?
-    /// The time of the last byte sent or received.
+    /// The time of the last byte sent, acknowledged or received.
     package private(set) var lastActivity = MonotonicTime.never
     private var isSuspended = false
+    private var acknowledgements = AcknowledgementWatch()
+    /// Whether the transfer has sent a part of its body, whose acknowledgements are observed.
+    private var hasSent = false
+    private var lastObservation = MonotonicTime(nanoseconds: 0)
 
     package init() {}
 
@@ -34,7 +38,7 @@ package struct Deadlines: Sendable {
     }
 
     /// The time of the first check.
-    package var first: MonotonicTime { min(connectBy, idleDeadline) }
+    package var first: MonotonicTime { min(connectBy, idleDeadline, nextObservation) }
 
     /// Records that the connection is ready; the idle limit applies from now on.
     package mutating func connected(at now: MonotonicTime) {
@@ -42,8 +46,15 @@ package struct Deadlines: Sendable {
         lastActivity = now
     }
 
-    /// Records that a byte was sent or received.
+    /// Records that a byte was received.
     package mutating func active(at now: MonotonicTime) { lastActivity = now }
+
+    /// Records that the system has accepted bytes of the body.
+    package mutating func sent(at now: MonotonicTime) {
+        lastActivity = now
+        hasSent = true
+        acknowledgements.sent()
+    }
 
     /// Suspends the idle limit while the receiver pauses.
     package mutating func suspend() { isSuspended = true }
@@ -64,7 +75,22 @@ package struct Deadlines: Sendable {
         if connectBy <= now { return .expired(.connect) }
         let idleDeadline = idleDeadline
         if idleDeadline <= now { return .expired(.idle) }
-        return .next(min(connectBy, idleDeadline))
+        return .next(min(connectBy, idleDeadline, nextObservation))
+    }
+
+    /// Checks the deadlines against a time, after a look at the send queue if one is due.
+    ///
+    /// - Parameter queue: Returns the send queue of the connection; `nil` if it is unknown.
+    mutating func check(at now: MonotonicTime, queue: () -> SendQueue?) -> CheckResult {
+        if nextObservation <= now || idleDeadline <= now {
+            lastObservation = now
+            if acknowledgements.isPending, let queue = queue(),
+                let moment = acknowledgements.observe(queue, at: now)
+            {
+                lastActivity = max(lastActivity, moment)
+            }
+        }
+        return check(at: now)
     }
 
     /// Moves an expired idle deadline if the receiver has not been waiting for the whole limit.
@@ -85,6 +111,13 @@ package struct Deadlines: Sendable {
     private var idleDeadline: MonotonicTime {
         guard !isSuspended, let idleLimit, lastActivity != .never else { return .never }
         return lastActivity.advanced(nanoseconds: idleLimit)
+    }
+
+    /// The time of the next look at the send queue: a quarter of the limit after the last one, so that
+    /// a peer that stops to acknowledge is found soon after the limit.
+    private var nextObservation: MonotonicTime {
+        guard hasSent, !isSuspended, let idleLimit, lastActivity != .never else { return .never }
+        return max(lastActivity, lastObservation).advanced(nanoseconds: max(1, idleLimit / 4))
     }
 }
 

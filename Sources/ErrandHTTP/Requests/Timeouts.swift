@@ -6,6 +6,9 @@ public struct Timeouts: Sendable, Hashable, Codable {
     /// The limit from the start of an attempt until the connection is established, with TLS (default 30 s).
     public var connect: Duration?
     /// The limit for a time without any byte sent or received, which ends the attempt (default 60 s).
+    ///
+    /// With `CurlTransport`, bytes of the request body also count when the server acknowledges them, which may be long
+    /// after the system has accepted them.
     public var idle: Duration?
     /// The limit for the whole request with all attempts and waiting times (default none).
     ///
