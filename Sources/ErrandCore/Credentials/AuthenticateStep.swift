@@ -25,7 +25,15 @@ package final class AuthenticateStep: Step {
             return try await next(pipelineRequest)
         }
         let sent = try await authenticated.authorized()
-        let first = try await authenticated.send(sent, next)
+        let first: Response
+        do {
+            first = try await authenticated.send(sent, next)
+        } catch {
+            guard let response = error.responseWithLostBody, response.status == .unauthorized else {
+                throw error
+            }
+            return try await authenticated.resend(after: response, to: sent, next, loss: error)
+        }
         guard first.status == .unauthorized else {
             authenticated.entry.authenticator.observe(first, to: sent)
             return first
@@ -183,14 +191,18 @@ private final class AuthenticatedRequest: Sendable {
     }
 
     /// Waits for the refresh of the refused credentials, and sends the request again.
+    ///
+    /// - Parameter loss: The error that ended the body of the refusal, which matters only if the request is not sent
+    ///   again.
     @inline(never)
     func resend(
-        after first: Response, to sent: TransportRequest, _ next: Next
+        after first: Response, to sent: TransportRequest, _ next: Next, loss: RequestError? = nil
     ) async throws(RequestError) -> Response {
         pipelineRequest.context.emit(.credentialsRefused(host: pipelineRequest.request.host ?? ""))
         switch try await refreshed(after: first, to: sent) {
         case .nothing:
             pipelineRequest.context.emit(.credentialsNotRenewed(nil))
+            if let loss { throw loss }
             return first
         case .failed(var error):
             if error.isCancellation {
@@ -204,7 +216,10 @@ private final class AuthenticatedRequest: Sendable {
         case .renewed: pipelineRequest.context.emit(.credentialsRenewed)
         }
         // A consumed body cannot be sent again; later requests use the new credentials.
-        guard sent.body?.isConsumed != true else { return first }
+        guard sent.body?.isConsumed != true else {
+            if let loss { throw loss }
+            return first
+        }
         let replay = try await authorized()
         var second = try await send(replay, next)
         second.timings = first.timings + second.timings

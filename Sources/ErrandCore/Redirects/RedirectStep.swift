@@ -11,22 +11,39 @@ package final class RedirectStep: Step {
         if let stored = pipelineRequest.redirects?.first {
             first = stored
         } else {
-            first = try await next(pipelineRequest)
+            do {
+                first = try await next(pipelineRequest)
+            } catch {
+                return try await follow(try Self.head(of: error), pipelineRequest, next, error)
+            }
             guard (300..<400).contains(first.statusCode) else { return first }
         }
-        return try await follow(first, pipelineRequest, next)
+        return try await follow(first, pipelineRequest, next, nil)
+    }
+
+    /// The redirect whose body could not be received; throws other errors.
+    @inline(never)
+    private static func head(of error: RequestError) throws(RequestError) -> Response {
+        guard let response = error.responseWithLostBody, response.status.kind == .redirection else {
+            throw error
+        }
+        return response
     }
 
     /// Follows redirects, beginning with the first.
+    ///
+    /// - Parameter loss: The error that ended the body of the first one, which matters only if the
+    ///   redirect is not followed.
     private func follow(
-        _ first: Response, _ pipelineRequest: PipelineRequest, _ next: Next
+        _ first: Response, _ pipelineRequest: PipelineRequest, _ next: Next, _ loss: RequestError?
     ) async throws(RequestError) -> Response {
-        if first.statusCode != 304 { await pipelineRequest.redirects?.received(first) }
+        if first.statusCode != 304, loss == nil { await pipelineRequest.redirects?.received(first) }
         let policy =
             pipelineRequest.description.redirectPolicy
             ?? pipelineRequest.configuration.redirectPolicy
         var pipelineRequest = pipelineRequest
         var response = first
+        var loss = loss
         var visited: [URI] = []
         var timings: [AttemptTimings] = []
         var fragment = Self.ownFragment(of: pipelineRequest.description)
@@ -36,10 +53,19 @@ package final class RedirectStep: Step {
             visited.append(pipelineRequest.request.url)
             guard
                 let nextRequest = try Self.nextRequest(response, pipelineRequest, visited, policy)
-            else { return response }
+            else {
+                if let loss { throw loss }
+                return response
+            }
             fragment = RedirectDecision.fragment(after: response, inheriting: fragment)
             pipelineRequest = nextRequest
-            response = try await next(pipelineRequest)
+            do {
+                response = try await next(pipelineRequest)
+                loss = nil
+            } catch {
+                response = try Self.head(of: error)
+                loss = error
+            }
             if let fragment { response.url.fragment = fragment }
         }
         response.timings = timings + response.timings
