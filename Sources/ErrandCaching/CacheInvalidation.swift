@@ -14,7 +14,7 @@ package enum CacheInvalidation {
         guard (200..<400).contains(status) else { return [] }
         var addresses = [target]
         for name: HTTPField.Name in [.location, .contentLocation] {
-            guard let text = headers[values: name].first,
+            guard let text = headers.receivedReferences(name).first,
                 let address = try? URI.resolve(text, against: target),
                 address.origin == target.origin, !addresses.contains(address)
             else { continue }

@@ -63,7 +63,7 @@ struct TusResponse: Sendable, Equatable {
         length = Self.number(headers[tus: "Upload-Length"])
         expires = headers[tus: "Upload-Expires"].flatMap { HTTPDate.parse($0, now: now) }
         retryAfter = RetryAfter.duration(headers[.retryAfter], now: now)
-        location = Self.location(headers[values: .location].first, of: response.url)
+        location = Self.location(headers.receivedReferences(.location).first, of: response.url)
     }
 
     /// The URL of an upload, relative to the URL of the response.

@@ -5,12 +5,13 @@ extension Cookie {
     package static func add(_ cookies: [Cookie], to headers: inout HTTPFields) {
         let own = headers[values: .cookie]
         let names = Set(own.joined(separator: ";").pieces(at: ";").map(name))
-        let added = cookies.filter { !names.contains(Array($0.name.utf8)) }.map(\.pair)
+        let added = cookies.filter { !names.contains(Array($0.name.utf8)) }.map(\.pairBytes)
         guard !added.isEmpty else { return }
         headers[fields: .cookie] = []
         // Not the subscript of HTTPFields, which would split the value; HTTP/1.1 requires one field
         // (RFC 6265bis §5.8.1).
-        let value = (own.filter { !$0.isEmpty } + added).joined(separator: "; ")
+        let pairs = own.filter { !$0.isEmpty }.map { Array($0.utf8) } + added
+        let value = Array(pairs.joined(separator: "; ".utf8))
         headers.append(HTTPField(name: .cookie, value: value))
     }
 

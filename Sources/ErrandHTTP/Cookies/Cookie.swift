@@ -30,6 +30,8 @@ public struct Cookie: Sendable, Hashable, Codable {
     ///
     /// Set by the jar.
     public internal(set) var created = Date.distantPast
+    /// Whether name and value are sent in ISO 8859-1, as the server has sent them; `nil` for UTF-8.
+    package var isLatin1: Bool?
 
     /// A value of the `SameSite` attribute (RFC 6265bis §5.6.7).
     public enum SameSite: String, Sendable, Hashable, Codable {
@@ -70,6 +72,14 @@ public struct Cookie: Sendable, Hashable, Codable {
 
     /// The cookie as `name=value`, the form of the `Cookie` header.
     package var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
+
+    /// The bytes of the cookie in the `Cookie` header: as received, or in UTF-8.
+    package var pairBytes: [UInt8] {
+        guard isLatin1 == true else { return Array(pair.utf8) }
+        let bytes = pair.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
+        // The application may have changed the value since.
+        return bytes.count == pair.unicodeScalars.count ? bytes : Array(pair.utf8)
+    }
 
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 

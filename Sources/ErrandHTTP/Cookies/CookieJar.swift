@@ -109,15 +109,18 @@ public final class CookieJar: Sendable {
     }
 
     package func receive(_ headers: HTTPFields, from url: URI, now: Date) {
-        for field in headers[values: .setCookie] { receive(field, from: url, now: now) }
+        for field in headers[fields: .setCookie] {
+            receive(field.receivedText, isLatin1: field.isLatin1, from: url, now: now)
+        }
     }
 
     @discardableResult
     private func receive(
-        _ field: String, from url: URI, now: Date
+        _ field: String, isLatin1: Bool = false, from url: URI, now: Date
     ) -> Result<Cookie, CookieRefusal> {
         let result = acceptance.evaluate(field, from: url, now: now)
-        guard case .success(let cookie) = result else { return result }
+        guard case .success(var cookie) = result else { return result }
+        if isLatin1 { cookie.isLatin1 = true }
         guard put(cookie, now: now, mayOverlaySecure: acceptance.isSecure(url)) else {
             return .failure(.overlaysSecureCookie)
         }

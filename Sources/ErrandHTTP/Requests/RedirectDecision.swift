@@ -13,7 +13,8 @@ package enum RedirectDecision: Sendable {
         response: Response, request: TransportRequest, visited: [URI], policy: RedirectPolicy
     ) -> RedirectDecision {
         guard [301, 302, 303, 307, 308].contains(response.status.code),
-            let location = response.headers[values: .location].first, policy.maximumCount > 0
+            let location = response.headers.receivedReferences(.location).first,
+            policy.maximumCount > 0
         else { return .deliver }
         guard visited.count <= policy.maximumCount else {
             return fail(
@@ -144,7 +145,7 @@ package enum RedirectDecision: Sendable {
     /// Fragments are not sent; requests have none.
     package static func fragment(after response: Response, inheriting inherited: String?) -> String?
     {
-        guard let location = response.headers[values: .location].first,
+        guard let location = response.headers.receivedReferences(.location).first,
             let target = try? URI(parsing: location)
         else { return inherited }
         return target.fragment ?? inherited

@@ -15,7 +15,7 @@ extension Response {
 extension FileName {
     /// The safe file name of `Content-Disposition`; `nil` if there is none.
     package static func proposed(by headers: HTTPFields) -> String? {
-        headers[values: .contentDisposition].first
+        headers[fields: .contentDisposition].first.map(\.receivedText)
             .flatMap(ContentDisposition.init)?.filename.flatMap(lastComponent)
     }
 }

@@ -45,7 +45,7 @@ extension Response {
     /// an invalid target. A field with more than 200 links has none.
     public var links: Links {
         guard let name = Self.linkField else { return Links([]) }
-        let values = headers[values: name].flatMap { LinkField.links(of: $0) }
+        let values = headers[fields: name].flatMap { LinkField.links(of: $0.receivedText) }
         return Links(values.compactMap { link(from: $0) })
     }
 
