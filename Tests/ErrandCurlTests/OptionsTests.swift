@@ -1,10 +1,11 @@
 import ErrandCore
-import ErrandCurl
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
+
+@testable import ErrandCurl
 
 /// Proxies, address overrides, versions, and options that are rejected before anything is sent.
 @Suite(.timeLimit(.minutes(15)), .bothEngines)
@@ -157,6 +158,23 @@ struct OptionsTests {
         }
         #expect(record.error?.code == .proxyFailed)
         #expect(asked.withLock { $0 }.hasPrefix("CONNECT 127.0.0.1:444 "))
+    }
+
+    /// A proxy that ends the connection before its response to CONNECT is not the server.
+    @Test(arguments: ["", "HTTP/1.1 2"], [true, false])
+    func proxyThatDoesNotRespondToConnectIsNamed(start: String, resets: Bool) async throws {
+        let proxy = try RawServer { connection in
+            _ = connection.readHead()
+            if !start.isEmpty { connection.write(start) }
+            if resets { connection.reset() } else { connection.close() }
+        }
+        let record = try await CurlTransport.tested().run(.get, "https://api.example.invalid/") {
+            $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)")
+        }
+        let error = try #require(record.error)
+        #expect(error.code == .proxyFailed, "\(error)")
+        #expect(error.message.contains("127.0.0.1:\(proxy.port)"), "\(error)")
+        #expect(error.message.contains("api.example.invalid"), "\(error)")
     }
 
     /// A proxy cannot resolve the alias, whether the options or the environment set the proxy.

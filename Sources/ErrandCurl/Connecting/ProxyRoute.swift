@@ -46,6 +46,9 @@
             name = "\(host):\(port)"
         }
 
+        /// Whether it is an HTTP proxy, which gets CONNECT.
+        var opensTunnels: Bool { speaksHTTP }
+
         /// Whether the connection to the proxy of a request may use TLS.
         ///
         /// libcurl accepts proxy URLs in the environment that ``URI`` refuses, such as one with a
@@ -164,6 +167,13 @@
                     "Could not connect to \(name). Check its URL, and that the proxy runs."
                 )
             }
+            if let name = refusedTunnel(result, context) {
+                return (
+                    .proxyFailed,
+                    "The proxy \(name) closed the connection before it responded to CONNECT for \(context.host). "
+                        + "Check that it is an HTTP proxy, and that it may connect to this host."
+                )
+            }
             if verificationErrors.contains(result), isCertain || context.proxyVerification != 0 {
                 return (
                     .proxyFailed,
@@ -194,6 +204,18 @@
                         ? "Add user and password to the proxy's URL."
                         : "Check that the proxy may connect to this host.")
             )
+        }
+
+        /// The name of the HTTP proxy that was connected and did not respond to CONNECT; `nil` if it
+        /// is not the cause.
+        private static func refusedTunnel(_ result: CURLcode, _ context: Context) -> String? {
+            guard connectionErrors.contains(result), !context.isConnected,
+                let proxy = context.proxy,
+                proxy.opensTunnels
+            else { return nil }
+            // TLS with the proxy itself, and direct connections of hosts that bypass it, can fail too.
+            let isCertain = proxy.isCertain && !proxy.isSecure
+            return isCertain || context.text.contains("CONNECT") ? proxy.name : nil
         }
 
         private static func capitalized(_ name: String) -> String {
