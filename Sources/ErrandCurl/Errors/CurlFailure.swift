@@ -47,7 +47,7 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
 
             var host: String { request?.host ?? "" }
 
-            fileprivate var policies: [SharedSecurity] {
+            var policies: [SharedSecurity] {
                 [request?.options.sharedSecurity, request?.options.sharedProxySecurity]
                     .compactMap { $0 }
             }
@@ -244,7 +244,13 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         }
 
         private static func clientIdentityError(_ context: Context) -> (RequestError.Code, String) {
-            (
+            if !context.isConnected,
+                let fault = ClientIdentityFault.find(
+                    in: context.text, context.policies.map(\.policy))
+            {
+                return (.clientCertificateRejected, fault.message)
+            }
+            return (
                 .clientCertificateRejected,
                 "The client certificate is missing, unusable or rejected. "
                     + "Check its file, its key and whether \(context.host) accepts it."

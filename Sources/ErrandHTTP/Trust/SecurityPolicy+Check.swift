@@ -12,6 +12,7 @@ extension SecurityPolicy {
                 "The trusted authorities are set twice: as text and as a file. Set only one.")
         }
         try checkNames()
+        try checkTexts()
         if clientIdentity != nil, clientCertificateFile != nil || clientKeyFile != nil {
             throw Self.invalid(
                 "The client certificate is set twice: as clientIdentity and as files. Set only one."
@@ -48,6 +49,29 @@ extension SecurityPolicy {
         if clientIdentity?.password?.utf8.contains(0) == true {
             throw Self.invalid(
                 "The password of the clientIdentity contains NUL. Correct the password.")
+        }
+    }
+
+    /// A path in place of PEM text, and an encrypted key without its password, have no useful message later.
+    private func checkTexts() throws(RequestError) {
+        if let authorities, !PEMText.isPossible(authorities), authorities.contains("/") {
+            throw Self.invalid(
+                "The authorities are the path of a file, not PEM text. Set authorityFile to the path."
+            )
+        }
+        guard let identity = clientIdentity, identity.form == .pem else { return }
+        for (name, source) in [("certificate", identity.certificate), ("key", identity.key)] {
+            guard case .bytes(let data) = source else { continue }
+            let text = String(decoding: data, as: UTF8.self)
+            guard PEMText.isPossible(text) else {
+                throw Self.invalid(
+                    "The \(name) of the clientIdentity is not PEM text: it contains no line -----BEGIN …-----. For files, "
+                        + "use .pem(certificateFile:keyFile:password:).")
+            }
+            if name == "key", identity.password == nil, PEMText.isEncrypted(text) {
+                throw Self.invalid(
+                    "The private key of the clientIdentity is encrypted. Pass its password.")
+            }
         }
     }
 

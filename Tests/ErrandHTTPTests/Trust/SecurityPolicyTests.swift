@@ -93,6 +93,25 @@ struct SecurityPolicyTests {
         }
     }
 
+    private static let certificate = "-----BEGIN CERTIFICATE-----\n"
+    private static let lockedKey = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
+
+    @Test func pathsInPlaceOfTextNameTheOtherInitializer() {
+        let path = refusal { $0.clientIdentity = .pem(certificate: "/a.pem", key: "/a.key") }
+        #expect(path?.message.contains(".pem(certificateFile:keyFile:password:)") == true)
+        let authorities = refusal { $0.authorities = "/a.pem" }
+        #expect(authorities?.message.contains("authorityFile") == true)
+        let locked = refusal {
+            $0.clientIdentity = .pem(certificate: Self.certificate, key: Self.lockedKey)
+        }
+        #expect(locked?.message.contains("Pass its password") == true)
+        #expect(
+            refusal {
+                $0.clientIdentity = .pem(
+                    certificate: Self.certificate, key: Self.lockedKey, password: "s")
+            } == nil)
+    }
+
     @Test func invalidPoliciesAreRejected() {
         let bad: [(inout SecurityPolicy) -> Void] = [
             { $0.publicKeyPins = ["nonsense"] },
@@ -118,6 +137,10 @@ struct SecurityPolicyTests {
             { $0.clientCertificateFile = "a\0b" },
             { $0.clientIdentity = .pkcs12(file: "a\0b", password: "c") },
             { $0.clientIdentity = .pkcs12(file: "a", password: "b\0c") },
+            { $0.clientIdentity = .pem(certificate: "/etc/client.pem", key: Self.lockedKey) },
+            { $0.clientIdentity = .pem(certificate: Self.certificate, key: "client.key") },
+            { $0.clientIdentity = .pem(certificate: Self.certificate, key: Self.lockedKey) },
+            { $0.authorities = "/etc/root.pem" },
         ]
         for (index, change) in bad.enumerated() {
             let error = refusal(change)

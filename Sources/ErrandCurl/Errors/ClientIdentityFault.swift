@@ -1,0 +1,131 @@
+#if os(Linux)
+    import ErrandHTTP
+    import Foundation
+
+    /// The reason why libcurl cannot use a client certificate.
+    enum ClientIdentityFault: Sendable, Hashable {
+        case otherKey, missingPassword, wrongPassword, unsupportedCipher, noPKCS12, noCertificate
+
+        /// Finds the reason in libcurl's text and in the private key; `nil` if it is unknown.
+        ///
+        /// libcurl has one text for every private key that it cannot read.
+        static func find(in text: String, _ policies: [SecurityPolicy]) -> Self? {
+            if text.contains("does not match the certificate") { return .otherKey }
+            if text.contains("PKCS12") || text.contains("PKCS#12") {
+                if text.contains("digital envelope routines::unsupported") {
+                    return .unsupportedCipher
+                }
+                return text.contains("check password") && !text.contains("asn1 encoding")
+                    ? .wrongPassword : .noPKCS12
+            }
+            if text.contains("PEM client certificate") { return .noCertificate }
+            guard text.contains("private key") else { return nil }
+            return policies.lazy.compactMap(of).first
+        }
+
+        /// Examines the private key of a policy; `nil` if it has none, or if it can be read.
+        private static func of(_ policy: SecurityPolicy) -> Self? {
+            let key: Data?
+            let password = policy.clientIdentity?.password ?? ""
+            if let identity = policy.clientIdentity {
+                guard identity.form == .pem else { return nil }
+                switch identity.key {
+                case .bytes(let data): key = data
+                case .file(let path): key = contents(path)
+                case nil: key = nil
+                }
+            } else {
+                key = (policy.clientKeyFile ?? policy.clientCertificateFile).flatMap(contents)
+            }
+            guard let key else { return nil }
+            let isEncrypted = PEMText.isEncrypted(String(decoding: key, as: UTF8.self))
+            if password.isEmpty { return isEncrypted ? .missingPassword : nil }
+            return isEncrypted ? KeyLibrary.loaded?.fault(of: key, password) : nil
+        }
+
+        private static func contents(_ path: String) -> Data? {
+            try? Data(contentsOf: URL(fileURLWithPath: path))
+        }
+
+        /// The cause and its correction.
+        var message: String {
+            switch self {
+            case .otherKey:
+                "The private key does not belong to the client certificate. Use the key with which the certificate was "
+                    + "requested."
+            case .missingPassword:
+                "The private key of the client certificate is encrypted. Pass its password to the clientIdentity."
+            case .wrongPassword:
+                "The password of the client certificate is wrong. Correct the password of the clientIdentity."
+            case .unsupportedCipher:
+                "The client certificate or its key is encrypted with a cipher that OpenSSL does not support, such as RC2 "
+                    + "in old PKCS#12 files. Export it again with AES."
+            case .noPKCS12:
+                "The client certificate is not a PKCS#12 file. Correct the file, or use .pem(certificateFile:keyFile:) "
+                    + "for PEM files."
+            case .noCertificate:
+                "The file of the client certificate contains no certificate in PEM. Correct the file, or use "
+                    + ".pkcs12(file:password:) for PKCS#12 files."
+            }
+        }
+    }
+
+    /// The functions of libcurl's OpenSSL that read a private key from memory.
+    private struct KeyLibrary: Sendable {
+        typealias MakeBuffer = @convention(c) (UnsafeRawPointer?, Int32) -> UnsafeMutableRawPointer?
+        typealias ReadKey =
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?,
+                UnsafeMutableRawPointer?
+            ) -> UnsafeMutableRawPointer?
+        typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Int32
+        typealias FreeKey = @convention(c) (UnsafeMutableRawPointer?) -> Void
+        typealias NextError = @convention(c) () -> UInt
+
+        static let loaded = TLSLibrary.file.flatMap { KeyLibrary($0) }
+
+        /// "digital envelope routines::unsupported" of OpenSSL 3: the cipher is not in a loaded provider.
+        private static let isUnsupported: UInt = 0x0308_010C
+
+        private let makeBuffer: MakeBuffer
+        private let release: Release
+        private let readKey: ReadKey
+        private let freeKey: FreeKey
+        private let nextError: NextError
+
+        private init?(_ library: SharedLibrary) {
+            guard let makeBuffer: MakeBuffer = library.function("BIO_new_mem_buf"),
+                let release: Release = library.function("BIO_free"),
+                let readKey: ReadKey = library.function("PEM_read_bio_PrivateKey"),
+                let freeKey: FreeKey = library.function("EVP_PKEY_free"),
+                let nextError: NextError = library.function("ERR_get_error")
+            else { return nil }
+            self.makeBuffer = makeBuffer
+            self.release = release
+            self.readKey = readKey
+            self.freeKey = freeKey
+            self.nextError = nextError
+        }
+
+        /// The reason why an encrypted key cannot be read with a password; `nil` if it can.
+        func fault(of key: Data, _ password: String) -> ClientIdentityFault? {
+            key.withUnsafeBytes { bytes in
+                guard let count = Int32(exactly: bytes.count),
+                    let buffer = makeBuffer(bytes.baseAddress, count)
+                else { return nil }
+                defer { _ = release(buffer) }
+                var text = Array(password.utf8CString)
+                let found = text.withUnsafeMutableBytes {
+                    readKey(buffer, nil, nil, $0.baseAddress)
+                }
+                var isUnsupported = false
+                while case let error = nextError(), error != 0 {
+                    if error == Self.isUnsupported { isUnsupported = true }
+                }
+                guard let found else { return isUnsupported ? .unsupportedCipher : .wrongPassword }
+                freeKey(found)
+                return nil
+            }
+        }
+    }
+#endif
