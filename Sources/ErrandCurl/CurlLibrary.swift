@@ -51,6 +51,8 @@
         ///
         /// Read once, because reading the environment while another thread changes it is not safe.
         let environmentNamesProxy: Bool
+        /// The entries of `no_proxy` or `NO_PROXY`, read once for the same reason.
+        let environmentBypass: [String]
 
         private init() {
             CurlLibrary.initialize()
@@ -78,6 +80,16 @@
                 "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
             ]
             .contains { (name: String) in getenv(name).map { $0[0] != 0 } ?? false }
+            let bypass = ["no_proxy", "NO_PROXY"].lazy.compactMap { (name: String) in
+                getenv(name).flatMap { $0[0] != 0 ? String(cString: $0) : nil }
+            }
+            environmentBypass = Self.bypassEntries(bypass.first ?? "")
+        }
+
+        /// The entries of a variable, which commas, spaces or both separate.
+        static func bypassEntries(_ text: String) -> [String] {
+            text.utf8.split { $0 == UInt8(ascii: ",") || $0 == 0x20 || $0 == 0x09 }
+                .map { String(Substring($0)) }
         }
 
         /// See ``keepsDirectory``.

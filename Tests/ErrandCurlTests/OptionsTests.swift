@@ -121,14 +121,39 @@ struct OptionsTests {
         #expect(text(record).hasPrefix("GET /x HTTP/1.1\r\n"))
     }
 
+    /// A port in the list applies to this port only, also if the next request has the same options.
+    @Test func bypassAppliesToItsPort() async throws {
+        let proxy = try EasyHandleTests.echo()
+        let server = try EasyHandleTests.echo()
+        let other = try EasyHandleTests.echo()
+        let transport = CurlTransport.tested()
+        for _ in 0..<2 {
+            for (target, isBypassed) in [(server, true), (other, false)] {
+                let record = try await transport.run(.get, target.url("/x")) {
+                    $0.options.proxy = .url(
+                        "http://127.0.0.1:\(proxy.port)", bypass: ["127.0.0.1:\(server.port)"])
+                }
+                #expect(text(record).hasPrefix("GET /x HTTP/1.1\r\n") == isBypassed)
+            }
+        }
+    }
+
     /// libcurl compares IPv6 addresses without brackets, and names in ASCII.
     @Test func bypassIsGivenToLibcurlInItsForm() {
         #expect(
-            AddressOverride.bypass([
-                "[0:0::1]", "::1", "10.0.0.0/8", "[fd00::]/8", "*.Bücher.example", ".a.example",
-                "b.example.",
-            ]) == "::1,::1,10.0.0.0/8,fd00::/8,.xn--bcher-kva.example,.a.example,b.example")
-        #expect(AddressOverride.bypass(["*"]) == "*")
+            AddressOverride.bypass(
+                [
+                    "[0:0::1]", "::1", "10.0.0.0/8", "[fd00::]/8", "*.Bücher.example", ".a.example",
+                    "b.example.", "c.example:443", "[::2]:443", "10.0.0.1:443", "d.example:80",
+                    "*:1",
+                ], port: 443)
+                == "::1,::1,10.0.0.0/8,fd00::/8,.xn--bcher-kva.example,.a.example,b.example,c.example,::2,10.0.0.1"
+        )
+        #expect(AddressOverride.bypass(["*"], port: 80) == "*")
+        #expect(AddressOverride.bypass(["*:80"], port: 80) == "*")
+        #expect(
+            CurlLibrary.bypassEntries(" a.example,*.b.example:80  [::1],,10.0.0.0/8\t")
+                == ["a.example", "*.b.example:80", "[::1]", "10.0.0.0/8"])
     }
 
     /// The joined addresses are longer than a host name may be.

@@ -60,10 +60,13 @@ package enum AddressOverride {
         address.contains(byte: ":") && !address.starts(withBytes: "[") ? "[\(address)]" : address
     }
 
-    /// The bypass list in libcurl's form: hosts in canonical form, no asterisk before a domain, and no
-    /// brackets around IPv6 addresses.
-    package static func bypass(_ hosts: [String]) -> String {
-        hosts.map { entry in
+    /// The bypass list for a port in libcurl's form: hosts in canonical form, no ports, no asterisk
+    /// before a domain, and no brackets around IPv6 addresses.
+    package static func bypass(_ entries: [String], port: Int) -> String {
+        entries.compactMap { written in
+            guard let (entry, ownPort) = RouteName.bypassParts(written),
+                ownPort == nil || ownPort == port
+            else { return nil }
             if entry == "*" { return entry }
             if entry.contains(byte: "/") {
                 return entry.replacing(bytes: "[", with: "").replacing(bytes: "]", with: "")
@@ -153,9 +156,10 @@ package enum AddressOverride {
             switch options.proxy {
             case .environment: break
             case .none: try mark(CURLOPT_PROXY, "")
-            case .url(let url, let bypass):
-                try mark(CURLOPT_PROXY, url)
-                try mark(CURLOPT_NOPROXY, AddressOverride.bypass(bypass))
+            case .url(let proxy, let bypass):
+                try mark(CURLOPT_PROXY, proxy)
+                try mark(
+                    CURLOPT_NOPROXY, AddressOverride.bypass(bypass, port: url.effectivePort))
             }
             let isTunnelled = url.isHTTPS
             if let security = options.security, isTunnelled || options.proxySecurity == nil {
@@ -192,6 +196,17 @@ package enum AddressOverride {
                 lists.resolve.append(line: line)
                 try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, lists.resolve.chain()))
             }
+        }
+
+        /// Sets the list of hosts that bypass a proxy of the environment, in all its forms; libcurl
+        /// itself does not know ports, an asterisk before a domain, and brackets.
+        func setEnvironmentBypass(_ policy: TransportOptions.ProxyPolicy, url: URI)
+            throws(RequestError)
+        {
+            guard CurlLibrary.linked.environmentNamesProxy, policy == .environment else { return }
+            let list = AddressOverride.bypass(
+                CurlLibrary.linked.environmentBypass, port: url.effectivePort)
+            try expect(errand_set_string(handle, CURLOPT_NOPROXY, list))
         }
 
         // MARK: - Trust

@@ -232,6 +232,7 @@
             if key.route != .tunnel {
                 try options.expect(errand_set_string(handle, CURLOPT_PROXY, ""))
             }
+            try options.setEnvironmentBypass(key.options.proxy, url: key.url)
             if !key.options.hasDefaults {
                 try options.set(key.options, url: key.url, trust: trust, lists: lists)
             }

@@ -33,6 +33,9 @@
             let connect = request.timeouts.connect?.wholeMilliseconds ?? Int(Int32.max)
             try set(CURLOPT_CONNECTTIMEOUT_MS, connect)
             if !keepsOptions { try applyTransportOptions(request) }
+            if CurlLibrary.linked.environmentNamesProxy, let handle {
+                try ConnectOptions(handle).setEnvironmentBypass(options.proxy, url: request.url)
+            }
             try applyVersion(request)
             try applyMultiplexing(request)
             applyRepeatPolicy(request)
@@ -300,7 +303,7 @@
             // The next request probably uses the same options, unless they depend on the URL.
             let dependsOnURL =
                 !options.addressOverrides.isEmpty || options.security?.pins.isEmpty == false
-                || options.sharedProxySecurity != nil
+                || options.sharedProxySecurity != nil || options.proxy.hasBypassedPorts
             if !dependsOnURL { applied.completedSpecial(options, isMarked: connection.isMarked) }
         }
 

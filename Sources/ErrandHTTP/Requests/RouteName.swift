@@ -8,8 +8,27 @@ package enum RouteName {
         return url.authority
     }
 
+    /// An entry of a proxy's bypass list, without and with its port; `nil` if the port is invalid.
+    package static func bypassParts(_ entry: String) -> (name: String, port: Int?)? {
+        let bytes = entry.utf8
+        let isBracketed = bytes.first == UInt8(ascii: "[")
+        let after =
+            isBracketed
+            ? bytes.firstIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex : bytes.startIndex
+        guard let colon = bytes[after...].firstIndex(of: UInt8(ascii: ":")),
+            isBracketed
+                || bytes[bytes.index(after: colon)...].firstIndex(of: UInt8(ascii: ":")) == nil
+        else { return (entry, nil) }
+        let digits = bytes[bytes.index(after: colon)...]
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = Int(Substring(digits)), (1...65535).contains(port)
+        else { return nil }
+        return (String(entry[..<colon]), port)
+    }
+
     /// Whether the text is a valid entry of a proxy's bypass list.
-    package static func isBypass(_ text: String) -> Bool {
+    package static func isBypass(_ entry: String) -> Bool {
+        guard let text = bypassParts(entry)?.name else { return false }
         if text == "*" || addressBits(text) != nil { return true }
         if let slash = text.firstIndex(ofByte: "/") {
             guard let bits = addressBits(String(text[..<slash])),

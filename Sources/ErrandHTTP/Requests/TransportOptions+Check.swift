@@ -104,7 +104,13 @@ extension TransportOptions.ProxyPolicy {
         for host in bypass where !RouteName.isBypass(host) {
             throw TransportOptions.invalid(
                 "The proxy's bypass entry \(host) is not a host. Use names, IP addresses, networks such as "
-                    + "10.0.0.0/8, or *, without scheme and port.")
+                    + "10.0.0.0/8, or *, without a scheme; a port may follow a name or an address.")
         }
+    }
+
+    /// Whether the bypass list has an entry with a port.
+    package var hasBypassedPorts: Bool {
+        guard case .url(_, let bypass) = self else { return false }
+        return bypass.contains { RouteName.bypassParts($0)?.port != nil }
     }
 }

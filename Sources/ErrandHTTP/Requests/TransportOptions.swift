@@ -200,14 +200,25 @@ public struct TransportOptions: Sendable, Hashable {
     /// A choice of the proxy.
     public enum ProxyPolicy: Sendable, Hashable {
         /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+        ///
+        /// `no_proxy` has the entries of ``url(_:bypass:)``, separated by commas or spaces. It is read once.
         case environment
         /// No proxy, even if the environment sets one.
         case none
         /// This proxy: `http://`, `https://`, `socks5://` or `socks5h://`, with optional `user:password@`.
         ///
-        /// `bypass` lists hosts that are reached directly, without ports: host names, each with its subdomains
-        /// (`example.com`, `.example.com` and `*.example.com` are equal), IP addresses, networks such as
-        /// `10.0.0.0/8`, or `*` for all hosts. An IPv6 address with a zone (`[fe80::1%25eth0]`) is refused.
+        /// `bypass` lists hosts that are reached directly. Host names are compared without regard to case.
+        ///
+        /// | entry | bypasses the proxy |
+        /// | --- | --- |
+        /// | `example.com`, `.example.com`, `*.example.com` | the host and its subdomains |
+        /// | `10.0.0.1`, `::1`, `[::1]` | the address |
+        /// | `10.0.0.0/8`, `fd00::/8`, `[fd00::]/8` | the addresses of the network |
+        /// | `*` | all hosts |
+        /// | `example.com:8443`, `10.0.0.1:8443`, `[::1]:8443`, `*:8443` | the same, for this port only |
+        ///
+        /// A name in a URL is not looked up, so networks apply to addresses only. An IPv6 address with a zone
+        /// (`[fe80::1%25eth0]`) is refused.
         case url(String, bypass: [String] = [])
     }
 }
