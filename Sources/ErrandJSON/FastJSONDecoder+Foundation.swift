@@ -135,6 +135,7 @@ package enum SnakeCase {
         let words = key[first...last].split(separator: "_")
         let joined =
             words.count == 1
+            // text of keys: characters, as in JSONDecoder
             ? String(key[first...last])
             // text of keys: all letters, as in JSONDecoder
             : words[0].lowercased() + words.dropFirst().map(\.capitalized).joined()

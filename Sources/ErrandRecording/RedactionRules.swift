@@ -168,8 +168,9 @@ public struct RedactionRules: Sendable {
         var result = ""
         var rest = value[...]
         while let open = rest.firstIndex(ofByte: "<") {
-            let target = rest[rest.utf8.index(after: open)...].prefix(upToByte: ">")
-            result += rest[...open]
+            let start = rest.utf8.index(after: open)
+            let target = rest[start...].prefix(upToByte: ">")
+            result += rest[..<start]
             result += url(String(target))
             rest = rest[target.endIndex...]
         }

@@ -215,7 +215,7 @@
             else { return nil }
             // TLS with the proxy itself, and direct connections of hosts that bypass it, can fail too.
             let isCertain = proxy.isCertain && !proxy.isSecure
-            return isCertain || context.text.contains("CONNECT") ? proxy.name : nil
+            return isCertain || context.text.contains(bytes: "CONNECT") ? proxy.name : nil
         }
 
         private static func capitalized(_ name: String) -> String {

@@ -10,16 +10,16 @@
         ///
         /// libcurl has one text for every private key that it cannot read.
         static func find(in text: String, _ policies: [SecurityPolicy]) -> Self? {
-            if text.contains("does not match the certificate") { return .otherKey }
-            if text.contains("PKCS12") || text.contains("PKCS#12") {
-                if text.contains("digital envelope routines::unsupported") {
+            if text.contains(bytes: "does not match the certificate") { return .otherKey }
+            if text.contains(bytes: "PKCS12") || text.contains(bytes: "PKCS#12") {
+                if text.contains(bytes: "digital envelope routines::unsupported") {
                     return .unsupportedCipher
                 }
-                return text.contains("check password") && !text.contains("asn1 encoding")
+                return text.contains(bytes: "check password") && !text.contains(bytes: "asn1 encoding")
                     ? .wrongPassword : .noPKCS12
             }
-            if text.contains("PEM client certificate") { return .noCertificate }
-            guard text.contains("private key") else { return nil }
+            if text.contains(bytes: "PEM client certificate") { return .noCertificate }
+            guard text.contains(bytes: "private key") else { return nil }
             return policies.lazy.compactMap(of).first
         }
 
@@ -44,7 +44,7 @@
         }
 
         private static func contents(_ path: String) -> Data? {
-            try? Data(contentsOf: URL(fileURLWithPath: path))
+            try? FileAccess.contents(of: URL(fileURLWithPath: path))
         }
 
         /// The cause and its correction.

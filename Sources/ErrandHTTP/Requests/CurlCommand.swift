@@ -85,7 +85,7 @@ extension TransportRequest {
                 guard let equals = pair.firstIndex(ofByte: "="),
                     options.secretNames.isSecret(argument: String(pair[..<equals]))
                 else { return String(pair) }
-                return pair[...equals] + Self.placeholder
+                return pair[..<equals] + "=" + Self.placeholder
             }
             .joined(separator: "&")
         return url.text(userInfo: url.userInfo, query: redacted, fragment: url.fragment)

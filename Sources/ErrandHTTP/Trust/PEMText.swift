@@ -6,12 +6,12 @@ package enum PEMText {
     private static let end = "-----END CERTIFICATE-----"
 
     /// Whether the text may be PEM: it contains the first line of an object.
-    package static func isPossible(_ text: String) -> Bool { text.contains("-----BEGIN ") }
+    package static func isPossible(_ text: String) -> Bool { text.contains(bytes: "-----BEGIN ") }
 
     /// Whether the text contains an encrypted private key (RFC 5958 §3, RFC 1421 §4.6.1.1).
     package static func isEncrypted(_ text: String) -> Bool {
-        text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")
-            || text.contains("Proc-Type: 4,ENCRYPTED")
+        text.contains(bytes: "-----BEGIN ENCRYPTED PRIVATE KEY-----")
+            || text.contains(bytes: "Proc-Type: 4,ENCRYPTED")
     }
 
     /// The certificates as DER, in order; empty if there is none or if one is not valid base64.

@@ -54,7 +54,7 @@ extension SecurityPolicy {
 
     /// A path in place of PEM text, and an encrypted key without its password, have no useful message later.
     private func checkTexts() throws(RequestError) {
-        if let authorities, !PEMText.isPossible(authorities), authorities.contains("/") {
+        if let authorities, !PEMText.isPossible(authorities), authorities.contains(byte: "/") {
             throw Self.invalid(
                 "The authorities are the path of a file, not PEM text. Set authorityFile to the path."
             )

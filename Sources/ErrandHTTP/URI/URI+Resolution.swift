@@ -56,7 +56,7 @@ extension URI {
     private func merging(_ reference: String) -> String {
         if host != nil && path.isEmpty { return "/" + reference }
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return reference }
-        var merged = String(path[...slash])
+        var merged = String(path[..<path.utf8.index(after: slash)])
         merged += reference
         return merged
     }
