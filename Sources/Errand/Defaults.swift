@@ -21,7 +21,7 @@ extension RequestAgent {
     /// ``setSharedStore(_:)`` chooses another file, other limits or another store.
     public static let shared = RequestAgent(transport: defaultTransport(), store: takeSharedStore())
 
-    /// Sets the store of ``shared``, at the start of the program:
+    /// Sets the store of ``shared``, at the start of the program.
     ///
     ///     try RequestAgent.setSharedStore(
     ///         SQLiteResponseStore(path: "/var/cache/app/responses.sqlite", maximumBytes: 64 << 20))

@@ -15,7 +15,8 @@
                 if text.contains(bytes: "digital envelope routines::unsupported") {
                     return .unsupportedCipher
                 }
-                return text.contains(bytes: "check password") && !text.contains(bytes: "asn1 encoding")
+                return text.contains(bytes: "check password")
+                    && !text.contains(bytes: "asn1 encoding")
                     ? .wrongPassword : .noPKCS12
             }
             if text.contains(bytes: "PEM client certificate") { return .noCertificate }

@@ -55,7 +55,8 @@ extension TransportRequest {
         // curl writes the type of a form with its own boundary.
         if isForm { fields.removeAll { $0.name == .contentType } }
         var lines = fields.map { field in
-            let isSecret = redactsSecrets && options.secretNames.isSecret(header: field.name.canonicalName)
+            let isSecret =
+                redactsSecrets && options.secretNames.isSecret(header: field.name.canonicalName)
             let value = isSecret ? Self.placeholder : field.value
             // A header with an empty value ends with a semicolon; otherwise curl removes the header.
             return value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)"
