@@ -21,7 +21,7 @@ extension HTTPField {
     /// The parser of URIs would escape the UTF-8 of each character, which are other bytes.
     package var receivedReference: String {
         guard isLatin1 else { return value }
-        withUnsafeBytesOfValue { bytes in
+        return withUnsafeBytesOfValue { bytes in
             bytes.reduce(into: "") { text, byte in
                 if byte < 0x80 {
                     text.unicodeScalars.append(Unicode.Scalar(byte))
