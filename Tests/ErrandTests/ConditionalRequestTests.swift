@@ -120,7 +120,7 @@ import Testing
         fixture.transport.on(nil, "/x", unchanged)
         let stream = try await fixture.agent.stream(request([.ifNoneMatch: "\"a\""], nil))
         #expect(stream.response.status == .notModified)
-        for try await _ in stream { Issue.record("a 304 has no body") }
+        for try await _ in stream.bytes { Issue.record("a 304 has no body") }
     }
 
     @Test func otherwiseItIsAnError() async throws {
@@ -204,7 +204,7 @@ import Testing
         #expect(stream.response.headers[.contentEncoding] == nil)
         #expect(stream.response.headers[.contentLength] == nil)
         var bytes = Data()
-        for try await chunk in stream { bytes += chunk }
+        for try await chunk in stream.bytes { bytes += chunk }
         #expect(bytes == Self.plain)
     }
 
@@ -246,7 +246,7 @@ import Testing
         let raw = try await agent.send(
             request {
                 $0.responseSerializer = .data
-                $0.transportOverrides = TransportOverrides { $0.decodesContent = false }
+                $0.transportOverrides = TransportOverrides(decodesContent: false)
             })
         #expect(raw.headers[.contentEncoding] == "gzip" && raw.data != Self.plain)
         #expect(raw.headers[.contentLength] == "\(raw.data.count)")

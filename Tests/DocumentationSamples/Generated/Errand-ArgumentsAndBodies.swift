@@ -128,8 +128,7 @@ struct ErrandArgumentsAndBodiesSamples {
 
     // Sample 12: Inspect the request
     func sample12() async throws {
-        let search = Search(text: "shoes")
-        let results = try await search.send()
-        print(search.task?.sentRequest?.url.string ?? "", results.sentRequest?.headers.count ?? 0)
+        let results = try await Search(text: "shoes").send()
+        if let sent = results.sentRequest { print(sent.method, sent.url.string, sent.headers.count) }
     }
 }
