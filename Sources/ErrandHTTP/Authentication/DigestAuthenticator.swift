@@ -5,7 +5,8 @@ import Synchronization
 /// `Digest` authentication (RFC 7616, also servers of RFC 2069), which never sends the password.
 ///
 /// Supports MD5, SHA-256 and SHA-512-256, each with and without `-sess`; `auth`, and `auth-int` for
-/// bodies in memory; `userhash`, `stale` and `nextnonce`. The first request to a server gets a 401
+/// bodies in memory; `userhash`, `stale` and `nextnonce`. Of several challenges, the first with a SHA-2 algorithm is
+/// used. The first request to a server gets a 401
 /// with the challenge and is sent again; later ones carry credentials at once. Challenges are kept
 /// for each origin.
 public final class DigestAuthenticator: Authenticator {
