@@ -21,7 +21,9 @@ extension RequestAgent {
     /// ``setSharedStore(_:)`` chooses another file, other limits or another store.
     public static let shared = RequestAgent(transport: defaultTransport(), store: takeSharedStore())
 
-    /// Sets the store of ``shared``, at the start of the program.
+    /// Sets the store of the shared agent.
+    ///
+    /// Call it at the start of the program, before the first use of ``shared``:
     ///
     ///     try RequestAgent.setSharedStore(
     ///         SQLiteResponseStore(path: "/var/cache/app/responses.sqlite", maximumBytes: 64 << 20))
