@@ -292,14 +292,14 @@ struct OptionsTests {
         #expect(try code { $0.options.proxy = .url("socks5://127.0.0.1:1") } == nil)
         for host in [
             "example.com", ".example.com", "*.example.com", "10.0.0.0/8", "*", "::1", "[::1]",
-            "fd00::/8", "my_host-1", "example.com.",
+            "fd00::/8", "my_host-1", "example.com.", "example.com:80",
         ] {
             #expect(
                 try code { $0.options.proxy = .url("http://a:1", bypass: [host]) } == nil, "\(host)"
             )
         }
         for host in [
-            "", ".", "*.", "a,b", "a b", "example.com:80", "http://a", "10.0.0.0/33", "a/8",
+            "", ".", "*.", "a,b", "a b", "example.com:0", "http://a", "10.0.0.0/33", "a/8",
             "10.0.0.0/x",
             "fd00::/129", "a..b", "*a",
         ] {

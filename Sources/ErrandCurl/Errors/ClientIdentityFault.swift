@@ -40,8 +40,11 @@
             }
             guard let key else { return nil }
             let isEncrypted = PEMText.isEncrypted(String(decoding: key, as: UTF8.self))
-            if password.isEmpty { return isEncrypted ? .missingPassword : nil }
-            return isEncrypted ? KeyLibrary.loaded?.fault(of: key, password) : nil
+            if isEncrypted, password.isEmpty { return .missingPassword }
+            guard let library = KeyLibrary.loaded else { return nil }
+            // OpenSSL compares a key that it can read with the certificate.
+            guard let fault = library.fault(of: key, password) else { return .otherKey }
+            return isEncrypted ? fault : nil
         }
 
         private static func contents(_ path: String) -> Data? {
