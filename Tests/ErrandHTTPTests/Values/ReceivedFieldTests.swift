@@ -35,7 +35,7 @@ import Testing
             let response = Response(
                 status: .found, headers: HTTPFields([value]), body: .data(Data()), url: request.url,
                 attempts: 1, ownTimings: AttemptTimings(), httpVersion: .http11,
-                remoteAddress: nil, trailers: [:])
+                remoteAddress: nil, trailers: [:], requestValue: request)
             let decision = RedirectDecision.decide(
                 response: response, request: request, visited: [request.url],
                 policy: RedirectPolicy())
@@ -82,7 +82,8 @@ import Testing
         let response = Response(
             status: .ok, headers: HTTPFields([field(link, "</p>; rel=next; title=\"\u{E9}\"")]),
             body: .data(Data()), url: try URI(parsing: "https://a.example/"), attempts: 1,
-            ownTimings: AttemptTimings(), httpVersion: .http11, remoteAddress: nil, trailers: [:])
+            ownTimings: AttemptTimings(), httpVersion: .http11, remoteAddress: nil, trailers: [:],
+            requestValue: true)
         #expect(response.links.map(\.url.string) == ["https://a.example/p"])
     }
 }
