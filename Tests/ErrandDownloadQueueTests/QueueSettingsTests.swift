@@ -48,7 +48,7 @@ import Testing
         try await gate.reached()
         queue.limits = limits
         gate.open()
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.entries[1].failure?.code == .invalidConfiguration)
         #expect(transport.requestCount == 1)
         await queue.close()
@@ -64,7 +64,7 @@ import Testing
         var once = download("once")
         once.retryPolicy = RetryPolicy(maximumAttempts: 1)
         try await queue.add([once])
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(count.withLock { $0 } == 1)
         let failure = try #require(queue.entries[0].failure)
         #expect(failure.code == .unacceptableStatus && failure.statusCode == 503)
@@ -97,7 +97,7 @@ import Testing
         var download = download("a")
         download.metadata["id"] = "7"
         try await queue.add([download])
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.entries[0].file?.bytes == 5)
         #expect(asked.withLock { $0 } == ["7 403"])
         await queue.close()
@@ -122,7 +122,7 @@ import Testing
         gates["b"]?.open()
         await fixture.until(queue) { $0[1].state.isOver }
         gates["c"]?.open()
-        await queue.untilIdle()
+        try await queue.untilIdle()
         let expected: [DownloadQueue.Event] = [
             .started(ids[2]), .started(ids[0]), .ended(ids[0], .finished(fixture.file("a"))),
             .started(ids[1]), .ended(ids[1], .finished(fixture.file("b"))),
@@ -148,7 +148,7 @@ import Testing
             clock.advance(by: .seconds(1))
             await fixture.until(queue) { $0.count { $0.state.isOver } >= second }
         }
-        await queue.untilIdle()
+        try await queue.untilIdle()
         #expect(queue.entries.allSatisfy { $0.file?.bytes == 1000 })
         await queue.close()
     }
