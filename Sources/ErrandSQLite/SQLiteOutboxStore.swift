@@ -172,10 +172,12 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
     }
 
     private func failure(_ what: String, _ error: any Error) -> RequestError {
-        RequestError(
+        let foreign = (error as? SQLiteFailure).flatMap { $0.isForeign ? $0.advice : nil }
+        return RequestError(
             .storeFailed, stage: .cache,
-            "The outbox at \(path) failed: \(what). Repair the file or move it away; "
-                + "the requests in it are not delivered.",
+            "The outbox at \(path) failed: \(what). "
+                + (foreign
+                    ?? "Repair the file or move it away; the requests in it are not delivered."),
             underlying: error)
     }
 

@@ -59,8 +59,8 @@ import Testing
             $0.options.proxy = .url("http://proxy.test\0.example:1")
         },
         Refusal("proxy scheme", .invalidConfiguration) { $0.options.proxy = .url("ftp://host:1") },
-        Refusal("bypass with a port", .invalidConfiguration) {
-            $0.options.proxy = .url("http://a:1", bypass: ["b:80"])
+        Refusal("bypass with an invalid port", .invalidConfiguration) {
+            $0.options.proxy = .url("http://a:1", bypass: ["b:port"])
         },
         Refusal("bypass with NUL", .invalidConfiguration) {
             $0.options.proxy = .url("http://a:1", bypass: ["b\0c"])

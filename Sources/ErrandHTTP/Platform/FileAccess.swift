@@ -259,7 +259,8 @@ extension FileAccess.Refusal {
     package var advice: String? {
         switch self {
         case .failed(let code) where code != ELOOP: nil
-        default: "Remove it, or choose a folder that only the current user can write."
+        default:
+            "Remove it, or choose another path, in a folder that only the current user can write."
         }
     }
 }

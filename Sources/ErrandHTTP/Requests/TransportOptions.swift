@@ -111,12 +111,12 @@ public struct TransportOptions: Sendable, Hashable {
     ///
     /// The agent sets it from `Configuration.secretNames`; transports ignore it.
     package var secretNames: SecretNames {
-        get { shared.value.secretNames }
-        set { change { $0.secretNames = newValue } }
+        get { shared.value.namesOfSecrets }
+        set { change { $0.namesOfSecrets = newValue } }
     }
 
     private struct Fields: Sendable, Hashable {
-        var secretNames = SecretNames.standard
+        var namesOfSecrets = SecretNames.standard
         var httpVersion: HTTPVersionPolicy = .automatic
         var decodesContent: Bool = true
         var maximumBodyBytes: Int64?

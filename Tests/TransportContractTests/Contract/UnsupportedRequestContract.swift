@@ -55,7 +55,7 @@ struct UnsupportedRequestContract {
             (.invalidCombination, { $0.options.httpVersion = .http2 }),
             (.invalidConfiguration, { $0.options.proxy = .url("127.0.0.1:1") }),
             (.invalidConfiguration, { $0.options.proxy = .url("http://a\0b:1") }),
-            (.invalidConfiguration, { $0.options.proxy = .url("http://a:1", bypass: ["a:80"]) }),
+            (.invalidConfiguration, { $0.options.proxy = .url("http://a:1", bypass: ["a:b"]) }),
             (.invalidConfiguration, { $0.options.addressOverrides = ["a:b": ["127.0.0.1"]] }),
             (.invalidConfiguration, { $0.options.addressOverrides = ["a": ["localhost"]] }),
             (.invalidConfiguration, { $0.options.unixSocketPath = "/run/a\0b" }),

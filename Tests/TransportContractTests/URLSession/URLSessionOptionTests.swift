@@ -24,6 +24,7 @@
         }
 
         private static let options: [String: Treatment] = [
+            "namesOfSecrets": .elsewhere,
             "httpVersion": .refused { request in
                 request.url.scheme = "https"
                 request.options.httpVersion = .http11
