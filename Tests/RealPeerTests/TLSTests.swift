@@ -1,5 +1,6 @@
 import ErrandCore
 import ErrandCurl
+import ErrandHTTP
 import ErrandTesting
 import ErrandTransport
 import Foundation
@@ -34,6 +35,13 @@ struct TLSTests {
                     try peers.text("other-root.pem") + "between\n" + peers.text("root.pem")
             })
         #expect(text.error == nil, "\(text.errorText)")
+        let certificates = try PEMText.certificates(in: peers.text("root.pem"))
+        let der = try await transport.run(
+            request {
+                $0.authorityFile = nil
+                $0.authorities = SecurityPolicy.pem(certificates: certificates)
+            })
+        #expect(der.error == nil, "\(der.errorText)")
         let other = try await transport.run(
             request {
                 $0.authorityFile = nil

@@ -1,9 +1,19 @@
-package import Foundation
+public import Foundation
 
 /// Reads certificates from PEM text (RFC 7468).
 package enum PEMText {
     private static let begin = "-----BEGIN CERTIFICATE-----"
     private static let end = "-----END CERTIFICATE-----"
+
+    /// A certificate as text; one that is text already stays as it is.
+    fileprivate static func text(of certificate: Data) -> String {
+        if let text = String(validating: certificate, as: UTF8.self), isPossible(text) {
+            return text.utf8.last == UInt8(ascii: "\n") ? text : text + "\n"
+        }
+        let base64 = certificate.base64EncodedString(
+            options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "\(begin)\n\(base64)\n\(end)\n"
+    }
 
     /// Whether the text may be PEM: it contains the first line of an object.
     package static func isPossible(_ text: String) -> Bool { text.contains(bytes: "-----BEGIN ") }
@@ -27,5 +37,19 @@ package enum PEMText {
             rest = rest[stop.upperBound...]
         }
         return found
+    }
+}
+
+extension SecurityPolicy {
+    /// The PEM text (RFC 7468) of certificates in DER, such as `.cer` and `.crt` files.
+    ///
+    /// For ``authorities`` and ``PinnedHost/certificates``, which take PEM text:
+    ///
+    ///     policy.authorities = SecurityPolicy.pem(certificates: [try Data(contentsOf: file)])
+    ///
+    /// - Parameter certificates: The bytes of the certificates; some of these files contain PEM text, which stays as
+    ///   it is. The bytes are not examined: a request with a policy whose text is no certificate fails.
+    public static func pem(certificates: [Data]) -> String {
+        certificates.map(PEMText.text).joined()
     }
 }

@@ -181,6 +181,15 @@ struct SecurityPolicyTests {
         #expect(PEMText.certificates(in: one) == [Data([0, 1, 2, 3, 4])])
         #expect(PEMText.certificates(in: "text\n" + one + "between\n" + one).count == 2)
         #expect(PEMText.certificates(in: "") == [])
+        for count in [1, 47, 48, 49, 1_000] {
+            let certificate = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) })
+            let text = SecurityPolicy.pem(certificates: [certificate, Data([0x30, 0xFF])])
+            #expect(PEMText.certificates(in: text) == [certificate, Data([0x30, 0xFF])])
+            #expect(text.split(separator: "\n").allSatisfy { $0.utf8.count <= 64 })
+            // Text stays text, also without a line end.
+            let lines = Data(text.utf8.dropLast())
+            #expect(SecurityPolicy.pem(certificates: [lines]) == text)
+        }
         #expect(PEMText.certificates(in: "-----BEGIN CERTIFICATE-----\nAAEC") == [])
         #expect(
             PEMText.certificates(
